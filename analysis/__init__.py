@@ -1,0 +1,1 @@
+"""Pure functions: saved rounds and graphs in, tables and figures out."""

@@ -1,0 +1,86 @@
+"""RunConfig: everything that determines a result, and nothing else (seeds stand beside it, not in it)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from glt.errors import ConfigError, unknown_name
+
+EdgeMaskKind = Literal["directed", "undirected"]
+DegreeKind = Literal["source", "target", "both", "fixed"]
+OptionValue = bool | int | float | str
+
+PruneRate = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class RunConfig(BaseModel):
+    """The settings of a run; field names are those of the command line's `--set`.
+
+    `options` holds the settings that only the chosen method, model or task has; `glt.presets.resolve`
+    fills and checks them. Rates are shares of what remains (paper, Algorithm 1); gammas multiply the
+    sum over a mask's own values (paper, equation 3).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dataset: str = Field("cora", description="Data set the network is trained on")
+    task: str = Field("node", description="What is predicted: classes of nodes, or links")
+    model: str = Field("gcn", description="Network architecture")
+    method: str = Field("ugs", description="How edges and weights are chosen for removal")
+    edge_mask: EdgeMaskKind = Field("directed", description="One mask value each way, or one per edge")
+    degree: DegreeKind = Field("source", description="Whose surviving entries count in the normalisation")
+    hidden: Count = Field(512, description="Width of hidden layers")
+    layers: Annotated[int, Field(ge=2, le=64)] = Field(2, description="Number of layers")
+    rounds: Count = Field(20, description="Pruning rounds after the dense round 0")
+    epochs: Count = Field(200, description="Epochs of a search stage")
+    retrain_epochs: Count = Field(200, description="Epochs of a retraining stage")
+    learning_rate: Positive = Field(0.01, description="Adam step size")
+    weight_decay: NonNegative = Field(5e-4, description="L2 penalty inside Adam")
+    gamma_graph: NonNegative = Field(1e-2, description="L1 penalty on the edge mask")
+    gamma_weight: NonNegative = Field(1e-2, description="L1 penalty on the weight mask")
+    p_graph: PruneRate = Field(0.05, description="Share of the remaining edge entries removed a round")
+    p_weight: PruneRate = Field(0.2, description="Share of the remaining weights removed a round")
+    dropout: Annotated[float, Field(ge=0, lt=1)] = Field(0.5, description="Dropout on hidden layers")
+    options: dict[str, OptionValue] = Field(default_factory=dict, description="Settings of the method, model or task")
+
+    def canonical_json(self) -> str:
+        """Return the config as JSON with sorted keys and no spaces: equal configs give equal bytes."""
+        return canonical_json(self.model_dump(mode="json"))
+
+
+CORE_FIELDS = tuple(name for name in RunConfig.model_fields if name != "options")
+
+
+def canonical_json(value: Any) -> str:
+    """Return JSON with sorted keys and no spaces, refusing NaN and infinities.
+
+    >>> canonical_json({"b": 1, "a": [0.5]})
+    '{"a":[0.5],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def make_config(values: Mapping[str, Any]) -> RunConfig:
+    """Build a RunConfig from plain values; raises ConfigError, one sentence, naming the first bad field."""
+    for name in values:
+        if name not in RunConfig.model_fields:
+            raise ConfigError(unknown_name("setting", name, CORE_FIELDS))
+    try:
+        return RunConfig(**values)
+    except ValidationError as error:
+        raise ConfigError(first_fault(error)) from None
+
+
+def first_fault(error: ValidationError) -> str:
+    """Put the first fault pydantic found into one sentence."""
+    fault = error.errors()[0]
+    where = ".".join(str(part) for part in fault["loc"]) or "the configuration"
+    what = fault["msg"][0].lower() + fault["msg"][1:]
+    return f"{where} cannot be {fault['input']!r}: {what}."

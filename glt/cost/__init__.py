@@ -1,0 +1,1 @@
+"""What a network on a graph costs: multiply-accumulate operations, split by layer."""

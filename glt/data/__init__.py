@@ -1,0 +1,1 @@
+"""Graphs: the Graph type, the registry of data sets and their loaders (bundled, Planetoid), content hashes."""

@@ -1,0 +1,188 @@
+"""Binary masks over edges and weights: self-checking sets that prune exactly k entries.
+
+Sparsity is the share REMOVED. Soft scores are plain float arrays; only 0/1 values make a mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glt.config import EdgeMaskKind
+
+BoolArray = NDArray[np.bool_]
+
+
+def prune_count(rate: float, remaining: int) -> int:
+    """Return floor(rate * remaining) in exact arithmetic on the decimal the user wrote.
+
+    >>> prune_count(0.05, 10_556), prune_count(0.1, 30)
+    (527, 3)
+    """
+    return int(Fraction(repr(rate)) * remaining)
+
+
+def remaining_after(rate: float, total: int, rounds: int) -> int:
+    """Return how many of `total` entries are left after `rounds` rounds at `rate` of what remains.
+
+    >>> remaining_after(0.05, 10_556, 4)
+    8600
+    """
+    for _ in range(rounds):
+        total -= prune_count(rate, total)
+    return total
+
+
+def lowest(scores: NDArray[np.floating], count: int) -> NDArray[np.int64]:
+    """Return the indices of the `count` lowest scores, ties broken by index; raises ValueError on NaN.
+
+    >>> lowest(np.array([2.0, 1.0, 1.0, 1.0]), 2).tolist()
+    [1, 2]
+    """
+    if np.isnan(scores).any():
+        raise ValueError("scores contain NaN, so there is no lowest one")
+    if count == 0:
+        return np.empty(0, dtype=np.int64)
+    bound = np.partition(scores, count - 1)[count - 1]
+    below = np.flatnonzero(scores < bound)
+    ties = np.flatnonzero(scores == bound)[: count - below.size]
+    return np.sort(np.concatenate([below, ties]))
+
+
+def as_binary(values: NDArray[np.generic]) -> BoolArray:
+    """Return `values` as booleans; raises ValueError unless every value is exactly 0 or 1."""
+    array = np.asarray(values)
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+        raise ValueError("a mask holds only 0 and 1")
+    return np.array(array, dtype=np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeMask:
+    """Which entries of the edge index survive.
+
+    `keep` has E values when `kind` is "undirected" and 2E when it is "directed": first every listed edge
+    (i, j) as the entry that carries the message from i to j, then every edge as (j, i).
+    """
+
+    kind: EdgeMaskKind
+    keep: BoolArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", as_binary(self.keep))
+        if self.keep.ndim != 1 or (self.kind == "directed" and self.keep.size % 2):
+            raise ValueError("a directed edge mask holds two values for every edge")
+
+    @classmethod
+    def full(cls, kind: EdgeMaskKind, num_edges: int) -> EdgeMask:
+        """Return the mask that keeps every entry of `num_edges` undirected edges."""
+        return cls(kind, np.ones(num_edges * (2 if kind == "directed" else 1), dtype=np.bool_))
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges the mask is about."""
+        return self.keep.size // 2 if self.kind == "directed" else self.keep.size
+
+    @property
+    def kept(self) -> int:
+        """Number of surviving entries."""
+        return int(self.keep.sum())
+
+    @property
+    def sparsity(self) -> float:
+        """Share of the mask's own entries that is removed (0 for a graph without edges)."""
+        return 1 - self.kept / self.keep.size if self.keep.size else 0.0
+
+    def directions(self) -> BoolArray:
+        """Return the [2, E] survivors: row 0 the entries (i, j), row 1 the entries (j, i)."""
+        return self.keep.reshape(2, -1) if self.kind == "directed" else np.stack([self.keep, self.keep])
+
+    def either_way(self) -> BoolArray:
+        """Return the [E] undirected edges that survive in at least one direction."""
+        return self.directions().any(axis=0)
+
+    def both_ways(self) -> BoolArray:
+        """Return the [E] undirected edges that survive in both directions."""
+        return self.directions().all(axis=0)
+
+    def prune(self, scores: NDArray[np.floating], rate: float) -> EdgeMask:
+        """Remove exactly floor(rate * kept) survivors, the lowest `scores` (one value a survivor) first."""
+        if scores.shape != (self.kept,):
+            raise ValueError(f"{scores.shape} scores for {self.kept} surviving entries")
+        keep = self.keep.copy()
+        survivors = np.flatnonzero(keep)
+        keep[survivors[lowest(scores, prune_count(rate, self.kept))]] = False
+        return EdgeMask(self.kind, keep)
+
+    def within(self, other: EdgeMask) -> bool:
+        """Say whether every entry kept here is kept in `other` too (nesting)."""
+        return self.kind == other.kind and bool((self.keep <= other.keep).all())
+
+
+@dataclass(frozen=True, eq=False)
+class WeightMask:
+    """Which entries of each prunable tensor survive; one threshold runs over all tensors together."""
+
+    keep: Mapping[str, BoolArray]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", {name: as_binary(self.keep[name]) for name in sorted(self.keep)})
+
+    @classmethod
+    def full(cls, shapes: Mapping[str, tuple[int, ...]]) -> WeightMask:
+        """Return the mask that keeps every entry of tensors with these shapes."""
+        return cls({name: np.ones(shape, dtype=np.bool_) for name, shape in shapes.items()})
+
+    @property
+    def total(self) -> int:
+        """Number of prunable weights."""
+        return sum(keep.size for keep in self.keep.values())
+
+    @property
+    def kept(self) -> int:
+        """Number of surviving weights."""
+        return sum(int(keep.sum()) for keep in self.keep.values())
+
+    @property
+    def sparsity(self) -> float:
+        """Share of the prunable weights that is removed."""
+        return 1 - self.kept / self.total if self.total else 0.0
+
+    def prune(self, scores: Mapping[str, NDArray[np.floating]], rate: float) -> WeightMask:
+        """Remove exactly floor(rate * kept) survivors with the lowest `scores` (arrays of the tensors' shapes)."""
+        return self.prune_exactly(scores, prune_count(rate, self.kept))
+
+    def prune_exactly(self, scores: Mapping[str, NDArray[np.floating]], count: int) -> WeightMask:
+        """Remove exactly `count` survivors with the lowest `scores`, ties by tensor name, then index."""
+        flat = np.concatenate([self.keep[name].ravel() for name in self.keep])
+        values = np.concatenate([scores[name].ravel() for name in self.keep])
+        survivors = np.flatnonzero(flat)
+        flat[survivors[lowest(values[survivors], count)]] = False
+        return self._split(flat)
+
+    def within(self, other: WeightMask) -> bool:
+        """Say whether every weight kept here is kept in `other` too (nesting)."""
+        return self.keep.keys() == other.keep.keys() and all(
+            bool((self.keep[name] <= other.keep[name]).all()) for name in self.keep
+        )
+
+    def _split(self, flat: BoolArray) -> WeightMask:
+        ends = np.cumsum([keep.size for keep in self.keep.values()])[:-1]
+        parts = np.split(flat, ends)
+        return WeightMask({n: p.reshape(k.shape) for (n, k), p in zip(self.keep.items(), parts, strict=True)})
+
+
+@dataclass(frozen=True, eq=False)
+class Masks:
+    """The pair a round is about: m_g over edges and m_theta over weights (paper, section 3.2)."""
+
+    edges: EdgeMask
+    weights: WeightMask
+
+    def within(self, other: Masks) -> bool:
+        """Say whether both masks are nested in the other pair's."""
+        return self.edges.within(other.edges) and self.weights.within(other.weights)

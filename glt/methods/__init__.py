@@ -1,0 +1,1 @@
+"""How the next masks are chosen: one file a method, behind one small interface and a registry."""

@@ -1,0 +1,1 @@
+"""The engine: CSR structure with its transpose, differentiable edge values, sparse features, fast dropout."""

@@ -1,0 +1,1 @@
+"""The run folder: the only place that knows names on disk."""

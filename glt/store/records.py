@@ -1,0 +1,71 @@
+"""What the run folder's JSON lines and status hold, as typed records."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+State = Literal["queued", "running", "stopped", "done", "failed", "lost"]
+MacConvention = Literal["dense_features", "sparse_features", "published"]
+MAC_CONVENTIONS: tuple[MacConvention, ...] = ("dense_features", "sparse_features", "published")
+
+
+class Record(BaseModel):
+    """A frozen row of the run folder; unknown keys are refused, so a damaged line is noticed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RoundRecord(Record):
+    """One finished round; sparsities, kept edges and accuracies are fractions, MACs plain counts."""
+
+    round: int = Field(ge=0)
+    graph_sparsity: float
+    weight_sparsity: float
+    edges_kept_either_way: float
+    edges_kept_both_ways: float
+    val: float
+    test: float
+    test_last: float
+    best_epoch: int
+    seconds: float
+    macs: dict[MacConvention, int]
+
+
+class Event(Record):
+    """One epoch of one stage of one round."""
+
+    round: int
+    stage: str
+    epoch: int
+    loss: float | None
+    val: float
+    test: float
+
+
+class Progress(Record):
+    """Where a worker is: the stage it computes and the share of the whole seed that is done."""
+
+    round: int
+    rounds: int
+    stage: str
+    epoch: int
+    epochs: int
+    fraction: float
+    seconds_left: float | None = None
+
+
+class Status(Record):
+    """State of one seed's worker; "lost" is never written, it is concluded from a dead process."""
+
+    state: State
+    seed: int
+    pid: int | None = None
+    process_started: float | None = None
+    host: str = ""
+    heartbeat: float = 0.0
+    queued_at: float = 0.0
+    threads: int = 1
+    progress: Progress | None = None
+    error: str | None = None
