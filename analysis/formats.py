@@ -1,0 +1,113 @@
+"""Numbers as people read them: one format for a quantity in the app, the command line, files and figures."""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "\N{MINUS SIGN}"
+MISSING = "\N{EN DASH}"
+
+
+def percent(share: float, decimals: int = 1) -> str:
+    """Write a fraction as a percentage; NaN becomes a dash.
+
+    >>> percent(0.807), percent(-0.0004), percent(float("nan"))
+    ('80.7 %', '0.0 %', '–')
+    """
+    return MISSING if math.isnan(share) else f"{signed_text(100 * share, decimals)} %"
+
+
+def percent_interval(mean: float, half_width: float, decimals: int = 1) -> str:
+    """Write a mean with the half-width of its interval, both fractions; NaN half-width: the mean alone.
+
+    >>> percent_interval(0.807, 0.0042), percent_interval(0.807, float("nan"))
+    ('80.7 ± 0.4 %', '80.7 %')
+    """
+    if math.isnan(mean) or math.isnan(half_width):
+        return percent(mean, decimals)
+    return f"{signed_text(100 * mean, decimals)} ± {100 * half_width:.{decimals}f} %"
+
+
+def points(difference: float, decimals: int = 1) -> str:
+    """Write a difference of two fractions in percentage points, always with its sign.
+
+    >>> points(-0.0123), points(0.004), points(0.0)
+    ('−1.2 points', '+0.4 points', '0.0 points')
+    """
+    if math.isnan(difference):
+        return MISSING
+    text = signed_text(100 * difference, decimals)
+    plus = "+" if difference > 0 and float(text.replace(MINUS, "-")) > 0 else ""
+    return f"{plus}{text} points"
+
+
+def macs(count: float) -> str:
+    """Write multiply-accumulate operations in millions (k below one million, G from ten thousand million).
+
+    >>> macs(826.6e6), macs(1996.6e6), macs(35.13e6), macs(7.4e6), macs(412_000), macs(3.2e10)
+    ('827 M', '1997 M', '35.1 M', '7.40 M', '412 k', '32.0 G')
+    """
+    if math.isnan(count):
+        return MISSING
+    if count >= 9_999.5e6:
+        return f"{_three_figures(count / 1e9)} G"
+    if count >= 999.5e3:
+        return f"{_three_figures(count / 1e6)} M"
+    return f"{count / 1e3:.0f} k" if count >= 1e3 else f"{count:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time span with at most two units.
+
+    >>> duration(80), duration(0.25), duration(3.21), duration(3725), duration(200_000)
+    ('1 min 20 s', '250 ms', '3.2 s', '1 h 2 min', '2 d 7 h')
+    """
+    if math.isnan(seconds):
+        return MISSING
+    if seconds < 0.9995:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    for unit, large, small, per in (("d", 86_400, 3_600, "h"), ("h", 3_600, 60, "min"), ("min", 60, 1, "s")):
+        if whole >= large:
+            rest = whole % large // small
+            return f"{whole // large} {unit}" + (f" {rest} {per}" if rest else "")
+    return f"{whole} s"
+
+
+def file_size(size: float) -> str:
+    """Write a number of bytes in decimal units.
+
+    >>> file_size(870), file_size(90_400), file_size(7_960_000)
+    ('870 B', '90.4 kB', '7.96 MB')
+    """
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= 0.9995 * scale:
+            return f"{_three_figures(size / scale)} {unit}"
+    return f"{size:.0f} B"
+
+
+def count(number: float) -> str:
+    """Write a whole number with commas between thousands.
+
+    >>> count(13264)
+    '13,264'
+    """
+    return f"{number:,.0f}"
+
+
+def signed_text(value: float, decimals: int) -> str:
+    """Write a number with a true minus sign and never as minus zero.
+
+    >>> signed_text(-1.25, 1), signed_text(-0.01, 1)
+    ('−1.2', '0.0')
+    """
+    text = f"{value:.{decimals}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", MINUS)
+
+
+def _three_figures(value: float) -> str:
+    if value >= 99.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
