@@ -13,8 +13,13 @@ from glt.errors import ConfigError, unknown_name
 class Named(Protocol):
     """What an entry must have: the name users type and the label they read."""
 
-    name: str
-    label: str
+    @property
+    def name(self) -> str:
+        """What users type."""
+
+    @property
+    def label(self) -> str:
+        """What users read."""
 
 
 Entry = TypeVar("Entry", bound=Named)

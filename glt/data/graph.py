@@ -51,8 +51,9 @@ class Graph:
 
     def __post_init__(self) -> None:
         low, high = self.edges
-        order = low * self.num_nodes + high
-        if self.num_edges and not ((low < high).all() and (np.diff(order) > 0).all() and 0 <= low[0] and high.max() < self.num_nodes):
+        inside = not self.num_edges or (0 <= low.min() and high.max() < self.num_nodes)
+        rising = (low < high).all() and (np.diff(low * self.num_nodes + high) > 0).all()
+        if not (inside and rising):
             raise ValueError("edges must be sorted pairs i < j without repeats, inside the graph")
         if self.features.shape[0] != self.num_nodes:
             raise ValueError(f"{self.features.shape[0]} feature rows for {self.num_nodes} nodes")

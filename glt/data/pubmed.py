@@ -1,0 +1,29 @@
+"""PubMed: papers on diabetes that cite each other (Namata et al., 2012), through Planetoid."""
+
+from __future__ import annotations
+
+from glt.data.graph import Graph
+from glt.data.planetoid import load_planetoid
+from glt.data.registry import DATASETS, DatasetSpec
+
+CLASS_NAMES = ("Experimental Diabetes", "Type 1 Diabetes", "Type 2 Diabetes")
+
+
+def load() -> Graph:
+    """Return PubMed with its public split (60 / 500 / 1,000 nodes)."""
+    return load_planetoid("PubMed", name="pubmed", class_names=CLASS_NAMES)
+
+
+DATASETS.register(
+    DatasetSpec(
+        name="pubmed",
+        label="PubMed",
+        description="19,717 papers on diabetes, their citations and TF-IDF weights of their words; three types as classes",
+        tasks=("node",),
+        nodes=19717,
+        edges=44324,
+        features=500,
+        classes=3,
+        load=load,
+    )
+)
