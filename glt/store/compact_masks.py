@@ -1,0 +1,190 @@
+"""All masks of one seed in one compressed file: for each weight and edge the round in which it went."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from lzma import LZMAError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glt.config import EdgeMaskKind, canonical_json
+from glt.errors import StoreError
+from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
+from glt.store.paths import SCHEMA
+from glt.store.round_files import EDGE_SCORES, EDGES, WEIGHTS, Floats
+from glt.store.safe_files import reading, replace_file
+from glt.store.tensors import check_schema
+
+Bytes = NDArray[np.uint8]
+
+ABOUT = "about.json"
+REMEDY = "restore it from a copy"
+MOST_ROUNDS = 255
+MOST_BYTES = 1 << 30
+RANKS = 256
+SOME_DAY = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class CompactMasks:
+    """Masks of rounds 0 to `last`, and the 8-bit ranks of edge scores (`score_counts` of them a round)."""
+
+    last: int
+    edge_mask: EdgeMaskKind
+    shapes: Mapping[str, tuple[int, ...]]
+    coded: Mapping[str, Bytes]
+    score_counts: Sequence[int]
+
+    @classmethod
+    def pack(cls, masks: Sequence[Masks], scores: Sequence[Floats | None]) -> CompactMasks:
+        """Code the masks and edge scores of rounds 0, 1, ...; raises StoreError beyond 255 pruning rounds."""
+        last = len(masks) - 1
+        if last > MOST_ROUNDS:
+            raise StoreError(f"A compact run holds at most {MOST_ROUNDS} rounds, not {last}: pack fewer rounds.")
+        named = [_named(each) for each in masks]
+        coded = {name: encode(np.stack([each[name].ravel() for each in named])) for name in named[0]}
+        counts = [0 if score is None else score.size for score in scores]
+        coded[EDGE_SCORES] = np.concatenate([quantised_ranks(score) for score in scores if score is not None] or [NONE])
+        shapes = {name: keep.shape for name, keep in named[0].items()}
+        return cls(last, masks[0].edges.kind, shapes, coded, counts)
+
+    def masks(self, round: int) -> Masks:
+        """Return both masks after `round`; raises StoreError when there is no such round."""
+        self._require(round)
+        keep = {name: decode(self.coded[name], round, shape) for name, shape in self.shapes.items()}
+        weights = {name.removeprefix(WEIGHTS): mask for name, mask in keep.items() if name != EDGES}
+        return Masks(EdgeMask(self.edge_mask, keep[EDGES]), WeightMask(weights))
+
+    def edge_scores(self, round: int) -> Floats | None:
+        """Return the ranks in [0, 1) of the entries that were up for decision in `round`, or None without scores."""
+        self._require(round)
+        count, start = self.score_counts[round], sum(self.score_counts[:round])
+        return self.coded[EDGE_SCORES][start : start + count].astype(np.float32) / np.float32(RANKS) if count else None
+
+    def write(self, path: Path) -> None:
+        """Write a zip of .npy files with LZMA compression; equal masks give equal bytes."""
+        about = {
+            "schema": SCHEMA,
+            "last": self.last,
+            "edge_mask": self.edge_mask,
+            "score_counts": list(self.score_counts),
+            "shapes": {name: list(shape) for name, shape in self.shapes.items()},
+        }
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            _add(archive, ABOUT, canonical_json(about).encode())
+            for name in sorted(self.coded):
+                _add(archive, f"{name}.npy", _npy(self.coded[name]))
+        replace_file(path, buffer.getvalue())
+
+    @classmethod
+    def read(cls, path: Path) -> CompactMasks:
+        """Read what `write` wrote; raises StoreError for a missing, damaged, newer or absurdly large file."""
+        with reading(path, REMEDY):
+            try:
+                with zipfile.ZipFile(path) as archive:
+                    return cls._from(path, archive)
+            except (zipfile.BadZipFile, LZMAError, ValueError, KeyError, TypeError, EOFError):
+                raise StoreError(f"{path} is damaged: {REMEDY}.") from None
+
+    @classmethod
+    def _from(cls, path: Path, archive: zipfile.ZipFile) -> CompactMasks:
+        size = sum(member.file_size for member in archive.infolist())
+        if size > MOST_BYTES:
+            raise StoreError(f"{path} would unpack to {size >> 20} MiB, more than {MOST_BYTES >> 20}: {REMEDY}.")
+        about = json.loads(archive.read(ABOUT))
+        check_schema(path, about)
+        shapes = {name: tuple(shape) for name, shape in about["shapes"].items()}
+        coded = {name: _array(archive.read(f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
+        for name, shape in shapes.items():
+            _check_size(coded[name], math.prod(shape), about["last"])
+        return cls(about["last"], about["edge_mask"], shapes, coded, about["score_counts"])
+
+    def _require(self, round: int) -> None:
+        if not 0 <= round <= self.last:
+            raise StoreError(f"This example holds no round {round}: its rounds are 0 to {self.last}.")
+
+
+NONE: Bytes = np.empty(0, dtype=np.uint8)
+
+
+def encode(planes: BoolArray) -> Bytes:
+    """Code [R + 1, n] masks of rounds 0 to R, of which round 0 keeps everything.
+
+    Nested masks become n bytes: the round in which a value went, 0 when it is still there at the end. Others
+    become [R, n / 8] packed bits: a row a round, set where the mask differs from the round before.
+
+    >>> encode(np.array([[1, 1, 1], [1, 0, 1], [1, 0, 0]], dtype=bool)).tolist()
+    [0, 1, 2]
+    """
+    if not planes[0].all():
+        raise ValueError("round 0 keeps everything")
+    if (planes[1:] <= planes[:-1]).all():
+        gone: Bytes = (~planes).argmax(axis=0).astype(np.uint8)
+        return gone
+    return np.packbits(planes[1:] ^ planes[:-1], axis=1)
+
+
+def decode(coded: Bytes, round: int, shape: tuple[int, ...]) -> BoolArray:
+    """Return the mask of `round` from what `encode` made.
+
+    >>> decode(np.array([0, 1, 2], dtype=np.uint8), 1, (3,)).tolist()
+    [True, False, True]
+    """
+    if coded.ndim == 1:
+        kept: BoolArray = ((coded == 0) | (coded > round)).reshape(shape)
+        return kept
+    changes = np.bitwise_xor.reduce(coded[:round], axis=0)
+    return np.unpackbits(~changes, count=math.prod(shape)).astype(np.bool_).reshape(shape)
+
+
+def quantised_ranks(scores: Floats) -> Bytes:
+    """Return ranks in 256 steps, ties by index.
+
+    >>> quantised_ranks(np.array([0.3, 0.1], dtype=np.float32)).tolist()
+    [128, 0]
+    """
+    ranks = np.empty(scores.size, dtype=np.int64)
+    ranks[np.argsort(scores, kind="stable")] = np.arange(scores.size)
+    return (ranks * RANKS // max(scores.size, 1)).astype(np.uint8)
+
+
+def _named(masks: Masks) -> dict[str, BoolArray]:
+    return {EDGES: masks.edges.keep, **{WEIGHTS + name: keep for name, keep in masks.weights.keep.items()}}
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    member = zipfile.ZipInfo(name, SOME_DAY)
+    member.compress_type = zipfile.ZIP_LZMA
+    member.external_attr = 0o644 << 16
+    member.create_system = 3
+    archive.writestr(member, content)
+
+
+def _npy(array: Bytes) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _array(content: bytes) -> Bytes:
+    buffer = io.BytesIO(content)
+    np.lib.format.read_magic(buffer)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(buffer)
+    if dtype != np.uint8:
+        raise ValueError(f"{dtype} where bytes belong")
+    return np.frombuffer(buffer.read(), dtype=np.uint8).reshape(shape)
+
+
+def _check_size(coded: NDArray[Any], count: int, last: int) -> None:
+    expected = (count,) if coded.ndim == 1 else (last, (count + 7) // 8)
+    if coded.shape != expected:
+        raise ValueError(f"{coded.shape} where {expected} belongs")

@@ -1,0 +1,82 @@
+"""One process owns a seed folder: an advisory lock that a killed process gives back by itself."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from glt.errors import StoreError
+from glt.store.safe_files import writing
+
+_owned: set[Path] = set()
+
+
+def take_lock(path: Path) -> int:
+    """Lock `path` and return the open descriptor; raises StoreError naming the process that holds it."""
+    with writing(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        with writing(path):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except StoreError as error:
+        os.close(descriptor)
+        if isinstance(error.__cause__, BlockingIOError):
+            raise StoreError(
+                f"{path.parent} is in use by {_owner(path)}: wait until it has finished, or stop it first."
+            ) from None
+        raise
+    sign_lock(descriptor, os.getpid())
+    return descriptor
+
+
+def sign_lock(descriptor: int, pid: int) -> None:
+    """Write into a held lock which process and host own it, for the message that others get."""
+    content = f"process {pid} on {socket.gethostname()}\n".encode()
+    os.pwrite(descriptor, content, 0)
+    os.ftruncate(descriptor, len(content))
+
+
+def own_inherited(path: Path) -> None:
+    """Note that this process was started with the lock on `path` already held for it."""
+    _owned.add(path.resolve())
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock on `path`; within the process that owns it already this does nothing."""
+    if path.resolve() in _owned:
+        yield
+        return
+    descriptor = take_lock(path)
+    _owned.add(path.resolve())
+    try:
+        yield
+    finally:
+        _owned.discard(path.resolve())
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Say whether some process holds the lock on `path` at this moment."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.read_text().strip() or "another process"
+    except OSError:
+        return "another process"

@@ -1,0 +1,45 @@
+"""Names of runs: what a run is about, and a hash over everything that shapes its rounds."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from glt.config import RunConfig, canonical_json
+from glt.errors import ConfigError, StoreError
+from glt.store.paths import SCHEMA
+
+PART = re.compile(r"[\w.+@-]+")
+
+
+def fingerprint(config: RunConfig) -> str:
+    """Return SHA-256 (hex) over the canonical JSON of every setting that shapes a round, and the schema version.
+
+    `rounds` is left out, because more rounds extend a run, and so are the settings the method ignores.
+    """
+    from glt.methods import METHODS
+
+    shaping = config.model_dump(mode="json", exclude={"rounds", *METHODS.get(config.method).ignores})
+    return hashlib.sha256(canonical_json({**shaping, "schema": SCHEMA}).encode()).hexdigest()
+
+
+def run_name(config: RunConfig) -> str:
+    """Return the folder name "<dataset>-<task>-<model>-<method>-<hash8>"; raises ConfigError for an unknown method."""
+    parts = (config.dataset, config.task, config.model, config.method)
+    for part in parts:
+        if not PART.fullmatch(part) or part.startswith("."):
+            raise ConfigError(f"{part!r} cannot be part of a run's name: use letters, digits, '.', '_', '+' and '-'.")
+    return "-".join((*parts, fingerprint(config)[:8]))
+
+
+def check_name(name: str, config: RunConfig) -> None:
+    """Raise StoreError unless `name` is the name of a run with `config`."""
+    try:
+        expected = run_name(config)
+    except ConfigError as error:
+        raise StoreError(f"The run {name} cannot be opened: {error}") from None
+    if name != expected:
+        raise StoreError(
+            f"The folder {name} does not match its config.json, which belongs to {expected}: "
+            "undo the change, or start a new run with the new settings."
+        )

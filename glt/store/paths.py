@@ -1,0 +1,66 @@
+"""Every name the store uses on disk, made here and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+SCHEMA = 1
+
+CONFIG = "config.json"
+EXAMPLE_MARK = "EXAMPLE"
+TRASH = ".trash"
+QUEUE = ".queue"
+
+STATUS = "status.json"
+EVENTS = "events.jsonl"
+ROUNDS = "rounds.jsonl"
+INIT = "init.safetensors"
+INIT_HASH = "init.sha256"
+ENVIRONMENT = "environment.json"
+LOG = "log.txt"
+LOCK = "lock"
+COMPACT_MASKS = "masks.npz"
+
+SEED_FOLDER = re.compile(r"seed-(0|[1-9]\d*)")
+TENSORS_OF_ROUND = re.compile(r"(?:round|weights)-(\d{2,})\.safetensors")
+UNFINISHED_WRITE = ".writing"
+
+
+def seed_folder(run: Path, seed: int) -> Path:
+    """Return the folder of one seed.
+
+    >>> seed_folder(Path("a"), 3).name
+    'seed-3'
+    """
+    return run / f"seed-{seed}"
+
+
+def masks_file(seed: Path, number: int) -> Path:
+    """Return the file with the binary masks and edge scores of round `number`."""
+    return seed / f"round-{number:02d}.safetensors"
+
+
+def weights_file(seed: Path, number: int) -> Path:
+    """Return the file with the surviving weights of round `number`."""
+    return seed / f"weights-{number:02d}.safetensors"
+
+
+def round_of(name: str) -> int | None:
+    """Return the round a tensor file belongs to, or None for any other file.
+
+    >>> round_of("weights-07.safetensors"), round_of("init.safetensors")
+    (7, None)
+    """
+    match = TENSORS_OF_ROUND.fullmatch(name)
+    return int(match.group(1)) if match else None
+
+
+def seed_of(name: str) -> int | None:
+    """Return the seed a folder belongs to, or None for any other folder.
+
+    >>> seed_of("seed-12"), seed_of("seed-x")
+    (12, None)
+    """
+    match = SEED_FOLDER.fullmatch(name)
+    return int(match.group(1)) if match else None

@@ -1,0 +1,94 @@
+"""What the tensor files of a round hold: packed masks, edge scores, surviving weights, theta_0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glt.errors import StoreError
+from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
+from glt.store.json_files import RESUME
+from glt.store.tensors import read_tensors, write_tensors
+
+Floats = NDArray[np.float32]
+
+EDGES = "edges"
+EDGE_SCORES = "edge_scores"
+WEIGHTS = "weights/"
+
+
+def write_masks(path: Path, masks: Masks, edge_scores: NDArray[Any] | None) -> None:
+    """Write binary masks as bits (eight a byte, row-major) and soft edge scores in half precision."""
+    arrays: dict[str, NDArray[Any]] = {EDGES: np.packbits(masks.edges.keep)}
+    for name, keep in masks.weights.keep.items():
+        arrays[WEIGHTS + name] = np.packbits(keep)
+    if edge_scores is not None:
+        arrays[EDGE_SCORES] = np.asarray(edge_scores, dtype=np.float16)
+    write_tensors(path, arrays, {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, **shapes_of(masks)})
+
+
+def read_masks(path: Path) -> Masks:
+    """Return the masks of a round file; raises StoreError when it is missing or damaged."""
+    arrays, about = read_tensors(path, RESUME)
+    try:
+        edges = EdgeMask(about["edge_mask"], _unpack(arrays[EDGES], (about["edges"],)))
+        weights = {name: _unpack(arrays[WEIGHTS + name], tuple(shape)) for name, shape in about["weights"].items()}
+    except (KeyError, ValueError) as error:
+        raise StoreError(f"{path} is damaged ({error}): {RESUME}.") from None
+    return Masks(edges, WeightMask(weights))
+
+
+def read_edge_scores(path: Path) -> Floats | None:
+    """Return the edge scores of a round file, or None when its method has none."""
+    scores = read_tensors(path, RESUME)[0].get(EDGE_SCORES)
+    return None if scores is None else scores.astype(np.float32)
+
+
+def write_weights(path: Path, weights: Mapping[str, NDArray[Any]], masks: Masks) -> None:
+    """Write the surviving values of every tensor (float32, row-major); tensors without a mask are kept whole."""
+    arrays = {name: np.asarray(values, dtype=np.float32) for name, values in weights.items()}
+    for name, keep in masks.weights.keep.items():
+        if name not in arrays or arrays[name].shape != keep.shape:
+            raise ValueError(f"the weights hold no tensor {name!r} of the mask's shape {keep.shape}")
+    shapes = {name: list(values.shape) for name, values in arrays.items()}
+    survivors = {name: _survivors(values, masks.weights.keep.get(name)) for name, values in arrays.items()}
+    write_tensors(path, survivors, {"shapes": shapes})
+
+
+def read_weights(path: Path, masks: Masks) -> dict[str, Floats]:
+    """Return full tensors with zeros where the weight is pruned; raises StoreError for a missing or damaged file."""
+    arrays, about = read_tensors(path, RESUME)
+    try:
+        keep = masks.weights.keep
+        return {name: _spread(arrays[name], keep.get(name), shape) for name, shape in about["shapes"].items()}
+    except (KeyError, ValueError, IndexError) as error:
+        raise StoreError(f"{path} does not fit the masks of its round ({error}): {RESUME}.") from None
+
+
+def shapes_of(masks: Masks) -> dict[str, dict[str, list[int]]]:
+    """Return the shapes of the weight masks as values for JSON, under the key "weights"."""
+    return {"weights": {name: list(keep.shape) for name, keep in masks.weights.keep.items()}}
+
+
+def _unpack(bits: NDArray[np.uint8], shape: tuple[int, ...]) -> BoolArray:
+    count = math.prod(shape)
+    if bits.size != (count + 7) // 8:
+        raise ValueError(f"{bits.size} bytes for {count} mask values")
+    return np.unpackbits(bits, count=count).astype(np.bool_).reshape(shape)
+
+
+def _survivors(values: Floats, keep: BoolArray | None) -> Floats:
+    return values.ravel() if keep is None else values[keep]
+
+
+def _spread(values: Floats, keep: BoolArray | None, shape: list[int]) -> Floats:
+    if keep is None:
+        return values.reshape(shape)
+    full = np.zeros(shape, dtype=np.float32)
+    full[keep] = values
+    return full

@@ -1,0 +1,127 @@
+"""Writing that leaves no half file behind, and file errors put as sentences."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from glt.errors import StoreError
+from glt.store.paths import UNFINISHED_WRITE
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
+FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+_counter = itertools.count()
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an OSError raised while `path` is written into a StoreError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(_write_fault(path, error)) from error
+
+
+@contextmanager
+def reading(path: Path, remedy: str) -> Iterator[None]:
+    """Turn an OSError raised while `path` is read into a StoreError that ends with `remedy`."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise StoreError(f"{path} is missing: {remedy}.") from error
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read ({error.strerror or error}): {remedy}.") from error
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder and its parents; raises StoreError when that is impossible."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
+def replace_file(path: Path, content: bytes, durable: bool = True) -> None:
+    """Write `content` under a temporary name, flush it to disk and rename it: readers see old or new, never half.
+
+    Without `durable` the flush is left out, which is enough against killed processes but not against lost power.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_counter)}{UNFINISHED_WRITE}")
+    with writing(path):
+        try:
+            with temporary.open("xb") as file:
+                file.write(content)
+                file.flush()
+                if durable:
+                    os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        if durable:
+            _flush_folder(path.parent)
+
+
+def append_line(path: Path, line: str, durable: bool = False) -> None:
+    """Append one line by a single write; a line that does not fit is taken back and StoreError raised."""
+    content = line.encode() + b"\n"
+    with writing(path):
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            _append(descriptor, content)
+            if durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def flush_file(path: Path) -> None:
+    """Force what was appended to `path` onto the disk; a missing file is fine."""
+    with writing(path):
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def cut_file(path: Path, size: int) -> None:
+    """Shorten `path` to `size` bytes; a missing file is fine."""
+    with writing(path):
+        if path.exists() and path.stat().st_size > size:
+            os.truncate(path, size)
+
+
+def _append(descriptor: int, content: bytes) -> None:
+    before = os.fstat(descriptor).st_size
+    try:
+        if os.write(descriptor, content) < len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError:
+        os.ftruncate(descriptor, before)
+        raise
+
+
+def _flush_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_fault(path: Path, error: OSError) -> str:
+    if error.errno in FULL:
+        return f"{path} could not be written because the disk is full: free some space, then resume the run."
+    if error.errno in FORBIDDEN:
+        return (
+            f"{path} cannot be written ({error.strerror}): choose another store with --store or GLT_STORE, "
+            "or change its permissions."
+        )
+    return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."

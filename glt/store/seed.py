@@ -1,0 +1,221 @@
+"""SeedRun: the folder of one seed, read by everyone and written by the one worker that holds its lock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from glt.config import RunConfig, canonical_json
+from glt.errors import StoreError
+from glt.masks import Masks
+from glt.store import paths
+from glt.store.compact_masks import CompactMasks
+from glt.store.json_files import RESUME, parse_lines, read_json, whole_lines
+from glt.store.liveness import concluded
+from glt.store.lock import locked
+from glt.store.records import Event, RoundRecord, Status
+from glt.store.resuming import drop_after_last_whole_round
+from glt.store.round_files import Floats, read_edge_scores, read_masks, read_weights, write_masks, write_weights
+from glt.store.safe_files import append_line, flush_file, make_folder, replace_file
+from glt.store.tensors import checksum, read_tensors, write_tensors
+
+
+class SeedRun:
+    """One seed of a run: its rounds, events, masks and weights."""
+
+    def __init__(self, run: Path, seed: int, config: RunConfig, writable: bool = True) -> None:
+        self.seed = seed
+        self.config = config
+        self.path = paths.seed_folder(run, seed)
+        self.log_path = self.path / paths.LOG
+        self.lock_path = self.path / paths.LOCK
+        self._writable = writable
+
+    @cached_property
+    def is_example(self) -> bool:
+        """Whether this is a bundled example, which has no theta_0 and no weights."""
+        return (self.path.parent / paths.EXAMPLE_MARK).exists()
+
+    # Reading
+
+    def status(self) -> Status:
+        """Return the worker's state; "lost" when it should be at work but its process is gone.
+
+        A missing or damaged status file is no error: what the rounds tell is returned instead.
+        """
+        path = self.path / paths.STATUS
+        try:
+            return concluded(Status.model_validate(read_json(path, RESUME)))
+        except (StoreError, ValidationError):
+            whole = self.whole_rounds() > self.config.rounds
+            fault = f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}."
+            return Status(state="done" if whole else "lost", seed=self.seed, error=None if whole else fault)
+
+    def was_started(self) -> bool:
+        """Say whether a worker was ever asked for this seed."""
+        return (self.path / paths.STATUS).exists() or (self.path / paths.ROUNDS).exists()
+
+    def rounds(self) -> list[RoundRecord]:
+        """Return the records of all whole rounds in order; raises StoreError for a damaged line."""
+        path = self.path / paths.ROUNDS
+        records = parse_lines(path, whole_lines(path)[0], RoundRecord)
+        for number, record in enumerate(records):
+            if record.round != number:
+                raise StoreError(f"{path} has round {record.round} where round {number} belongs: {RESUME}.")
+        return records
+
+    def whole_rounds(self) -> int:
+        """Return how many rounds are written, round 0 included, without looking into them."""
+        return len(whole_lines(self.path / paths.ROUNDS)[0])
+
+    def rounds_stamp(self) -> tuple[int, int]:
+        """Return size and modification time (ns) of the table of rounds: both change when a round is written."""
+        try:
+            found = (self.path / paths.ROUNDS).stat()
+        except FileNotFoundError:
+            return 0, 0
+        return found.st_size, found.st_mtime_ns
+
+    def is_complete(self) -> bool:
+        """Say whether every round the config asks for is there."""
+        return self.whole_rounds() > self.config.rounds
+
+    def events(self, offset: int = 0) -> tuple[list[Event], int]:
+        """Return the events from byte `offset` to the last whole line, and the offset to go on from.
+
+        A resume may cut the file; an offset that is no longer the start of a line then reads from the beginning,
+        so that a later event of the same round, stage and epoch replaces the earlier one.
+        """
+        path = self.path / paths.EVENTS
+        lines, end = whole_lines(path, offset)
+        return parse_lines(path, lines, Event), end
+
+    def environment(self) -> dict[str, Any]:
+        """Return versions, threads, device and data hash of the computation; empty before it began."""
+        path = self.path / paths.ENVIRONMENT
+        found = read_json(path, RESUME) if path.exists() else {}
+        return found if isinstance(found, dict) else {}
+
+    def masks(self, round: int) -> Masks:
+        """Return both masks after `round`; round 0 keeps everything. Raises StoreError when it does not exist."""
+        if self.is_example:
+            return self._compact.masks(round)
+        self._require(round)
+        return read_masks(paths.masks_file(self.path, round))
+
+    def edge_scores(self, round: int) -> Floats | None:
+        """Return the soft scores of the entries that were up for decision in `round`, or None without any.
+
+        They belong to the survivors of the round before, in entry order. Examples hold ranks in [0, 1) instead.
+        """
+        if self.is_example:
+            return self._compact.edge_scores(round)
+        self._require(round)
+        return read_edge_scores(paths.masks_file(self.path, round))
+
+    def weights(self, round: int) -> dict[str, Floats]:
+        """Return all tensors at the best-validation epoch of `round`, zeros where pruned; StoreError for examples."""
+        self._refuse_for_example("weights")
+        return read_weights(paths.weights_file(self.path, round), self.masks(round))
+
+    def theta0(self) -> dict[str, Floats]:
+        """Return the initial tensors that rewinding returns to (theta_0); StoreError for examples."""
+        self._refuse_for_example("theta_0")
+        return read_tensors(self.path / paths.INIT, RESUME)[0]
+
+    # Writing, by the worker only
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Own the folder for as long as the context lasts; StoreError names the process that owns it already."""
+        self.make()
+        return locked(self.lock_path)
+
+    def make(self) -> None:
+        """Make the folder; raises StoreError when it cannot be written or belongs to an example."""
+        self._writing()
+        make_folder(self.path)
+
+    def write_init(self, theta0: Mapping[str, NDArray[Any]]) -> None:
+        """Write theta_0 once; raises StoreError when the folder holds another one already."""
+        self._writing()
+        arrays = {name: np.asarray(values, dtype=np.float32) for name, values in theta0.items()}
+        if self._has_init() and checksum(self.theta0()) != checksum(arrays):
+            raise StoreError(
+                f"{self.path / paths.INIT} is not the initialisation this version makes from seed {self.seed}: "
+                "resume with the versions in environment.json, or start the run in another store."
+            )
+        write_tensors(self.path / paths.INIT, arrays, {"seed": self.seed})
+
+    def write_status(self, status: Status) -> None:
+        """Replace the status; a reader sees the old one or the new one."""
+        self._writing()
+        replace_file(self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode(), durable=False)
+
+    def append_event(self, event: Event) -> None:
+        """Append one epoch; a loss that is not finite is written as null."""
+        if event.loss is not None and not math.isfinite(event.loss):
+            event = event.model_copy(update={"loss": None})
+        append_line(self.path / paths.EVENTS, canonical_json(event.model_dump(mode="json")))
+
+    def write_round(
+        self,
+        record: RoundRecord,
+        masks: Masks,
+        weights: Mapping[str, NDArray[Any]],
+        edge_scores: NDArray[Any] | None = None,
+    ) -> None:
+        """Write a finished round; its line comes last, so a round exists whole or not at all."""
+        self._writing()
+        if record.round != self.whole_rounds():
+            raise ValueError(f"round {record.round} cannot follow {self.whole_rounds()} whole rounds")
+        write_weights(paths.weights_file(self.path, record.round), weights, masks)
+        write_masks(paths.masks_file(self.path, record.round), masks, edge_scores)
+        flush_file(self.path / paths.EVENTS)
+        append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
+
+    def write_environment(self, environment: Mapping[str, Any]) -> None:
+        """Write what the computation runs on: versions, threads, device, git revision, data hash."""
+        self._writing()
+        replace_file(self.path / paths.ENVIRONMENT, canonical_json(dict(environment)).encode())
+
+    def drop_unfinished(self) -> int:
+        """Clear away everything after the last whole round and return the number of the next round."""
+        self._writing()
+        return drop_after_last_whole_round(self.path) if self.path.exists() else 0
+
+    @cached_property
+    def _compact(self) -> CompactMasks:
+        return CompactMasks.read(self.path / paths.COMPACT_MASKS)
+
+    def _has_init(self) -> bool:
+        try:
+            return bool(self.theta0())
+        except StoreError:
+            return False
+
+    def _require(self, round: int) -> None:
+        if not 0 <= round < self.whole_rounds():
+            raise StoreError(
+                f"{self.path} holds no round {round}: its finished rounds are 0 to {self.whole_rounds() - 1}."
+                if self.whole_rounds()
+                else f"{self.path} holds no finished round yet: wait for round 0, or resume the run."
+            )
+
+    def _refuse_for_example(self, what: str) -> None:
+        if self.is_example:
+            raise StoreError(
+                f"{self.path} is an example, which leaves {what} out: make the run again in a store of your own with "
+                f"`python -m glt run --config {self.path.parent / paths.CONFIG} --seeds {self.seed}`."
+            )
+
+    def _writing(self) -> None:
+        if not self._writable or self.is_example:
+            raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")

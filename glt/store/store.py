@@ -1,0 +1,110 @@
+"""Store: a folder of runs."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from glt.config import RunConfig
+from glt.errors import StoreError
+from glt.store import paths, trash
+from glt.store.naming import run_name
+from glt.store.run import Run, folder_size, write_config
+from glt.store.safe_files import make_folder, reading
+
+
+class Store:
+    """The runs below one folder, which is made by the first write."""
+
+    def __init__(self, root: Path | str, writable: bool = True) -> None:
+        self.root = Path(root)
+        self.writable = writable
+
+    def runs(self) -> list[Run]:
+        """Return all runs that can be opened, by name; `damaged` lists the others."""
+        return self._scan()[0]
+
+    def damaged(self) -> list[tuple[Path, str]]:
+        """Return the folders that cannot be opened, each with the sentence that says why."""
+        return self._scan()[1]
+
+    def find(self, name: str) -> Run:
+        """Return a run by its name in the store or by the path of its folder; raises StoreError with near names."""
+        inside = self.root / name
+        if Path(name).name == name and not name.startswith(".") and inside.is_dir():
+            return Run.open(inside, self.writable)
+        elsewhere = Path(name).expanduser()
+        if (elsewhere / paths.CONFIG).exists():
+            return Run.open(elsewhere)
+        raise StoreError(self._unknown(name))
+
+    def create(self, config: RunConfig) -> Run:
+        """Return the run with `config`, made on disk when it is new; more rounds than before extend it.
+
+        Raises StoreError when the store cannot be written or holds a run of that name with other settings.
+        """
+        self._writing()
+        folder = self.root / run_name(config)
+        if not (folder / paths.CONFIG).exists():
+            make_folder(folder)
+            write_config(folder, config)
+            return Run(folder, config)
+        run = Run.open(folder)
+        return run if run.is_example or config.rounds <= run.config.rounds else self._extend(run, config.rounds)
+
+    def size_bytes(self) -> int:
+        """Return the bytes in all files of the store, its trash included."""
+        return folder_size(self.root)
+
+    def queue_folder(self) -> Path:
+        """Return the folder in which waiting workers line up, made when missing."""
+        self._writing()
+        folder = self.root / paths.QUEUE
+        make_folder(folder)
+        return folder
+
+    def move_to_trash(self, run: Run) -> None:
+        """Move a run to the store's trash; raises StoreError when it is at work or not of this store."""
+        self._writing()
+        trash.move_to_trash(self.root, run)
+
+    def trashed(self) -> list[Path]:
+        """Return what lies in the trash."""
+        return trash.trashed(self.root)
+
+    def empty_trash(self) -> int:
+        """Delete what lies in the trash and return the bytes freed."""
+        self._writing()
+        return trash.empty_trash(self.root)
+
+    def _extend(self, run: Run, rounds: int) -> Run:
+        config = run.config.model_copy(update={"rounds": rounds})
+        write_config(run.path, config)
+        return Run(run.path, config)
+
+    def _scan(self) -> tuple[list[Run], list[tuple[Path, str]]]:
+        opened = [(folder, self._open(folder)) for folder in self._folders()]
+        runs = [run for _, run in opened if isinstance(run, Run)]
+        return runs, [(folder, str(error)) for folder, error in opened if isinstance(error, StoreError)]
+
+    def _open(self, folder: Path) -> Run | StoreError:
+        try:
+            return Run.open(folder, self.writable)
+        except StoreError as error:
+            return error
+
+    def _folders(self) -> list[Path]:
+        if not self.root.exists():
+            return []
+        with reading(self.root, "choose another store with --store or GLT_STORE"):
+            return sorted(path for path in self.root.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+    def _unknown(self, name: str) -> str:
+        names = [folder.name for folder in self._folders()]
+        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names[:3]
+        hint = f"did you mean {' or '.join(close)}?" if close else "it holds no runs yet."
+        return f"No run {name!r} in the store {self.root} and no run folder of that path: {hint}"
+
+    def _writing(self) -> None:
+        if not self.writable:
+            raise StoreError(f"The store {self.root} is open for reading only: choose one of your own with --store.")

@@ -1,0 +1,67 @@
+"""Tensor files: safetensors with one metadata key, canonical JSON that holds shapes and a checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from glt.config import canonical_json
+from glt.errors import StoreError
+from glt.store.paths import SCHEMA
+from glt.store.safe_files import reading, replace_file
+
+METADATA_KEY = "glt"
+
+Array = NDArray[Any]
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Array], about: Mapping[str, Any]) -> None:
+    """Write arrays and the JSON values `about` them; equal input gives equal bytes."""
+    arrays = {name: np.asarray(tensors[name], order="C") for name in sorted(tensors)}
+    metadata = {**about, "schema": SCHEMA, "sha256": checksum(arrays)}
+    replace_file(path, save(arrays, {METADATA_KEY: canonical_json(metadata)}))
+
+
+def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Return the arrays and the values about them; raises StoreError for a missing, damaged or newer file."""
+    with reading(path, remedy):
+        try:
+            with safe_open(path, framework="numpy") as file:
+                about = json.loads(file.metadata()[METADATA_KEY])
+                names = file.keys()
+                arrays = {name: file.get_tensor(name) for name in names}
+        except (SafetensorError, ValueError, KeyError, TypeError):
+            raise StoreError(f"{path} is damaged: {remedy}.") from None
+    check_schema(path, about)
+    if about.get("sha256") != checksum(arrays):
+        raise StoreError(f"{path} is damaged (its checksum does not fit its content): {remedy}.")
+    return arrays, about
+
+
+def checksum(arrays: Mapping[str, Array]) -> str:
+    """Return SHA-256 (hex) over names, types, shapes and values of the arrays, in order of their names."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype} {array.shape} ".encode())
+        digest.update(np.asarray(array, order="C").tobytes())
+    return digest.hexdigest()
+
+
+def check_schema(path: Path, document: Any) -> None:
+    """Raise StoreError when a file was written by a newer version of the store's format, or says no version."""
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if not isinstance(schema, int):
+        raise StoreError(f"{path} is damaged (it does not say which format it has): restore it from a copy.")
+    if schema > SCHEMA:
+        raise StoreError(
+            f"{path} was written by a newer GLT Studio (format {schema}, this one reads {SCHEMA}): update GLT Studio."
+        )
