@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def add_store(parser: ArgumentParser) -> None:
-    """Add `--store`, the folder whose runs can be called by name."""
-    parser.add_argument("--store", default="runs", metavar="S", help="folder of runs (default: runs)")
+    """Add `--store`, the folder whose runs can be called by name; the variable GLT_STORE changes its default."""
+    default = os.environ.get("GLT_STORE") or "runs"
+    parser.add_argument("--store", default=default, metavar="S", help=f"folder of runs (default: {default})")
 
 
 def add_seed_run(parser: ArgumentParser) -> None:
@@ -31,7 +33,7 @@ def open_store(args: Namespace) -> Store:
 def find_seed_run(args: Namespace) -> SeedRun:
     """Return the seed that RUN and `--seed` name; raises StoreError when there is none."""
     run = open_store(args).find(args.run)
-    return run.first_seed() if args.seed is None else run.seed(args.seed)
+    return run.existing_seed(args.seed)
 
 
 def count(text: str) -> int:

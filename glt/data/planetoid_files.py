@@ -15,7 +15,9 @@ _PUBLISHED = Path(__file__).with_name("planetoid_sha256.json")
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder for this program (in `XDG_CACHE_HOME`, by default ~/.cache)."""
+    """Return the user's cache folder for this program: `GLT_CACHE`, or glt-studio in `XDG_CACHE_HOME` or ~/.cache."""
+    if named := os.environ.get("GLT_CACHE"):
+        return Path(named).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glt-studio"
 
 

@@ -1,0 +1,61 @@
+"""`measure RUN --round K`: the unpruned graph and what a round left of it, side by side."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from analysis.cli.arguments import add_seed_run, count, find_seed_run
+from analysis.cli.verb import VERBS, Verb
+
+if TYPE_CHECKING:
+    from analysis.measures import MeasuredRound
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add RUN, the round and the form of the output."""
+    add_seed_run(parser)
+    parser.add_argument("--round", type=count, required=True, metavar="K", help="round whose survivors are measured")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def run(args: Namespace) -> int:
+    """Measure and print; raises StoreError or DataError."""
+    from analysis.measures import measure_round
+
+    seed_run = find_seed_run(args)
+    name, measured = seed_run.path.parent.name, measure_round(seed_run, args.round)
+    if args.json:
+        place = {"run": name, "seed": seed_run.seed, "round": args.round}
+        print(json.dumps(place | {part: _plain(values) for part, values in measured._asdict().items()}, indent=2))
+    else:
+        _print_table(measured, f"{name}, seed {seed_run.seed}, round {args.round}")
+    return 0
+
+
+def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def _print_table(measured: MeasuredRound, title: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from analysis.measures import wording
+
+    table = Table("", title=Text(title))
+    for heading in ("Original", "Sparsified", "Change"):
+        table.add_column(heading, justify="right")
+    for name, before in measured.original.items():
+        after = measured.sparsified[name]
+        texts = wording.value(name, before), wording.value(name, after), wording.change(before, after)
+        table.add_row(wording.label(name), *texts)
+    Console(file=sys.stdout).print(table)
+
+
+VERBS.register(Verb("measure", "Measure the original and the sparsified graph of one round.", add_arguments, run))

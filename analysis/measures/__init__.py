@@ -1,0 +1,19 @@
+"""Measurements of a graph: one file a measure or a small family, a registry, a cache and the table of them."""
+
+from __future__ import annotations
+
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.measuring import MeasuredRound, measure, measure_graph, measure_mask, measure_round
+from analysis.measures.registry import MEASURES, Measure, in_order
+
+__all__ = [
+    "MEASURES",
+    "Measure",
+    "MeasuredGraph",
+    "MeasuredRound",
+    "in_order",
+    "measure",
+    "measure_graph",
+    "measure_mask",
+    "measure_round",
+]

@@ -1,0 +1,80 @@
+"""Measured values kept by the content of the graph, in memory and in the user's cache folder."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from glt.data.planetoid_files import cache_folder
+
+Values = dict[str, float]
+
+_log = logging.getLogger(__name__)
+
+
+class MeasureCache:
+    """Values under the hash of a graph: one small JSON file a graph, NaN as null.
+
+    A file that cannot be read is measured again and one that cannot be written is left out: the cache saves time
+    and decides nothing. Two processes that write at once both write true values; the later file stays.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._memory: dict[str, Values] = {}
+
+    def get(self, graph_hash: str) -> Values:
+        """Return what is known about a graph, by versioned name of the measure; {} for an unknown one."""
+        if graph_hash not in self._memory:
+            self._memory[graph_hash] = self._read(graph_hash)
+        return dict(self._memory[graph_hash])
+
+    def put(self, graph_hash: str, values: Mapping[str, float]) -> None:
+        """Add values for a graph; the file is replaced in one step."""
+        self._memory[graph_hash] = {**self.get(graph_hash), **values}
+        if self.folder is not None:
+            try:
+                self._write(self.folder, graph_hash)
+            except OSError as error:
+                _log.warning("Measured values are not kept: %s (%s).", self.folder, error.strerror)
+
+    def _read(self, graph_hash: str) -> Values:
+        if self.folder is None:
+            return {}
+        try:
+            document = json.loads((self.folder / f"{graph_hash}.json").read_text(encoding="utf-8"))
+            return {str(name): _number(value) for name, value in document.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def _write(self, folder: Path, graph_hash: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        document = {name: None if math.isnan(v) else v for name, v in sorted(self._memory[graph_hash].items())}
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            Path(temporary).replace(folder / f"{graph_hash}.json")
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def _number(value: object) -> float:
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is not a number")
+    return value
+
+
+@cache
+def shared_cache() -> MeasureCache:
+    """Return the cache of this process, in the folder `GLT_CACHE` or else the user's cache folder."""
+    return MeasureCache(cache_folder() / "measures")

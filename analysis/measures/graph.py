@@ -1,0 +1,65 @@
+"""The graph as a measure sees it: nodes, undirected edges and labels, with what several measures share."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from analysis.measures.bfs import Distances, all_distances
+from analysis.measures.triangle_counts import count_triangles
+from glt.data.graph import Graph, IntArray
+from glt.masks import BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredGraph:
+    """N nodes, [2, M] undirected simple edges (low, high) and [N] labels (-1 unknown); isolated nodes stay."""
+
+    num_nodes: int
+    edges: IntArray
+    labels: IntArray
+
+    @classmethod
+    def of(cls, graph: Graph, kept: BoolArray | None = None) -> MeasuredGraph:
+        """Return the graph with only the `kept` [E] undirected edges (all of them by default), on all its nodes."""
+        edges = graph.edges if kept is None else graph.edges[:, kept]
+        return cls(graph.num_nodes, edges, graph.labels)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges M."""
+        return int(self.edges.shape[1])
+
+    @cached_property
+    def degrees(self) -> IntArray:
+        """Number of neighbours of every node, [N]."""
+        return np.bincount(self.edges.ravel(), minlength=self.num_nodes)
+
+    @cached_property
+    def adjacency(self) -> csr_array:
+        """The symmetric [N, N] adjacency matrix of zeros and ones, sparse."""
+        rows, columns = np.concatenate([self.edges, self.edges[::-1]], axis=1)
+        ones = np.ones(rows.size, dtype=np.int8)
+        return csr_array((ones, (rows, columns)), shape=(self.num_nodes, self.num_nodes))
+
+    @cached_property
+    def distances(self) -> Distances:
+        """Shortest paths between all pairs, summed up; the slow part of everything built on distances."""
+        return all_distances(self.adjacency.indptr, self.adjacency.indices)
+
+    @cached_property
+    def triangles(self) -> IntArray:
+        """Number of triangles at every node, [N]."""
+        return count_triangles(self.edges, self.degrees)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 (hex) over the number of nodes, the edge set and the labels: equal graphs, equal hash."""
+        digest = hashlib.sha256(str(self.num_nodes).encode())
+        for part in (self.edges, self.labels):
+            digest.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())
+        return digest.hexdigest()

@@ -1,0 +1,44 @@
+"""What a measure is, and the registry in which every file of this folder declares its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from analysis.measures.graph import MeasuredGraph
+from glt.registry import Registry
+
+Cost = Literal["instant", "seconds", "background"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number about a graph; NaN where the definition gives none (a mean over nothing).
+
+    `compute` has the definition, its source and its traps in its docstring. `unit` is "" for a pure number.
+    `cost` is what PubMed (20 k nodes, 44 k edges) takes: "instant" (under .1 s, never cached), "seconds", or
+    "background" (longer). `version` goes up when a correction changes values, so that cached ones are not used.
+    `order` places it in tables.
+    """
+
+    name: str
+    label: str
+    unit: str
+    cost: Cost
+    order: int
+    compute: Callable[[MeasuredGraph], float]
+    version: int = 1
+
+    @property
+    def definition(self) -> str:
+        """The first paragraph of the docstring of `compute`, as one line."""
+        return " ".join((self.compute.__doc__ or "").split("\n\n")[0].split())
+
+
+MEASURES: Registry[Measure] = Registry("measure", "analysis.measures")
+
+
+def in_order() -> list[Measure]:
+    """Return all measures in the order in which tables show them."""
+    return sorted(MEASURES, key=lambda measure: (measure.order, measure.name))
