@@ -53,6 +53,16 @@ def style(method: str) -> Style:
     return _REST[others.index(method) % len(_REST)]
 
 
+def rank(method: str) -> tuple[int, str]:
+    """Return the place of a method in legends and lists: dense and the paper's three first, then by name.
+
+    >>> sorted(["random", "zeta", "ugs"], key=rank)
+    ['ugs', 'random', 'zeta']
+    """
+    fixed = list(_FIXED)
+    return (fixed.index(method) if method in fixed else len(fixed)), method
+
+
 def color(method: str, dark: bool = False) -> str:
     """Return a method's hex colour.
 
