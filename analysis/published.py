@@ -1,4 +1,4 @@
-"""What the paper prints, as data with its place: Chen et al., "A Unified Lottery Ticket Hypothesis for GNNs", ICML 2021.
+"""What the paper (Chen et al., ICML 2021) prints, as data with its place in it.
 
 Points are matched by round, never by sparsity: the paper rounds 1 - 0.95^k, a mask of whole entries cannot.
 """
@@ -104,7 +104,7 @@ _PRINTED_UNDER = {"cora": "citeseer", "citeseer": "cora", "pubmed": "pubmed"}
 
 
 def measurements(dataset: str, as_printed: bool = False) -> dict[str, dict[str, float]]:
-    """Return the paper's measurement table for a data set: measure -> original, ugs, random, admm; {} where it has none.
+    """Return the paper's measurements of a data set: measure -> original, ugs, random, admm ({}: it has none).
 
     The columns of Cora and Citeseer, which the paper swaps, are put right unless `as_printed`.
 

@@ -1,0 +1,54 @@
+"""What every layer of one figure needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from analysis import marks, theme
+from analysis.tables.curve import Score, XAxis
+from glt.store import MacConvention
+
+HEIGHT = 540
+LARGEST_MARKER = 14.0
+DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Tables, choices and the y window (percent) of one figure."""
+
+    table: pd.DataFrame
+    rounds: pd.DataFrame
+    x: XAxis
+    score: Score
+    macs: MacConvention
+    dark: bool
+    shown: marks.Window
+
+    @property
+    def ink(self) -> theme.Ink:
+        """The neutral colours of the figure's theme."""
+        return theme.ink(self.dark)
+
+    @property
+    def largest(self) -> float:
+        """The most MACs of any round shown: the largest marker."""
+        return float(self.table["macs"].max()) if len(self.table) else 1.0
+
+    def place(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Return x values as drawn."""
+        return marks.x_values(self.x, values)
+
+    def size(self, macs: ArrayLike) -> NDArray[np.float64]:
+        """Return marker diameters in pixels."""
+        return LARGEST_MARKER * np.sqrt(marks.area_share(macs, self.largest))
+
+    def dashes(self) -> dict[str, str]:
+        """Return a line dash for every run: solid for the first of a method, others after it."""
+        runs = self.table[["run", "method"]].drop_duplicates()
+        nth = runs.groupby("method").cumcount()
+        return {run: DASHES[n % len(DASHES)] for run, n in zip(runs["run"], nth, strict=True)}

@@ -1,0 +1,60 @@
+"""What a mark says when the pointer rests on it: every number of the round, escaped for HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from analysis import formats, palette, published
+
+
+def round_text(row: Mapping[str, Any]) -> str:
+    """Return the hover text of one row of `curve_table`."""
+    lines = [
+        f"<b>{escape(row['label'])}</b>, round {row['round']}{_rank(row)}",
+        f"<b>{formats.percent_interval(row['mean'], row['high'] - row['mean'])}</b> {_seeds(row)}",
+        *_against_dense(row),
+        _sparsities(row["graph_sparsity"], row["weight_sparsity"]),
+        f"Undirected edges kept: {formats.percent(row['edges_kept_either_way'])} either way, "
+        f"{formats.percent(row['edges_kept_both_ways'])} both ways",
+        f"{formats.macs(row['macs'])} MACs",
+    ]
+    return "<br>".join(lines)
+
+
+def paper_text(point: published.PublishedPoint) -> str:
+    """Return the hover text of one printed point, with its place in the paper."""
+    lines = [
+        f"<b>{escape(palette.label(point.method))}</b> in the paper, round {point.round}",
+        f"<b>{formats.percent(point.score)}</b>",
+        _sparsities(point.graph_sparsity, point.weight_sparsity),
+        *([f"{formats.macs(point.macs)} MACs"] if point.macs else []),
+        escape(point.source),
+    ]
+    return "<br>".join(lines)
+
+
+def _sparsities(graph: float, weight: float) -> str:
+    return f"Graph sparsity {formats.percent(graph)}, weight sparsity {formats.percent(weight)}"
+
+
+def _rank(row: Mapping[str, Any]) -> str:
+    if row["is_extreme"]:
+        return " \N{EM DASH} extreme ticket"
+    return " \N{EM DASH} ticket" if row["is_ticket"] else ""
+
+
+def _seeds(row: Mapping[str, Any]) -> str:
+    return "(1 seed, no interval)" if row["seeds"] == 1 else f"(mean of {row['seeds']} seeds, 95% interval)"
+
+
+def _against_dense(row: Mapping[str, Any]) -> list[str]:
+    if row["round"] == 0 or math.isnan(row["difference"]):
+        return []
+    half = row["difference_high"] - row["difference"]
+    interval = "" if math.isnan(half) else f" \N{PLUS-MINUS SIGN} {100 * half:.1f}"
+    chance = "" if math.isnan(row["p_value"]) else f", p = {row['p_value']:.2g}"
+    difference = formats.points(row["difference"]).removesuffix(" points")
+    return [f"{difference}{interval} points against dense {formats.percent(row['dense'])}{chance}"]

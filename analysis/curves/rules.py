@@ -1,0 +1,92 @@
+"""Words and rules on a figure: dense baselines, feet of extreme tickets, curves that leave at the foot, legends."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from analysis import formats, marks, palette
+from analysis.curves.frame import HEIGHT, Frame
+from analysis.tables.curve import dense_table
+
+TOP, BOTTOM, RIGHT = 92, 62, 118
+LINE_HEIGHT = 19
+
+
+def annotate(figure: go.Figure, frame: Frame, paper: bool) -> None:
+    """Draw the baselines with their labels in the right margin, the ticket feet, the exits and both legends."""
+    _baselines(figure, frame, paper)
+    _feet(figure, frame)
+    _exits(figure, frame)
+    _legends(figure, frame)
+
+
+def _baselines(figure: go.Figure, frame: Frame, paper: bool) -> None:
+    ink = palette.color(palette.DENSE, frame.dark)
+    rules = [(line, ink, "dash") for line in marks.baselines(dense_table(frame.rounds, frame.score))]
+    if paper:
+        settings = frame.table[["dataset", "model", "task"]].drop_duplicates().itertuples(index=False, name=None)
+        printed = [mean for mean in (marks.paper_dense(*setting) for setting in settings) if mean is not None]
+        rules += [(marks.Baseline(mean, "Paper's dense"), frame.ink.muted, "dot") for mean in printed]
+    places = marks.spread([100 * line.mean for line, _, _ in rules], _units(frame, 2 * LINE_HEIGHT))
+    for (line, color, dash), place in zip(rules, places, strict=True):
+        figure.add_hline(y=100 * line.mean, line={"color": color, "width": 1.4, "dash": dash}, layer="below")
+        text = f"{escape(line.name)}<br>{formats.percent(line.mean)}"
+        _words(figure, text, color, x=1, xref="paper", y=place, xanchor="left", xshift=8, align="left")
+
+
+def _feet(figure: go.Figure, frame: Frame) -> None:
+    rows = frame.table[frame.table["is_extreme"]].sort_values("x", ascending=frame.x == "macs")
+    for level, row in enumerate(rows.to_dict("records")):
+        ink = palette.color(row["method"], frame.dark)
+        place = float(frame.place(row["x"]))
+        ends = {"x0": place, "x1": place, "y0": frame.shown.low, "y1": 100 * row["mean"]}
+        line = {"color": palette.faded(ink, 0.7), "width": 1.2, "dash": "dot"}
+        figure.add_shape(type="line", line=line, layer="below", **ends)
+        foot = frame.shown.low + _units(frame, 12 + level * LINE_HEIGHT)
+        _words(figure, f"ticket, round {row['round']}", ink, x=_axis(frame, place), y=foot, xanchor="left", xshift=6)
+
+
+def _exits(figure: go.Figure, frame: Frame) -> None:
+    leaving = marks.exits(frame.table, frame.x, frame.shown)
+    for level, gone in enumerate(leaving, start=int(frame.table["is_extreme"].sum())):
+        text = f"falls to {formats.percent(gone.lowest)}"
+        foot = frame.shown.low + _units(frame, 12 + level * LINE_HEIGHT)
+        anchor: dict[str, Any] = {"xanchor": "right", "xshift": -12}
+        if _share(frame, gone.x) < 0.5:
+            anchor = {"xanchor": "left", "xshift": 12}
+        _words(figure, text, palette.color(gone.method, frame.dark), x=_axis(frame, gone.x), y=foot, **anchor)
+
+
+def _share(frame: Frame, place: float) -> float:
+    drawn = frame.place(frame.table["x"])
+    first, last, here = (_axis(frame, value) for value in (drawn.min(), drawn.max(), place))
+    share = (here - first) / (last - first) if last > first else 0.0
+    return 1 - share if frame.x == "macs" else share
+
+
+def _legends(figure: go.Figure, frame: Frame) -> None:
+    legend = {"orientation": "h", "x": 0, "xanchor": "left", "yanchor": "bottom", "itemsizing": "trace"}
+    row = 30 / (HEIGHT - TOP - BOTTOM)
+    quiet = {"itemclick": False, "itemdoubleclick": False, "font": {"size": 13, "color": frame.ink.muted}}
+    figure.update_layout(
+        legend={**legend, "y": 1 + 1.3 * row, "font": {"size": 15}},
+        legend2={**legend, "y": 1 + 0.25 * row, **quiet},
+        margin={"t": TOP, "b": BOTTOM, "r": RIGHT},
+    )
+
+
+def _words(figure: go.Figure, text: str, color: str, **place: Any) -> None:
+    figure.add_annotation(text=text, showarrow=False, font={"color": color, "size": 13}, yanchor="middle", **place)
+
+
+def _units(frame: Frame, pixels: float) -> float:
+    return (frame.shown.high - frame.shown.low) * pixels / (HEIGHT - TOP - BOTTOM)
+
+
+def _axis(frame: Frame, place: float) -> float:
+    # Annotations on a log axis are placed by the logarithm.
+    return float(np.log10(place)) if frame.x == "macs" else place

@@ -1,0 +1,29 @@
+"""What the screen's and the paper's drawing of a curve share: words, ranges, areas, baselines, printed points."""
+
+from __future__ import annotations
+
+from analysis.marks.areas import KEY_SHARES, area_share
+from analysis.marks.axes import SCORE_TITLES, Window, log_ticks, spread, window, x_column, x_title, x_values
+from analysis.marks.baselines import Baseline, baselines
+from analysis.marks.exits import Exit, exits
+from analysis.marks.paper import PaperMark, paper_dense, paper_marks
+
+__all__ = [
+    "KEY_SHARES",
+    "SCORE_TITLES",
+    "Baseline",
+    "Exit",
+    "PaperMark",
+    "Window",
+    "area_share",
+    "baselines",
+    "exits",
+    "log_ticks",
+    "paper_dense",
+    "paper_marks",
+    "spread",
+    "window",
+    "x_column",
+    "x_title",
+    "x_values",
+]

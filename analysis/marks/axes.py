@@ -1,0 +1,94 @@
+"""Words, units and ranges of the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.tables.curve import Score, XAxis
+from glt.store import MacConvention
+
+FloatArray = NDArray[np.float64]
+
+SCORE_TITLES: dict[Score, str] = {"test": "Test accuracy (%)", "test_last": "Test accuracy, last epoch (%)"}
+MAC_NAMES: dict[MacConvention, str] = {
+    "dense_features": "dense features",
+    "sparse_features": "sparse features",
+    "published": "as published",
+}
+# A method that collapses would flatten all that matters, so the near view ends this far (fraction) under dense.
+NEAR = 0.20
+
+
+class Window(NamedTuple):
+    """The stretch of the y axis that is drawn, in percent."""
+
+    low: float
+    high: float
+
+
+def x_column(x: XAxis, macs: MacConvention) -> str:
+    """Return the column of `rounds_table` that stands on the x axis."""
+    return {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": f"macs_{macs}"}[x]
+
+
+def x_title(x: XAxis, macs: MacConvention) -> str:
+    """Return the words under the x axis, with the unit."""
+    if x == "macs":
+        return f"Inference MACs ({MAC_NAMES[macs]}, log scale)"
+    return "Graph sparsity (% of edge entries removed)" if x == "graph" else "Weight sparsity (% of weights removed)"
+
+
+def x_values(x: XAxis, values: ArrayLike) -> FloatArray:
+    """Return x as drawn: percent for sparsities, millions for MACs."""
+    return np.asarray(values, dtype=np.float64) * (1e-6 if x == "macs" else 100.0)
+
+
+def window(table: pd.DataFrame, extra: Sequence[float] = (), near: bool = True) -> Window:
+    """Return the y range for a `curve_table`, wide enough for its intervals and for `extra` scores (fractions).
+
+    With `near` it ends NEAR below the lowest dense mean, whatever falls deeper.
+    """
+    columns = [table[name].to_numpy(dtype=np.float64) for name in ("mean", "low", "high", "dense")]
+    shown = np.concatenate([*columns, np.asarray(extra, dtype=np.float64)])
+    shown = shown[np.isfinite(shown)]
+    if not shown.size:
+        return Window(0.0, 100.0)
+    low, high = shown.min(), shown.max()
+    dense = table["dense"].min()
+    if near and dense - NEAR > low:
+        low = dense - NEAR
+    pad = 0.05 * max(high - low, 0.01)
+    return Window(100 * (low - pad), 100 * (high + pad))
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return the 1-2-5 steps inside a range of positive numbers.
+
+    >>> log_ticks(30, 600)
+    [50.0, 100.0, 200.0, 500.0]
+    """
+    decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
+    steps = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
+    return [step for step in steps if low <= step <= high]
+
+
+def spread(values: Sequence[float], gap: float) -> list[float]:
+    """Return the values pushed apart to at least `gap`, their order kept, so that labels do not touch.
+
+    >>> spread([80.0, 81.0, 70.0], 4.0)
+    [78.5, 82.5, 70.0]
+    """
+    order = np.argsort(values, kind="stable")
+    placed = np.asarray(values, dtype=np.float64)[order]
+    for _ in range(len(placed)):
+        overlap = np.maximum(gap - np.diff(placed), 0.0)
+        placed[:-1] -= overlap / 2
+        placed[1:] += overlap / 2
+    result = np.empty_like(placed)
+    result[order] = placed
+    return [float(value) for value in result]

@@ -1,0 +1,42 @@
+"""The words for a data set, a model and a task; what this version does not know keeps its name in the run folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glt.data import DATASETS
+from glt.models import MODELS
+from glt.registry import Registry
+from glt.training.tasks import TASKS
+
+
+def dataset(name: str) -> str:
+    """Return a data set's label.
+
+    >>> dataset("cora"), dataset("my-own-graph")
+    ('Cora', 'my-own-graph')
+    """
+    return _label(DATASETS, name)
+
+
+def model(name: str) -> str:
+    """Return a model's label.
+
+    >>> model("gcn")
+    'GCN'
+    """
+    return _label(MODELS, name)
+
+
+def task(name: str) -> str:
+    """Return a task's label as it stands inside a sentence.
+
+    >>> task("node")
+    'node classification'
+    """
+    words = _label(TASKS, name)
+    return words[:1].lower() + words[1:]
+
+
+def _label(registry: Registry[Any], name: str) -> str:
+    return str(registry.get(name).label) if name in registry.names() else name

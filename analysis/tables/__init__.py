@@ -1,0 +1,20 @@
+"""Rounds of many runs as tidy tables, and seeds as a mean with its interval."""
+
+from __future__ import annotations
+
+from analysis.tables.caption import caption
+from analysis.tables.curve import Score, XAxis, curve_table, dense_table
+from analysis.tables.paper import paper_table
+from analysis.tables.rounds import rounds_table
+from analysis.tables.tickets import tickets_table
+
+__all__ = [
+    "Score",
+    "XAxis",
+    "caption",
+    "curve_table",
+    "dense_table",
+    "paper_table",
+    "rounds_table",
+    "tickets_table",
+]

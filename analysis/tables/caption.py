@@ -1,0 +1,71 @@
+"""The sentence under every figure: which runs, seeds, rounds and data, which score and which way of counting MACs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from analysis import names
+from analysis.tables.curve import Score
+from glt.store import MacConvention
+
+SCORE_WORDS: dict[Score, str] = {
+    "test": "test accuracy at the best validation epoch",
+    "test_last": "test accuracy after the last epoch",
+}
+MAC_WORDS: dict[MacConvention, str] = {
+    "dense_features": "dense features (the paper's convention)",
+    "sparse_features": "sparse features (what a sparse library executes)",
+    "published": "the recipe behind the paper's printed numbers",
+}
+
+
+def caption(
+    rounds: pd.DataFrame,
+    score: Score = "test",
+    macs: MacConvention = "dense_features",
+    tolerance: float = 0.0,
+    paper: bool = False,
+) -> str:
+    """Return one sentence on what a figure of `rounds` shows, for the screen, a paper or a bundle."""
+    if rounds.empty:
+        return "No finished rounds."
+    last = int(rounds["round"].max())
+    parts = [
+        f"{_settings(rounds)}: {_join(_labels(rounds))}",
+        f"{SCORE_WORDS[score]} in rounds 0 to {last} ({_seeds(rounds)})",
+        "dashed: the dense model (round 0) under the same protocol",
+        f"stars: rounds whose mean is at least the dense mean{_allowance(tolerance)}",
+        f"MACs count {MAC_WORDS[macs]}",
+    ]
+    if paper:
+        parts.append("open markers: the paper's printed points")
+    return "; ".join(parts) + "."
+
+
+def _settings(rounds: pd.DataFrame) -> str:
+    seen = rounds[["dataset", "model", "task"]].drop_duplicates()
+    words = [(names.dataset(d), names.task(t), names.model(m)) for d, m, t in seen.itertuples(index=False)]
+    return _join(f"{dataset} {task} with {model}" for dataset, task, model in words)
+
+
+def _labels(rounds: pd.DataFrame) -> Iterable[str]:
+    return list(dict.fromkeys(rounds["label"]))
+
+
+def _seeds(rounds: pd.DataFrame) -> str:
+    counts = sorted(set(rounds.groupby(["run", "round"], sort=False)["seed"].nunique()))
+    if counts == [1]:
+        return "1 seed, no interval"
+    number = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"mean and 95% t interval over {number} seeds"
+
+
+def _allowance(tolerance: float) -> str:
+    return f" minus {100 * tolerance:g} points" if tolerance else ""
+
+
+def _join(words: Iterable[str]) -> str:
+    words = list(words)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
