@@ -1,1 +1,6 @@
 """Start, watch, stop and resume workers: local processes that outlive whoever started them."""
+
+from glt.jobs.launching import resume as resume
+from glt.jobs.launching import start as start
+from glt.jobs.queueing import slot_count as slot_count
+from glt.jobs.stopping import stop as stop

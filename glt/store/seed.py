@@ -49,15 +49,16 @@ class SeedRun:
     def status(self) -> Status:
         """Return the worker's state; "lost" when it should be at work but its process is gone.
 
-        A missing or damaged status file is no error: what the rounds tell is returned instead.
+        A seed that was done before its run was extended is "stopped". A missing or damaged status file is no error:
+        what the rounds tell is returned instead.
         """
         path = self.path / paths.STATUS
         try:
-            return concluded(Status.model_validate(read_json(path, RESUME)))
+            status = concluded(Status.model_validate(read_json(path, RESUME)))
         except (StoreError, ValidationError):
-            whole = self.whole_rounds() > self.config.rounds
-            fault = f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}."
-            return Status(state="done" if whole else "lost", seed=self.seed, error=None if whole else fault)
+            return self._status_by_rounds(f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}.")
+        extended = status.state == "done" and not self.is_complete()
+        return status.model_copy(update={"state": "stopped"}) if extended else status
 
     def was_started(self) -> bool:
         """Say whether a worker was ever asked for this seed."""
@@ -194,6 +195,11 @@ class SeedRun:
     @cached_property
     def _compact(self) -> CompactMasks:
         return CompactMasks.read(self.path / paths.COMPACT_MASKS)
+
+    def _status_by_rounds(self, fault: str) -> Status:
+        if self.is_complete():
+            return Status(state="done", seed=self.seed)
+        return Status(state="lost", seed=self.seed, error=fault)
 
     def _has_init(self) -> bool:
         try:

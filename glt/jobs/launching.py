@@ -1,0 +1,157 @@
+"""Starting workers: one detached process a seed, which waits in line and outlives whoever started it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from glt.config import RunConfig
+from glt.errors import JobError, StoreError
+from glt.jobs.queueing import join_line
+from glt.jobs.settings import Settings, settle
+from glt.store import Run, SeedRun, Status, Store
+from glt.store.liveness import ACTIVE, identity
+from glt.store.lock import sign_lock, take_lock
+from glt.store.safe_files import writing
+
+
+@dataclass(frozen=True)
+class Order:
+    """A seed whose lock is taken (`lock` is its descriptor), ready to be computed."""
+
+    seed_run: SeedRun
+    settings: Settings
+    lock: int
+
+
+def start(
+    store: Store,
+    config: RunConfig,
+    seeds: Sequence[int],
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> Run:
+    """Start a worker for each seed that is not complete; every status is "queued" before this returns.
+
+    The workers go on when the caller ends, unless they are `tied` to it. Raises StoreError, before anything is
+    started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
+    """
+    run = store.create(config)
+    _refuse_example(run)
+    _launch(store, run, [seed for seed in seeds if not run.seed(seed).is_complete()], device, threads, tied)
+    return run
+
+
+def resume(
+    store: Store,
+    run: Run,
+    seeds: Sequence[int] | None = None,
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> list[int]:
+    """Start workers for unfinished seeds again, by default all that are not at work; return which ones.
+
+    Each goes on after its last whole round. Raises as `start` does.
+    """
+    _refuse_example(run)
+    wanted = unfinished(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
+    wanted = [seed for seed in wanted if not run.seed(seed).is_complete()]
+    _launch(store, run, wanted, device, threads, tied)
+    return wanted
+
+
+def unfinished(run: Run) -> list[int]:
+    """Return the seeds that lack rounds and have no worker."""
+    seeds = [seed for seed in run.seeds() if not run.seed(seed).is_complete()]
+    return [seed for seed in seeds if run.seed(seed).status().state not in ACTIVE]
+
+
+def _refuse_example(run: Run) -> None:
+    if run.is_example:
+        raise StoreError(f"{run.name} is a bundled example, which nothing is added to: choose a store of your own.")
+
+
+def _launch(store: Store, run: Run, seeds: Sequence[int], device: str | None, threads: int | None, tied: bool) -> None:
+    with ExitStack() as held:
+        orders = [_order(run.seed(seed), device, threads, held) for seed in dict.fromkeys(seeds)]
+        for order in orders:
+            _spawn(store, run, order, tied)
+
+
+def _order(seed_run: SeedRun, device: str | None, threads: int | None, held: ExitStack) -> Order:
+    settings = settle(seed_run, threads, device)
+    seed_run.make()
+    lock = take_lock(seed_run.lock_path)
+    held.callback(os.close, lock)
+    return Order(seed_run, settings, lock)
+
+
+def _spawn(store: Store, run: Run, order: Order, tied: bool) -> None:
+    seed_run, settings, queued_at = order.seed_run, order.settings, time.time()
+    ticket, ticket_lock = join_line(store.queue_folder(), queued_at)
+    try:
+        process = _worker_process(store, run, order, ticket, ticket_lock, tied)
+    finally:
+        os.close(ticket_lock)
+    pid, started = identity(process.pid)
+    sign_lock(order.lock, pid)
+    status = Status(
+        state="queued",
+        seed=seed_run.seed,
+        pid=pid,
+        process_started=started,
+        host=socket.gethostname(),
+        heartbeat=queued_at,
+        queued_at=queued_at,
+        threads=settings.threads,
+    )
+    try:
+        seed_run.write_status(status)
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        _open_gate(process)
+        threading.Thread(target=process.wait, daemon=True).start()
+
+
+def _worker_process(
+    store: Store, run: Run, order: Order, ticket: Path, ticket_lock: int, tied: bool
+) -> subprocess.Popen[bytes]:
+    seed_run, settings = order.seed_run, order.settings
+    command = [sys.executable, "-m", "glt.jobs.worker", str(store.root.resolve()), run.name, str(seed_run.seed)]
+    command += ["--ticket", str(ticket.resolve()), "--device", settings.device, "--threads", str(settings.threads)]
+    command += ["--tied", str(os.getpid())] if tied else []
+    with writing(seed_run.log_path), seed_run.log_path.open("ab") as log:
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=(order.lock, ticket_lock),
+                env=settings.variables(),
+            )
+        except OSError as error:
+            raise JobError(
+                f"No worker could be started ({error.strerror}): close other programs, try again."
+            ) from error
+
+
+def _open_gate(process: subprocess.Popen[bytes]) -> None:
+    # The worker waits for the end of its standard input, so that its own status never comes before "queued".
+    if process.stdin is not None:
+        process.stdin.close()

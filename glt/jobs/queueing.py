@@ -1,0 +1,90 @@
+"""Who computes and who waits: numbered slots for the cores, and a line of tickets in order of arrival.
+
+Slots and tickets are locked files in one folder of the store. A killed process gives its locks back, so nobody has to
+tidy up, and the line needs no server.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from glt.errors import ConfigError
+from glt.store.lock import is_locked
+from glt.store.safe_files import writing
+
+SLOTS_VARIABLE = "GLT_SLOTS"
+TICKET = ".ticket"
+LOOK_AGAIN = 0.2
+
+
+def slot_count(threads: int = 1) -> int:
+    """Return how many workers of so many threads compute side by side: GLT_SLOTS, or as many as there are cores."""
+    wanted = os.environ.get(SLOTS_VARIABLE)
+    if wanted is None:
+        return max(1, _cores() // threads)
+    if not wanted.isdecimal() or int(wanted) < 1:
+        raise ConfigError(f"{SLOTS_VARIABLE} is {wanted!r}: set it to the number of workers that compute side by side.")
+    return int(wanted)
+
+
+def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:
+    """Draw a ticket and return its path and the descriptor whose lock keeps it valid."""
+    name = f"{int(queued_at * 1e9):020d}-{os.getpid()}-{time.monotonic_ns()}"
+    path = folder / f"{name}{TICKET}"
+    with writing(path):
+        blank = folder / f".{name}"
+        descriptor = os.open(blank, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        blank.rename(path)
+    return path, descriptor
+
+
+def wait_for_slot(folder: Path, ticket: Path, slots: int, should_stop: Callable[[], bool]) -> int | None:
+    """Wait until no earlier ticket is valid and a slot is free; return the slot's descriptor, open while computing.
+
+    Returns None when `should_stop` says so. The ticket is given up in either case.
+    """
+    try:
+        while not should_stop():
+            slot = None if _is_behind(folder, ticket) else _free_slot(folder, slots)
+            if slot is not None:
+                return slot
+            time.sleep(LOOK_AGAIN)
+        return None
+    finally:
+        ticket.unlink(missing_ok=True)
+
+
+def _is_behind(folder: Path, ticket: Path) -> bool:
+    return any(_is_valid(other) for other in sorted(folder.glob(f"*{TICKET}")) if other.name < ticket.name)
+
+
+def _is_valid(ticket: Path) -> bool:
+    if is_locked(ticket):
+        return True
+    ticket.unlink(missing_ok=True)
+    return False
+
+
+def _free_slot(folder: Path, slots: int) -> int | None:
+    for number in range(slots):
+        with writing(folder):
+            descriptor = os.open(folder / f"slot-{number}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+        else:
+            return descriptor
+    return None
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1

@@ -1,0 +1,53 @@
+"""What a worker computes on, which shapes the last bits of its results and therefore stays as it was on a resume."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from glt.errors import ConfigError, JobError
+from glt.store import SeedRun
+
+THREADS_VARIABLE = "GLT_THREADS"
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+DEVICES = ("cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Compute threads of one worker, and its device."""
+
+    threads: int = 1
+    device: str = "cpu"
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment of a worker process: every library gets the same thread count."""
+        counts = dict.fromkeys(THREAD_VARIABLES, str(self.threads))
+        return {**os.environ, **counts, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+
+
+def settle(seed_run: SeedRun, threads: int | None, device: str | None) -> Settings:
+    """Return the settings recorded for a seed, or for a new seed those wanted (default: one thread, cpu).
+
+    Raises JobError when others are asked for than the seed began with.
+    """
+    recorded = seed_run.environment()
+    wanted = threads if threads is not None else _threads_from_environment()
+    _check(seed_run, "threads", recorded.get("threads"), threads)
+    _check(seed_run, "device", recorded.get("device"), device)
+    return Settings(recorded.get("threads") or wanted, recorded.get("device") or device or "cpu")
+
+
+def _check(seed_run: SeedRun, name: str, recorded: object, wanted: object) -> None:
+    if None not in (recorded, wanted) and recorded != wanted:
+        raise JobError(
+            f"Seed {seed_run.seed} of {seed_run.path.parent.name} was begun with {name} = {recorded} and must go on "
+            f"with it, because another one changes the last bits: leave --{name} out."
+        )
+
+
+def _threads_from_environment() -> int:
+    wanted = os.environ.get(THREADS_VARIABLE, "1")
+    if not wanted.isdecimal() or int(wanted) < 1:
+        raise ConfigError(f"{THREADS_VARIABLE} is {wanted!r}: set it to a number of compute threads.")
+    return int(wanted)

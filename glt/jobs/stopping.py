@@ -1,0 +1,71 @@
+"""Stopping workers: politely first, so that they end at an epoch's end, by force after a grace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from glt.errors import JobError, StoreError
+from glt.store import Run, SeedRun, Status
+from glt.store.liveness import ACTIVE, same_process
+
+GRACE = 30.0
+LOOK_AGAIN = 0.05
+FINAL = ("done", "failed", "stopped")
+
+
+def stop(run: Run, seeds: Sequence[int] | None = None, grace: float = GRACE) -> list[int]:
+    """Stop the workers of these seeds (default all), waiting ones too, and return which were stopped.
+
+    Whole rounds stay; a worker that has not ended after `grace` seconds is killed. Raises JobError for a worker on
+    another host.
+    """
+    chosen = run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
+    active = {seed: status for seed in chosen if (status := run.seed(seed).status()).state in ACTIVE}
+    for seed, status in active.items():
+        _refuse_elsewhere(seed, status)
+        _signal(status, lambda pid: os.kill(pid, signal.SIGTERM))
+    deadline = time.monotonic() + grace
+    for seed, status in active.items():
+        if not _ended(status, deadline):
+            _signal(status, _kill_group)
+            _ended(status, time.monotonic() + grace)
+        _settle(run.seed(seed), status)
+    return [seed for seed in active if run.seed(seed).status().state == "stopped"]
+
+
+def _refuse_elsewhere(seed: int, status: Status) -> None:
+    if status.host not in ("", socket.gethostname()):
+        raise JobError(f"Seed {seed} computes on the host {status.host}: stop it there.")
+
+
+def _signal(status: Status, send: Callable[[int], None]) -> None:
+    if status.pid is not None and same_process(status.pid, status.process_started):
+        with suppress(ProcessLookupError):
+            send(status.pid)
+
+
+def _kill_group(pid: int) -> None:
+    if os.getpgid(pid) == pid:
+        os.killpg(pid, signal.SIGKILL)
+    else:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _ended(status: Status, deadline: float) -> bool:
+    while status.pid is not None and same_process(status.pid, status.process_started):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(LOOK_AGAIN)
+    return True
+
+
+def _settle(seed_run: SeedRun, before: Status) -> None:
+    """Write "stopped" for a worker that had no time to do so itself, unless another one has begun."""
+    with suppress(StoreError), seed_run.lock():
+        if seed_run.status().state not in FINAL:
+            seed_run.write_status(before.model_copy(update={"state": "stopped", "pid": None, "process_started": None}))

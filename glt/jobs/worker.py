@@ -1,0 +1,116 @@
+"""The worker process: waits in line, then computes the rounds of one seed.
+
+`python -m glt.jobs.worker STORE RUN SEED`; torch is imported only once a slot is free.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from glt.errors import JobError, StudioError
+from glt.jobs.environment import record_environment
+from glt.jobs.parent import die_with_parent
+from glt.jobs.queueing import join_line, slot_count, wait_for_slot
+from glt.jobs.reporting import Reporter
+from glt.jobs.settings import DEVICES, Settings
+from glt.store import SeedRun, State, Store
+from glt.store.lock import own_inherited
+
+DONE, FAILED, STOPPED = 0, 1, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one worker; return 0 done, 1 failed, 130 stopped."""
+    options = _parser().parse_args(arguments)
+    if options.tied is not None:
+        die_with_parent(options.tied)
+    try:
+        store = Store(options.store)
+        seed_run = store.find(options.run).seed(options.seed)
+        if options.ticket is not None:
+            own_inherited(seed_run.lock_path)
+        with seed_run.lock():
+            return _work(store, seed_run, Settings(options.threads, options.device), options)
+    except StudioError as error:
+        print(error, file=sys.stderr)
+        return FAILED
+
+
+def _work(store: Store, seed_run: SeedRun, settings: Settings, options: argparse.Namespace) -> int:
+    queue = store.queue_folder()
+    if options.ticket is None:
+        options.ticket = join_line(queue, time.time())[0]
+    else:
+        sys.stdin.read()  # ends when the starter has written "queued"
+    reporter = Reporter(seed_run, settings.threads, options.tied)
+    signal.signal(signal.SIGTERM, reporter.request_stop)
+    signal.signal(signal.SIGINT, reporter.request_stop)
+    reporter.begin()
+    state, error = _outcome(reporter, queue, seed_run, settings, options.ticket)
+    reporter.finish(state, error)
+    return {"done": DONE, "stopped": STOPPED}.get(state, FAILED)
+
+
+def _outcome(
+    reporter: Reporter, queue: Path, seed_run: SeedRun, settings: Settings, ticket: Path
+) -> tuple[State, str | None]:
+    try:
+        if wait_for_slot(queue, ticket, slot_count(settings.threads), reporter.should_stop) is None:
+            return "stopped", None
+        reporter.enter("running")
+        return _compute(seed_run, reporter, settings), None
+    except StudioError as error:
+        traceback.print_exc()
+        return "failed", str(error)
+    except Exception as error:
+        traceback.print_exc()
+        return "failed", unexpected(error)
+
+
+def unexpected(error: Exception) -> str:
+    """Put an error nobody foresaw into one sentence for the status; its traceback is in the log.
+
+    >>> unexpected(ValueError("too bad" + chr(10) + "more"))
+    'ValueError (too bad): see log.txt, then resume the run.'
+    """
+    lines = str(error).splitlines() or ["no message"]
+    return f"{type(error).__name__} ({lines[0]}): see log.txt, then resume the run."
+
+
+def _compute(seed_run: SeedRun, reporter: Reporter, settings: Settings) -> State:
+    import torch
+
+    from glt.data import load_graph
+    from glt.tickets.search import Stopped, find_tickets
+
+    torch.set_num_threads(settings.threads)
+    if settings.device == "cuda" and not torch.cuda.is_available():
+        raise JobError("There is no CUDA device here: start the run with --device cpu.")
+    record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash)
+    try:
+        find_tickets(seed_run, reporter, settings.device)
+    except Stopped:
+        return "stopped"
+    return "done"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m glt.jobs.worker", description=__doc__)
+    parser.add_argument("store")
+    parser.add_argument("run")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--ticket", type=Path, help="place in the line; its lock and the seed's come with the process")
+    parser.add_argument("--device", choices=DEVICES, default="cpu")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--tied", type=int, metavar="PID", help="end when this parent process ends")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
