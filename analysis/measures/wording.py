@@ -25,8 +25,17 @@ def label(name: str) -> str:
     return COUNT_LABELS[name] if name in COUNT_LABELS else MEASURES.get(name).label
 
 
+def is_share(name: str) -> bool:
+    """Say whether a measure or a count is a share, written in percent.
+
+    >>> is_share("reach"), is_share("edges_both_ways")
+    (True, False)
+    """
+    return name in _SHARES or (name not in COUNT_LABELS and MEASURES.get(name).unit.startswith("share"))
+
+
 def value(name: str, number: float) -> str:
-    """Write a value of a measure or a count: shares in percent, counts whole, the rest with five figures.
+    """Write a value of a measure or a count: shares in percent, numbers from 100 whole, the rest with five figures.
 
     >>> value("reach", 0.84221), value("edges", 5278), value("mean_edge_betweenness", 0.00100693)
     ('84.2 %', '5,278', '0.0010069')
@@ -35,9 +44,9 @@ def value(name: str, number: float) -> str:
     """
     if math.isnan(number):
         return formats.MISSING
-    if name in _SHARES or (name not in COUNT_LABELS and MEASURES.get(name).unit.startswith("share")):
+    if is_share(name):
         return formats.percent(number)
-    if isinstance(number, int):
+    if abs(number) >= 100 or float(number).is_integer():
         return formats.count(number)
     return f"{number:.7f}" if abs(number) < 0.01 else f"{number:.5g}"
 
