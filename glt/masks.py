@@ -103,11 +103,11 @@ class EdgeMask:
 
     def either_way(self) -> BoolArray:
         """Return the [E] undirected edges that survive in at least one direction."""
-        return self.directions().any(axis=0)
+        return np.asarray(self.directions().any(axis=0))
 
     def both_ways(self) -> BoolArray:
         """Return the [E] undirected edges that survive in both directions."""
-        return self.directions().all(axis=0)
+        return np.asarray(self.directions().all(axis=0))
 
     def prune(self, scores: NDArray[np.floating], rate: float) -> EdgeMask:
         """Remove exactly floor(rate * kept) survivors, the lowest `scores` (one value a survivor) first."""

@@ -1,1 +1,8 @@
 """How the next masks are chosen: one file a method, behind one small interface and a registry."""
+
+from glt.methods.base import Method, Proposal, RoundContext
+from glt.registry import Registry
+
+METHODS: Registry[Method] = Registry("method", "glt.methods")
+
+__all__ = ["METHODS", "Method", "Proposal", "RoundContext"]

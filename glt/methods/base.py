@@ -1,0 +1,82 @@
+"""The interface of a method: given theta_0 and the masks so far, what are the next masks?"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from glt.config import RunConfig
+from glt.masks import Masks
+from glt.models.base import NoOptions
+from glt.randomness import stream
+
+if TYPE_CHECKING:
+    from glt.training.loop import Schedule, TrainResult
+    from glt.training.network import Network
+    from glt.training.problem import Arrays, Problem
+
+TrainStage = Callable[["Network", "Schedule", str], "TrainResult"]
+Pulse = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundContext:
+    """All a method may look at when it chooses the masks of round `round`.
+
+    `train` runs the one training loop under a stage name, so that its epochs are reported, recorded and stoppable;
+    `pulse(stage, step, steps)` does the same for work that is no training.
+    """
+
+    problem: Problem
+    seed: int
+    round: int
+    theta0: Arrays
+    previous: Masks
+    options: Any
+    train: TrainStage
+    pulse: Pulse
+
+    @property
+    def config(self) -> RunConfig:
+        """The run's settings."""
+        return self.problem.config
+
+    def random(self, stage: str) -> np.random.Generator:
+        """Return this round's generator for a stage."""
+        return stream(self.seed, self.round, stage)
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """The next masks, and the scores by which edges went (one a survivor of the last round), where there are any."""
+
+    masks: Masks
+    edge_scores: NDArray[np.float32] | None = None
+
+
+class Method(ABC):
+    """One way to choose edges and weights; everything else is the loop of Algorithm 2 in `glt.tickets`."""
+
+    name: str
+    label: str
+    description: str
+    nested: bool
+    ignores: frozenset[str] = frozenset()
+    Options: type[BaseModel] = NoOptions
+
+    @abstractmethod
+    def next_masks(self, context: RoundContext) -> Proposal:
+        """Choose the masks of `context.round`."""
+
+    @abstractmethod
+    def search_epochs(self, config: RunConfig) -> int:
+        """Return how many epochs a round trains before it retrains, for progress and estimates."""
+
+    def check(self, config: RunConfig) -> None:
+        """Raise ConfigError when the config asks for what the method cannot do."""

@@ -1,0 +1,34 @@
+"""Random pruning: the same rates, the survivors drawn at random, round within round."""
+
+from __future__ import annotations
+
+from glt.config import RunConfig
+from glt.masks import Masks
+from glt.methods import METHODS
+from glt.methods.base import Method, Proposal, RoundContext
+
+
+class RandomPruning(Method):
+    """The control arm: what the same sparsity costs when nothing is learned about what to remove."""
+
+    name = "random"
+    label = "Random pruning"
+    description = "Removes edges and weights at random, at the same rates."
+    nested = True
+    ignores = frozenset({"epochs", "gamma_graph", "gamma_weight"})
+
+    def next_masks(self, context: RoundContext) -> Proposal:
+        """Draw a score for every entry and remove the lowest, from streams of its own."""
+        previous, config = context.previous, context.config
+        edge_scores = context.random("random edges").random(previous.edges.kept)
+        draw = context.random("random weights")
+        weight_scores = {name: draw.random(keep.shape) for name, keep in previous.weights.keep.items()}
+        edges = previous.edges.prune(edge_scores, config.p_graph)
+        return Proposal(Masks(edges, previous.weights.prune(weight_scores, config.p_weight)))
+
+    def search_epochs(self, config: RunConfig) -> int:
+        """Nothing is trained to choose."""
+        return 0
+
+
+METHODS.register(RandomPruning())

@@ -1,0 +1,64 @@
+"""GCN (Kipf and Welling 2017) as the paper uses it: bias-free layers, ReLU, dropout on hidden layers only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from glt.config import RunConfig
+from glt.models import MODELS
+from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from glt.sparse import Features, GraphOperator
+
+
+def weight_name(layer: int) -> str:
+    """Return the name of a layer's weight tensor.
+
+    >>> weight_name(0)
+    'layers.0.weight'
+    """
+    return f"layers.{layer}.weight"
+
+
+class GCN(Model):
+    """Z = A^ dropout(ReLU(A^ X W0)) W1 (paper, equation 1), for any number of layers."""
+
+    name = "gcn"
+    label = "GCN"
+    description = "Graph convolutional network: normalised neighbourhood averages, bias-free layers."
+    tasks = frozenset({"node"})
+
+    def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
+        widths = shape.widths()
+        return [TensorSpec(weight_name(k), (widths[k], widths[k + 1]), True) for k in range(shape.layers)]
+
+    def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
+        widths = shape.widths()
+        return [LayerCost(f"layer {k + 1}", weight_name(k), k == 0, widths[k + 1]) for k in range(shape.layers)]
+
+    def stem(
+        self,
+        operator: GraphOperator,
+        edge_values: Tensor | None,
+        features: Features,
+        weights: Mapping[str, Tensor],
+        config: RunConfig,
+    ) -> Any:
+        adjacency = operator.normalised(edge_values, config.degree)
+        return adjacency, adjacency.propagate(features.times(weights[weight_name(0)]))
+
+    def head(
+        self, stem: Any, weights: Mapping[str, Tensor], dropout: Callable[[Tensor], Tensor], config: RunConfig
+    ) -> Tensor:
+        adjacency, hidden = stem
+        for layer in range(1, config.layers):
+            hidden = adjacency.convolve(dropout(hidden.relu()), weights[weight_name(layer)])
+        result: Tensor = hidden
+        return result
+
+
+MODELS.register(GCN())

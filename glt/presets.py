@@ -1,0 +1,129 @@
+"""The paper's hyper-parameters as data, and the way from what a user says to a complete RunConfig."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from glt.config import CORE_FIELDS, OptionValue, RunConfig, first_fault, make_config
+from glt.data import DATASETS
+from glt.errors import ConfigError, unknown_name
+from glt.methods import METHODS
+from glt.models import MODELS
+from glt.training.tasks import TASKS
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named set of choices; `options` count where the method has them."""
+
+    name: str
+    label: str
+    description: str
+    options: Values
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "official",
+            "As the authors' code runs",
+            "Masks are read at the best-validation epoch of the search, and weight decay acts on them.",
+            {"masks_from": "best_validation", "mask_weight_decay": True},
+        ),
+        Preset(
+            "paper",
+            "As the paper is printed",
+            "Masks are read after the last epoch of the search, and weight decay leaves them alone.",
+            {"masks_from": "last", "mask_weight_decay": False},
+        ),
+    )
+}
+
+# Paper, appendix (implementation details) and the authors' scripts: node classification, by data set.
+OPTIMISER: dict[str, dict[str, float]] = {
+    "cora": {"learning_rate": 8e-3, "weight_decay": 8e-5},
+    "citeseer": {"learning_rate": 1e-2, "weight_decay": 5e-4},
+    "pubmed": {"learning_rate": 1e-2, "weight_decay": 5e-4},
+}
+PENALTIES: dict[tuple[str, str], dict[str, float]] = {
+    ("gcn", "cora"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
+    ("gcn", "citeseer"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
+    ("gcn", "pubmed"): {"gamma_graph": 1e-6, "gamma_weight": 1e-3},
+}
+
+
+def resolve(values: Values, preset: str | None = None) -> RunConfig:
+    """Return the complete config for what the user set, flat: core fields and options by name.
+
+    Hyper-parameters nobody set are the paper's for that model and data set. Raises ConfigError, one sentence,
+    for an unknown name (with the nearest known one) or a value out of range.
+    """
+    core = {name: value for name, value in values.items() if name in CORE_FIELDS}
+    options = {name: value for name, value in values.items() if name not in CORE_FIELDS}
+    chosen = make_config(core)
+    _check_names(chosen)
+    config = make_config({**hyper_parameters(chosen.model, chosen.dataset), **core})
+    config = config.model_copy(update={"options": _options(config, options, preset)})
+    METHODS.get(config.method).check(config)
+    return config
+
+
+def hyper_parameters(model: str, dataset: str) -> dict[str, float]:
+    """Return the paper's optimiser settings and penalties; empty where it gives none."""
+    return {**OPTIMISER.get(dataset, {}), **PENALTIES.get((model, dataset), {})}
+
+
+def option_fields(config: RunConfig) -> dict[str, type[BaseModel]]:
+    """Return which options model owns each option name, for the chosen method, model and task."""
+    owners = (METHODS.get(config.method), MODELS.get(config.model), TASKS.get(config.task))
+    return {name: owner.Options for owner in owners for name in owner.Options.model_fields}
+
+
+def options_of(config: RunConfig, model: type[BaseModel]) -> BaseModel:
+    """Return the part of a config's options that belongs to one options model."""
+    return model.model_validate({k: v for k, v in config.options.items() if k in model.model_fields})
+
+
+def _check_names(config: RunConfig) -> None:
+    DATASETS.get(config.dataset)
+    METHODS.get(config.method)
+    task, model = TASKS.get(config.task), MODELS.get(config.model)
+    if task.name not in model.tasks:
+        able = ", ".join(sorted(model.tasks))
+        raise ConfigError(f"Model {model.name!r} cannot do task {task.name!r}; it can do: {able}.")
+
+
+def _options(config: RunConfig, given: Values, preset: str | None) -> dict[str, OptionValue]:
+    fields = option_fields(config)
+    for name in given:
+        if name not in fields:
+            raise ConfigError(unknown_name("setting", name, [*CORE_FIELDS, *fields]))
+    wanted = {name: value for name, value in _preset_options(preset).items() if name in fields}
+    wanted.update(given)
+    resolved: dict[str, OptionValue] = {}
+    for model in {id(owner): owner for owner in fields.values()}.values():
+        resolved.update(_validated(model, {k: v for k, v in wanted.items() if k in model.model_fields}))
+    return dict(sorted(resolved.items()))
+
+
+def _preset_options(preset: str | None) -> Values:
+    if preset is None:
+        return {}
+    if preset not in PRESETS:
+        raise ConfigError(unknown_name("preset", preset, PRESETS))
+    return PRESETS[preset].options
+
+
+def _validated(model: type[BaseModel], values: Values) -> dict[str, OptionValue]:
+    try:
+        options = model.model_validate(values).model_dump()
+    except ValidationError as error:
+        raise ConfigError(first_fault(error)) from None
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,39 @@
+"""Node features times weights, without ever making sparse features dense."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from glt.sparse.structure import Structure, propagate
+
+
+def row_normalised(features: csr_array) -> csr_array:
+    """Divide every row by its sum of magnitudes; all-zero rows stay zero.
+
+    >>> row_normalised(csr_array(np.array([[1.0, 3.0], [0.0, 0.0]]))).toarray().tolist()
+    [[0.25, 0.75], [0.0, 0.0]]
+    """
+    sums = np.asarray(abs(features).sum(axis=1)).ravel()
+    scale = np.divide(1, sums, out=np.zeros(sums.shape), where=sums > 0)
+    rows = np.repeat(np.arange(sums.size), np.diff(features.indptr))
+    data = (features.data * scale[rows]).astype(features.data.dtype)
+    return csr_array((data, features.indices, features.indptr), shape=features.shape)
+
+
+class Features:
+    """The [N, F] feature matrix as a sparse structure with values."""
+
+    def __init__(self, matrix: csr_array, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        self.structure = Structure.from_entries(rows.astype(np.int64), matrix.indices.astype(np.int64), shape, device)
+        self.values = torch.from_numpy(matrix.data).to(device, dtype)[self.structure.order]
+
+    def times(self, weight: Tensor) -> Tensor:
+        """Return features @ weight [N, H]; `weight` [F, H] is dense, or sparse CSR where no gradient is needed."""
+        if weight.layout is torch.sparse_csr:
+            return (self.structure.matrix(self.values) @ weight).to_dense()
+        return propagate(self.structure, self.values, weight)

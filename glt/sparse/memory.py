@@ -1,0 +1,25 @@
+"""Keep freed memory in the process: training frees and asks for the same few megabytes at every step."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+# From glibc's malloc.h: blocks up to MMAP_LIMIT come from the heap, and the heap is not trimmed below KEEP_BYTES.
+M_TRIM_THRESHOLD = -1
+M_MMAP_THRESHOLD = -3
+MMAP_LIMIT = 32 * 1024 * 1024
+KEEP_BYTES = 1024 * 1024 * 1024
+
+
+def keep_freed_memory() -> bool:
+    """Tell glibc not to return freed blocks at once, which saves thousands of page faults an epoch.
+
+    Returns False where the C library has no such setting (macOS, Windows, musl); nothing changes there.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallopt"):
+        return False
+    return bool(library.mallopt(M_MMAP_THRESHOLD, MMAP_LIMIT) and library.mallopt(M_TRIM_THRESHOLD, KEEP_BYTES))

@@ -1,0 +1,98 @@
+"""GraphOperator: the surviving entries of a graph with their current values; hides CSR, self-loops and device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from glt.config import DegreeKind
+from glt.data.graph import Graph
+from glt.masks import EdgeMask
+from glt.sparse.linear import linear
+from glt.sparse.structure import Structure, propagate
+
+# A soft mask may dip below zero, and so may a degree made of it; the square root needs a positive number.
+SMALLEST_DEGREE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """A weighted adjacency with self-loops, ready to pass messages: [nnz] values in the structure's order."""
+
+    structure: Structure
+    values: Tensor
+
+    def propagate(self, dense: Tensor) -> Tensor:
+        """Return, for every node, the weighted sum of its sources' rows of `dense` [N, width]."""
+        return propagate(self.structure, self.values, dense)
+
+    def convolve(self, hidden: Tensor, weight: Tensor) -> Tensor:
+        """Return the propagated product of `hidden` [N, H] and `weight` [H, C]: transform first, then aggregate."""
+        return self.propagate(linear(hidden, weight))
+
+
+class GraphOperator:
+    """Surviving entries (pruned ones are absent, not zero) plus one self-loop a node that is never pruned.
+
+    Entry (i, j) carries the message from i to j. `edge_values` holds one value for every surviving entry of the
+    mask, in mask order; both directions of an undirected mask's edge share it. Without values, all are 1.
+    """
+
+    def __init__(self, graph: Graph, mask: EdgeMask, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
+        source, target, value_index = _surviving_entries(graph, mask)
+        loops = np.arange(graph.num_nodes)
+        rows, cols = np.concatenate([target, loops]), np.concatenate([source, loops])
+        self.num_nodes = graph.num_nodes
+        self.structure = Structure.from_entries(rows, cols, (graph.num_nodes, graph.num_nodes), device)
+        self.num_values = mask.kept
+        self._dtype = dtype
+        # Values are laid out as [edge values, 1]: every self-loop reads the trailing 1.
+        index = np.concatenate([value_index, np.full(graph.num_nodes, self.num_values)])
+        self._value_index = torch.from_numpy(index).to(device)[self.structure.order]
+        degrees = np.bincount(graph.entries()[0], minlength=graph.num_nodes) + 1
+        self._full_degrees = torch.from_numpy(degrees).to(device, dtype)
+
+    def entry_values(self, edge_values: Tensor | None) -> Tensor:
+        """Return the [nnz] values in CSR order, self-loops 1, differentiable in `edge_values`."""
+        if edge_values is None:
+            return torch.ones(self.structure.nnz, dtype=self._dtype, device=self._value_index.device)
+        return torch.cat([edge_values, edge_values.new_ones(1)])[self._value_index]
+
+    def normalised(self, edge_values: Tensor | None, degree: DegreeKind) -> Adjacency:
+        """Return D^-1/2 (m * A + I) D^-1/2 (paper, section 3.1, with the misprinted exponent put right).
+
+        `degree` names whose entries D counts: those a node sends ("source"), receives ("target"), sends at the
+        source end and receives at the target end ("both"), or the unpruned graph's ("fixed").
+        """
+        values = self.entry_values(edge_values)
+        at_source, at_target = self._inverse_roots(values, degree)
+        weights = values * at_source[self.structure.col] * at_target[self.structure.row]
+        return Adjacency(self.structure, weights)
+
+    def _inverse_roots(self, values: Tensor, degree: DegreeKind) -> tuple[Tensor, Tensor]:
+        if degree == "fixed":
+            root = self._full_degrees.rsqrt()
+            return root, root
+        sent = self._sums(values, self.structure.col) if degree != "target" else None
+        received = self._sums(values, self.structure.row) if degree != "source" else None
+        at_source = received if sent is None else sent
+        at_target = sent if received is None else received
+        assert at_source is not None and at_target is not None
+        return at_source, at_target
+
+    def _sums(self, values: Tensor, ends: Tensor) -> Tensor:
+        sums = values.new_zeros(self.num_nodes).index_add(0, ends, values)
+        return sums.clamp(min=SMALLEST_DEGREE).rsqrt()
+
+
+def _surviving_entries(graph: Graph, mask: EdgeMask) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    survivors = np.flatnonzero(mask.keep)
+    numbers = np.arange(survivors.size)
+    if mask.kind == "directed":
+        source, target = graph.entries()[:, survivors]
+        return source, target, numbers
+    low, high = graph.edges[:, survivors]
+    return np.concatenate([low, high]), np.concatenate([high, low]), np.concatenate([numbers, numbers])

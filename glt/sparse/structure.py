@@ -1,0 +1,106 @@
+"""CSR structure with its transpose, and the product with dense columns that is differentiable in both factors."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+# Building CSR tensors from checked structures happens every step; both notices would repeat for each process.
+warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+warnings.filterwarnings("ignore", message="Sparse invariant checks are implicitly disabled")
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """The pattern of a sparse matrix, rows = targets and columns = sources, without values.
+
+    `row` and `col` are [nnz] in CSR order; `order` maps a CSR position to the entry it was built from;
+    `transpose_order` maps a position of the transpose's CSR to a position here.
+    """
+
+    shape: tuple[int, int]
+    row: Tensor
+    col: Tensor
+    crow: Tensor
+    order: Tensor
+    transpose_crow: Tensor
+    transpose_col: Tensor
+    transpose_order: Tensor
+
+    @classmethod
+    def from_entries(
+        cls, rows: NDArray[np.int64], cols: NDArray[np.int64], shape: tuple[int, int], device: str = "cpu"
+    ) -> Structure:
+        """Build the structure of entries (rows[k], cols[k]); entries keep their number in `order`."""
+        order = np.lexsort((cols, rows))
+        row, col = rows[order], cols[order]
+        transpose_order = np.lexsort((row, col))
+        arrays = {
+            "row": row,
+            "col": col,
+            "crow": _pointers(row, shape[0]),
+            "order": order,
+            "transpose_crow": _pointers(col, shape[1]),
+            "transpose_col": row[transpose_order],
+            "transpose_order": transpose_order,
+        }
+        return cls(shape, **{name: torch.from_numpy(array).to(device) for name, array in arrays.items()})
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries."""
+        return self.row.numel()
+
+    def matrix(self, values: Tensor) -> Tensor:
+        """Return the sparse CSR tensor with these [nnz] values in CSR order."""
+        return torch.sparse_csr_tensor(self.crow, self.col, values, size=self.shape, check_invariants=False)
+
+    def transposed(self, values: Tensor) -> Tensor:
+        """Return the transpose as a sparse CSR tensor, for values in this structure's CSR order."""
+        return torch.sparse_csr_tensor(
+            self.transpose_crow,
+            self.transpose_col,
+            values[self.transpose_order],
+            size=self.shape[::-1],
+            check_invariants=False,
+        )
+
+
+class _Propagate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, dense: Tensor, structure: Structure) -> Tensor:
+        ctx.save_for_backward(values, dense)
+        ctx.structure = structure
+        return structure.matrix(values) @ dense
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        values, dense = ctx.saved_tensors
+        gradient = gradients[0].contiguous()
+        structure: Structure = ctx.structure
+        to_values = to_dense = None
+        if ctx.needs_input_grad[0]:
+            pattern = structure.matrix(torch.zeros_like(values))
+            to_values = torch.sparse.sampled_addmm(pattern, gradient, dense.t(), beta=0.0).values()
+        if ctx.needs_input_grad[1]:
+            to_dense = structure.transposed(values) @ gradient
+        return to_values, to_dense, None
+
+
+def propagate(structure: Structure, values: Tensor, dense: Tensor) -> Tensor:
+    """Return the product of the sparse matrix (`structure`, [nnz] `values`) with `dense` [columns, width].
+
+    The gradient of a value is the dot product of the two rows it joins, so nothing of size rows x columns is made.
+    """
+    result: Tensor = _Propagate.apply(values, dense, structure)  # type: ignore[no-untyped-call]
+    return result
+
+
+def _pointers(sorted_rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.bincount(sorted_rows, minlength=count))]).astype(np.int64)

@@ -1,0 +1,101 @@
+"""A network on a graph under masks: binary ones for retraining, soft ones for search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glt.masks import Masks
+from glt.sparse import GraphOperator
+from glt.training.problem import Arrays, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMasks:
+    """Trainable mask values: [survivors] for edges, full-shape tensors (zero where pruned) for weights."""
+
+    edges: Tensor
+    weights: dict[str, Tensor]
+
+    @classmethod
+    def around_one(cls, masks: Masks, noise: float, generator: np.random.Generator, device: str) -> SoftMasks:
+        """Start every survivor at 1 + U(-noise, noise); the noise breaks ties."""
+
+        def start(keep: NDArray[np.bool_]) -> Tensor:
+            values = 1 + noise * generator.uniform(-1, 1, keep.shape)
+            return torch.from_numpy((values * keep).astype(np.float32)).to(device).requires_grad_()
+
+        edges = start(np.ones(masks.edges.kept, dtype=np.bool_))
+        return cls(edges, {name: start(keep) for name, keep in masks.weights.keep.items()})
+
+    def parameters(self) -> list[Tensor]:
+        """Return all trainable tensors."""
+        return [self.edges, *self.weights.values()]
+
+
+class Network:
+    """Weights theta, masked, on the surviving graph.
+
+    Pruned weights start at zero and get no gradient (their mask is zero), so momentum and weight decay leave them
+    exactly there; pruned edges are not in the operator at all.
+    """
+
+    def __init__(self, problem: Problem, masks: Masks, theta: Arrays, soft: SoftMasks | None = None) -> None:
+        self.problem = problem
+        self.soft = soft
+        self.operator = GraphOperator(problem.graph, masks.edges, problem.device)
+        self._binary = {} if soft else _binary_factors(masks, problem.device)
+        self.theta = {name: self._start(name, value, masks) for name, value in theta.items()}
+
+    def stem(self, weights: Mapping[str, Tensor]) -> Any:
+        """Run the part of the pass that holds no randomness."""
+        edge_values = self.soft.edges if self.soft else None
+        return self.problem.model.stem(
+            self.operator, edge_values, self.problem.features, weights, self.problem.config
+        )
+
+    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Callable[[Tensor], Tensor]) -> Tensor:
+        """Finish the pass."""
+        return self.problem.model.head(stem, weights, dropout, self.problem.config)
+
+    def effective_weights(self) -> dict[str, Tensor]:
+        """Return mask * theta, differentiable in theta and in soft masks."""
+        factors = self.soft.weights if self.soft else self._binary
+        return {name: value * factors[name] if name in factors else value for name, value in self.theta.items()}
+
+    def add_penalty_gradient(self, gamma_graph: float, gamma_weight: float) -> None:
+        """Add the gradient of gamma1 |m_g|_1 + gamma2 |m_theta|_1 (paper, equation 3) to the soft masks'."""
+        if self.soft is None:
+            return
+        rates = [gamma_graph, *[gamma_weight] * len(self.soft.weights)]
+        for mask, rate in zip(self.soft.parameters(), rates, strict=True):
+            if mask.grad is not None:
+                mask.grad.add_(mask.detach().sign(), alpha=rate)
+
+    def snapshot(self) -> dict[str, Tensor]:
+        """Copy all trainable tensors, so that the best epoch can be kept."""
+        return {name: tensor.detach().clone() for name, tensor in self._trainable().items()}
+
+    def _trainable(self) -> dict[str, Tensor]:
+        named = {f"theta/{name}": tensor for name, tensor in self.theta.items()}
+        if self.soft:
+            named["mask/edges"] = self.soft.edges
+            named.update({f"mask/{name}": tensor for name, tensor in self.soft.weights.items()})
+        return named
+
+    def _start(self, name: str, value: NDArray[np.float32], masks: Masks) -> Tensor:
+        keep = masks.weights.keep.get(name)
+        start = value.copy() if keep is None else value * keep
+        return torch.from_numpy(start).to(self.problem.device).requires_grad_()
+
+
+def _binary_factors(masks: Masks, device: str) -> dict[str, Tensor]:
+    """Return 0/1 factors of the tensors that have lost something; a factor of ones would only cost time."""
+    pruned = {name: keep for name, keep in masks.weights.keep.items() if not keep.all()}
+    return {name: torch.from_numpy(keep.astype(np.float32)).to(device) for name, keep in pruned.items()}

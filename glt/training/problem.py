@@ -1,0 +1,41 @@
+"""Problem: a config and a graph, tied to a device: what every stage of every round shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glt.config import RunConfig
+from glt.data.graph import Graph
+from glt.masks import Masks
+from glt.models import MODELS, initial_weights
+from glt.randomness import stream
+from glt.sparse import Features, row_normalised
+from glt.training.shapes import full_masks, network_shape
+from glt.training.tasks import TASKS
+
+Arrays = Mapping[str, NDArray[np.float32]]
+
+
+class Problem:
+    """The model, the task and the features of a run; equal for all its seeds and rounds."""
+
+    def __init__(self, config: RunConfig, graph: Graph, device: str = "cpu") -> None:
+        self.config = config
+        self.graph = graph
+        self.device = device
+        self.model = MODELS.get(config.model)
+        task = TASKS.get(config.task)
+        self.shape = network_shape(config, graph)
+        self.task = task.bind(graph, config, device)
+        self.features = Features(row_normalised(graph.features), device)
+
+    def full_masks(self) -> Masks:
+        """Return the masks of round 0: every edge and every weight."""
+        return full_masks(self.config, self.graph)
+
+    def initial_weights(self, seed: int) -> Arrays:
+        """Draw theta_0 of a seed; it depends on the seed and the network alone, so methods share it."""
+        return initial_weights(self.model, self.shape, stream(seed, 0, "init"))
