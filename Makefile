@@ -1,0 +1,48 @@
+# `make help` lists what there is. Another Python for a new .venv: `make app PYTHON=python3.12`.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
+# Arguments for pytest, as in `make test ARGS="tests/store -x"`.
+ARGS ?= -n auto
+# Parallel tests and workers compute with one thread each.
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help app test check bench examples screenshots
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+app: .venv/app.stamp ## install what is missing, then open the app in the browser
+	$(BIN)/streamlit run app/main.py
+
+test: .venv/test.stamp ## run all tests
+	$(BIN)/python -m pytest $(ARGS)
+
+check: .venv/test.stamp ## lint, check the format and the types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/app.stamp ## measure speed against other formulations
+	$(BIN)/python -m benchmarks engine --json
+
+examples: .venv/app.stamp ## make the bundled example runs again (hours)
+	$(BIN)/python examples/make.py
+
+screenshots: .venv/test.stamp ## draw the pictures of docs/ again
+	$(BIN)/python docs/screenshots.py
+
+# A stamp is older than its requirements only when these have changed: a second start installs nothing.
+.venv/app.stamp: requirements.txt | .venv/bin/python
+	$(PIP) -r requirements.txt
+	@touch $@
+
+.venv/test.stamp: requirements-dev.txt requirements.txt | .venv/bin/python
+	$(PIP) -r requirements-dev.txt
+	@touch $@ .venv/app.stamp
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "GLT Studio needs Python 3.10 or newer: make app PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
