@@ -1,0 +1,76 @@
+"""One round as it trains: accuracy and loss of every epoch, its stages one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from analysis import theme
+from glt.store import Event
+
+VALIDATION = "#009E73"
+TEST = "#CC79A7"
+
+
+def training_figure(events: Sequence[Event], dark: bool = False, height: int = 300) -> go.Figure:
+    """Draw the events of one round: validation and test accuracy on the left axis, loss on the right one."""
+    tone = theme.ink(dark)
+    figure = go.Figure(layout={"template": theme.template(dark), "height": height})
+    for number, (start, stage) in enumerate(stages(events)):
+        figure.add_traces(list(_lines(stage, start, tone, number == 0)))
+        line = {"color": tone.axis, "width": 1, "dash": "dot"}
+        figure.add_vline(x=start, line=line, layer="below")
+        font = {"size": 12, "color": tone.muted}
+        place = {"x": start, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "xshift": 2}
+        figure.add_annotation(text=escape(stage[0].stage), showarrow=False, font=font, **place)
+    _axes(figure, len(events))
+    return figure
+
+
+def stages(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
+    """Return the stages in order, each with the place (from 1) of its first epoch in the round.
+
+    >>> one = Event(round=1, stage="search", epoch=0, loss=1.0, val=0.5, test=0.5)
+    >>> [(start, len(stage)) for start, stage in stages([one, one, one.model_copy(update={"stage": "retrain"})])]
+    [(1, 2), (3, 1)]
+    """
+    found: list[tuple[int, list[Event]]] = []
+    for place, event in enumerate(events, start=1):
+        if not found or event.stage != found[-1][1][-1].stage:
+            found.append((place, []))
+        found[-1][1].append(event)
+    return found
+
+
+def _lines(stage: Sequence[Event], start: int, tone: theme.Ink, in_legend: bool) -> Iterator[go.Scatter]:
+    told = [f"{escape(event.stage)}, epoch {event.epoch + 1}" for event in stage]
+    for name, values, ink, axis, unit in (
+        ("Loss", [event.loss for event in stage], tone.muted, "y2", ""),
+        ("Validation accuracy", [100 * event.val for event in stage], VALIDATION, "y", " %"),
+        ("Test accuracy", [100 * event.test for event in stage], TEST, "y", " %"),
+    ):
+        yield go.Scatter(
+            x=list(range(start, start + len(stage))),
+            y=values,
+            name=name,
+            mode="lines",
+            line={"color": ink, "width": 1.6, "dash": "dot" if axis == "y2" else "solid"},
+            yaxis=axis,
+            legendgroup=name,
+            showlegend=in_legend,
+            text=told,
+            hovertemplate=f"%{{text}}<br>{name} %{{y:.3g}}{unit}<extra></extra>",
+        )
+
+
+def _axes(figure: go.Figure, epochs: int) -> None:
+    legend = {"orientation": "h", "x": 0, "y": 1.12, "yanchor": "bottom", "xanchor": "left"}
+    figure.update_layout(legend=legend, margin={"t": 66, "b": 52, "l": 56, "r": 56}, hovermode="closest")
+    figure.update_xaxes(title_text="Epoch of the round", range=[0, max(epochs, 2) + 1])
+    right = {"overlaying": "y", "side": "right", "showgrid": False, "rangemode": "tozero", "nticks": 5}
+    figure.update_layout(
+        yaxis={"title": {"text": "Accuracy (%)"}},
+        yaxis2={**right, "title": {"text": "Loss"}, "tickmode": "auto", "tickformat": ".1f"},
+    )

@@ -1,0 +1,202 @@
+"""Launch: choose what to run, see what it will cost, start it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from analysis import formats, palette
+from app.widgets import controls, frame, links, reading, settings
+from app.widgets.opened import Opened, opened
+from glt import jobs
+from glt.config import RunConfig
+from glt.data import DATASETS
+from glt.errors import ConfigError
+from glt.jobs.forecast import Forecast
+from glt.methods import METHODS
+from glt.models import MODELS
+from glt.presets import PRESETS, resolve
+from glt.store import run_name
+from glt.training.tasks import TASKS
+
+DEFAULT_SEEDS = "0, 1, 2, 3, 4"
+SHARED_SEEDS = "Each method is a run of its own. Runs share their seeds, so every comparison is between equal starts."
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What the form says, as text; `plan` turns it into configurations or refuses it in one sentence."""
+
+    setting: Mapping[str, str]
+    methods: Sequence[str]
+    seeds: str
+    preset: str
+    filled: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One configuration a method, and the seeds they share."""
+
+    configs: tuple[RunConfig, ...]
+    seeds: tuple[int, ...]
+
+
+def page() -> None:
+    """Show the page."""
+    with frame.page("Launch", "Choose what to prune and how; see what it costs before it starts."):
+        form, cost = st.columns([1.9, 1], gap="large")
+        with form:
+            draft = _form()
+        with cost, st.container(border=True, key="cost"):
+            _cost(opened(), draft)
+
+
+def plan(draft: Draft) -> Plan:
+    """Return what the form asks for; raises ConfigError, one sentence, for the first thing that cannot be."""
+    if not draft.methods:
+        raise ConfigError("No method is chosen: choose at least one.")
+    configs = tuple(resolve(_values(draft, method), draft.preset) for method in draft.methods)
+    return Plan(configs, read_seeds(draft.seeds))
+
+
+def read_seeds(text: str) -> tuple[int, ...]:
+    """Read seeds as people list them; raises ConfigError for anything else.
+
+    >>> read_seeds("0, 1,2"), read_seeds("7")
+    ((0, 1, 2), (7,))
+    """
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise ConfigError("No seed is given: list whole numbers with commas between them, as in 0, 1, 2.")
+    for part in parts:
+        if not (part.isascii() and part.isdigit()):
+            raise ConfigError(f"Seed {part!r} is not a whole number: list seeds like 0, 1, 2.")
+    return tuple(dict.fromkeys(int(part) for part in parts))
+
+
+def _form() -> Draft:
+    setting = _setting()
+    labels = {name: METHODS.get(name).label for name in sorted(METHODS.names(), key=palette.rank)}
+    methods = controls.several_pills("methods", "Methods", labels, ["ugs", "random"])
+    st.caption("  \n".join(f"**{METHODS.get(m).label}**: {METHODS.get(m).description}" for m in methods) or SHARED_SEEDS)
+    preset = controls.segments("preset", "Preset", {p.name: p.label for p in PRESETS.values()}, "official")
+    st.caption(PRESETS[preset].description)
+    resolved = _resolved(setting, methods, preset)
+    seeds_column, length = st.columns([1, 3], gap="small")
+    with seeds_column:
+        seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
+    with length:
+        filled = settings.core_fields(settings.GROUPS["Length"], resolved, across=3)
+    with st.expander("All settings", icon=":material/tune:", key="all-settings"):
+        st.caption("An empty field takes the preset's value, which it shows in grey.")
+        filled |= _all_settings(setting, methods, resolved)
+    return Draft(setting, methods, seeds, preset, filled)
+
+
+def _setting() -> dict[str, str]:
+    data, task, model = st.columns(3, gap="small")
+    with data:
+        dataset = controls.select("dataset", "Data set", {d.name: d.label for d in DATASETS}, "cora")
+    spec = DATASETS.get(dataset)
+    with task:
+        tasks = {t.name: t.label for t in TASKS if t.name in spec.tasks}
+        chosen_task = controls.select("task", "Task", tasks, "node")
+    with model:
+        models = {m.name: m.label for m in MODELS if chosen_task in m.tasks}
+        chosen_model = controls.select("model", "Network", models, "gcn")
+    source = "bundled" if spec.bundled else "read from GLT_DATA or downloaded once"
+    counts = f"{formats.count(spec.nodes)} nodes, {formats.count(spec.edges)} edges, {formats.count(spec.features)} features"
+    st.caption(f"{spec.label}: {counts}, {spec.classes} classes; {source}.")
+    return {"dataset": dataset, "task": chosen_task, "model": chosen_model}
+
+
+def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: Mapping[str, Any]) -> dict[str, str]:
+    filled: dict[str, str] = {}
+    groups = {name: fields for name, fields in settings.GROUPS.items() if name != "Length"}
+    for title, fields in {**groups, "Other": settings.ungrouped()}.items():
+        if fields:
+            st.markdown(f"**{title}**")
+            filled |= settings.core_fields(fields, resolved)
+    owners = (MODELS.get(setting["model"]), TASKS.get(setting["task"]), *(METHODS.get(name) for name in methods))
+    for owner in owners:
+        if owner.Options.model_fields:
+            st.markdown(f"**{owner.label}**")
+            filled |= settings.option_fields(owner.Options, resolved)
+    return filled
+
+
+def _resolved(setting: Mapping[str, str], methods: Sequence[str], preset: str) -> dict[str, Any]:
+    """Return every setting's value when nothing is filled in, options of all chosen methods included."""
+    configs = [resolve({**setting, "method": name}, preset) for name in methods or ["ugs"]]
+    flat = {name: value for config in configs for name, value in config.options.items()}
+    return {**configs[0].model_dump(exclude={"options"}), **flat}
+
+
+def _values(draft: Draft, method: str) -> dict[str, str]:
+    """Return what one method's run is resolved from: options of the other methods left out."""
+    of_others = {
+        name for other in draft.methods if other != method for name in METHODS.get(other).Options.model_fields
+    } - set(METHODS.get(method).Options.model_fields)
+    own = {name: value for name, value in draft.filled.items() if name not in of_others}
+    return {**draft.setting, "method": method, **own}
+
+
+def _cost(found: Opened, draft: Draft) -> None:
+    st.subheader("Before it starts", anchor=False)
+    try:
+        wanted = plan(draft)
+    except ConfigError as error:
+        frame.failure(str(error))
+        st.button("Start", key="start", type="primary", disabled=True, width="stretch")
+        return
+    cost = reading.forecast_of(found, wanted.configs, wanted.seeds)
+    _numbers(cost)
+    _runs(found, wanted)
+    _room(found.store.root, cost)
+    words = f"Start {len(wanted.configs)} {'run' if len(wanted.configs) == 1 else 'runs'}"
+    if st.button(words, key="start", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"):
+        _start(found, wanted)
+
+
+def _numbers(cost: Forecast) -> None:
+    left, right = st.columns(2, gap="small")
+    left.metric("Time, about", formats.duration(cost.seconds) if cost.seconds is not None else "not known yet")
+    right.metric("Disk, about", formats.file_size(cost.size_bytes))
+    left.metric("Epochs", formats.count(cost.epochs))
+    right.metric("Workers", f"{cost.workers} on {cost.cores} {'core' if cost.cores == 1 else 'cores'}")
+    st.caption(f"Time: {cost.basis}.")
+
+
+def _runs(found: Opened, wanted: Plan) -> None:
+    known = {run.name: run for run in found.own}
+    for config in wanted.configs:
+        name = run_name(config)
+        done = min((known[name].seed(seed).whole_rounds() for seed in wanted.seeds), default=0) if name in known else 0
+        state = "complete" if done > config.rounds else f"goes on after round {done - 1}" if done else "new"
+        with st.container(gap=None):
+            with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+                st.markdown(f"{palette.label(config.method)}", width="content")
+                st.badge(state, color="green" if state == "complete" else "gray")
+            st.caption(name)
+
+
+def _room(root: Path, cost: Forecast) -> None:
+    existing = next(folder for folder in (root.absolute(), *root.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    if cost.size_bytes > free:
+        st.warning(
+            f"The disk of {root} has {formats.file_size(free)} free, less than this will add: empty the trash, "
+            "choose fewer seeds or another store.",
+            icon=":material/warning:",
+        )
+
+
+def _start(found: Opened, wanted: Plan) -> None:
+    started = [jobs.start(found.store, config, wanted.seeds) for config in wanted.configs]
+    links.go("runs", run=started[0].name)

@@ -1,0 +1,68 @@
+"""The address bar holds the state of a view: read when a page is entered, written after every change.
+
+Every value is written, defaults too, so a link keeps its meaning when new runs change what a default would be.
+(Streamlit's own `bind="query-params"` leaves defaults out and loses shared values on a page switch.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+_PAGE = "address: page"
+_READ = "address: read"
+_KEPT = "address: kept"
+_SHOWN = "address: shown"
+
+
+def enter(page: str) -> None:
+    """Note which page runs; on entering another one its controls start from the address again."""
+    if st.session_state.get(_PAGE) != page:
+        st.session_state[_PAGE] = page
+        st.session_state[_READ] = set()
+        st.session_state[_SHOWN] = []
+
+
+def start(name: str) -> list[str] | None:
+    """Return what the control `name` starts from (address, else this session's last value), None while it has a value.
+
+    An empty list means that neither knows the name; [""] stands for a choice of nothing.
+    """
+    seen: set[str] = st.session_state.setdefault(_READ, set())
+    if name in seen and name in st.session_state:
+        return None
+    given = [] if name in seen else st.query_params.get_all(name)
+    seen.add(name)
+    return given or recall(name)
+
+
+def keep(name: str, values: Sequence[str]) -> None:
+    """Remember a control's value for this session and for the address."""
+    st.session_state.setdefault(_KEPT, {})[name] = list(values) or [""]
+    shown: list[str] = st.session_state.setdefault(_SHOWN, [])
+    if name not in shown:
+        shown.append(name)
+
+
+def drop(name: str) -> None:
+    """Remember that a control is empty, and leave it out of the address."""
+    st.session_state.setdefault(_KEPT, {})[name] = [""]
+    shown: list[str] = st.session_state.setdefault(_SHOWN, [])
+    if name in shown:
+        shown.remove(name)
+
+
+def recall(name: str) -> list[str]:
+    """Return the value this session last kept under a name, on whichever page."""
+    kept: dict[str, list[str]] = st.session_state.setdefault(_KEPT, {})
+    return list(kept.get(name, []))
+
+
+def write() -> None:
+    """Bring the address in line with the controls of this page, in one step (one entry of the browser's history)."""
+    kept: Mapping[str, list[str]] = st.session_state.get(_KEPT, {})
+    wanted = {name: kept[name] for name in st.session_state.get(_SHOWN, [])}
+    present = {name: st.query_params.get_all(name) for name in st.query_params}
+    if wanted != present:
+        st.query_params.from_dict(wanted)

@@ -1,0 +1,142 @@
+"""Streamlit's widgets tied to the address: each takes a name (key and query parameter) and plain text options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.widgets import address
+
+
+def select(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
+    """Choose one of `options` (value -> words) from a list."""
+    _settle_one(name, options, default)
+    value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
+    address.keep(name, [value])
+    return value
+
+
+def segments(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
+    """Choose one of a few `options` (value -> words) that stand side by side."""
+    _settle_one(name, options, default)
+    value = st.segmented_control(
+        label, list(options), format_func=lambda option: options[option], key=name, required=True, **looks
+    )
+    address.keep(name, [str(value)])
+    return str(value)
+
+
+def several(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
+    """Choose any of `options` (value -> words)."""
+    _settle_several(name, options, default)
+    values = st.multiselect(label, list(options), format_func=lambda option: options[option], key=name, **looks)
+    address.keep(name, values)
+    return list(values)
+
+
+def several_pills(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
+    """Choose any of a few `options` that stand side by side; they come back in the order of `options`."""
+    _settle_several(name, options, default)
+    chosen = st.pills(
+        label, list(options), selection_mode="multi", format_func=lambda option: options[option], key=name, **looks
+    )
+    values = [option for option in options if option in chosen]
+    address.keep(name, values)
+    return values
+
+
+def switch(name: str, label: str, default: bool = False, **looks: Any) -> bool:
+    """Turn something on or off; the address says 1 or 0."""
+    given = address.start(name)
+    if given is not None:
+        st.session_state[name] = given[0] == "1" if given else default
+    value = st.toggle(label, key=name, **looks)
+    address.keep(name, [str(int(value))])
+    return value
+
+
+def step(name: str, label: str, last: int, default: int, **looks: Any) -> int:
+    """Slide through the whole numbers from 0 to `last` (at least 1)."""
+    given = address.start(name)
+    if given is not None:
+        st.session_state[name] = whole(given, default)
+    st.session_state[name] = min(max(int(st.session_state[name]), 0), last)
+    value = int(st.slider(label, 0, last, key=name, **looks))
+    address.keep(name, [str(value)])
+    return value
+
+
+def number(name: str, label: str, default: float, low: float, high: float, step: float, **looks: Any) -> float:
+    """Enter a number between `low` and `high`."""
+    given = address.start(name)
+    if given is not None:
+        st.session_state[name] = min(max(decimal(given, default), low), high)
+    value = st.number_input(label, low, high, step=step, key=name, **looks)
+    address.keep(name, [f"{value:g}"])
+    return float(value)
+
+
+def text(name: str, label: str, default: str = "", **looks: Any) -> str:
+    """Enter a line of text; an empty one is left out of the address."""
+    given = address.start(name)
+    if given is not None:
+        st.session_state[name] = given[0] if given else default
+    value = str(st.text_input(label, key=name, **looks)).strip()
+    if value:
+        address.keep(name, [value])
+    else:
+        address.drop(name)
+    return value
+
+
+def optional(name: str, label: str, options: Mapping[str, str], **looks: Any) -> str | None:
+    """Choose one of `options`, or none of them ("", the first): the address then leaves it out."""
+    _settle_one(name, options, "")
+    value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
+    if value:
+        address.keep(name, [value])
+    else:
+        address.drop(name)
+    return value or None
+
+
+def whole(texts: Sequence[str], default: int) -> int:
+    """Read the first text as a whole number, or take the default.
+
+    >>> whole(["7"], 0), whole(["x"], 3), whole([], 3)
+    (7, 3, 3)
+    """
+    return int(texts[0]) if texts and texts[0].isascii() and texts[0].isdigit() else default
+
+
+def decimal(texts: Sequence[str], default: float) -> float:
+    """Read the first text as a finite number, or take the default.
+
+    >>> decimal(["0.5"], 0), decimal(["nan"], 1), decimal([], 2)
+    (0.5, 1, 2)
+    """
+    try:
+        value = float(texts[0]) if texts else default
+    except ValueError:
+        return default
+    return value if abs(value) < float("inf") else default
+
+
+def _settle_one(name: str, options: Mapping[str, str], default: str | None) -> None:
+    """Put a valid choice into the session before the widget is made."""
+    given = address.start(name)
+    wanted = given[0] if given else None if given is not None else st.session_state[name]
+    if wanted not in options:
+        wanted = default if default in options else next(iter(options))
+    st.session_state[name] = wanted
+
+
+def _settle_several(name: str, options: Mapping[str, str], default: Sequence[str]) -> None:
+    given = address.start(name)
+    if given is not None:
+        known = [value for value in given if value in options]
+        st.session_state[name] = known if known or given == [""] else list(default)
+    else:
+        st.session_state[name] = [value for value in st.session_state[name] if value in options]

@@ -1,0 +1,40 @@
+"""The frame of a page: its heading, what an empty page says, and one sentence when something cannot be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from app.widgets import links
+from glt.errors import StudioError
+
+
+@contextmanager
+def page(title: str, purpose: str) -> Iterator[None]:
+    """Head a page and turn any error a user can act on into its one sentence."""
+    with st.container(key="page-head", horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.title(title, anchor=False, width="content")
+        st.caption(purpose, width="content")
+    try:
+        yield
+    except StudioError as error:
+        failure(str(error))
+
+
+def failure(sentence: str) -> None:
+    """Say in one sentence what is wrong, where, and what to do."""
+    st.error(sentence, icon=":material/error:")
+
+
+def empty(title: str, text: str, icon: str, page: str | None = None, label: str = "", **view: str) -> None:
+    """Fill a page or a panel that has nothing to show yet, with the way to get something."""
+    with st.container(key=f"empty-{title}", border=True, horizontal_alignment="center", gap="small"):
+        st.space("medium")
+        st.markdown(f":gray[:material/{icon}:]", width="content", text_alignment="center")
+        st.subheader(title, anchor=False, width="content", text_alignment="center")
+        st.caption(text, width="content", text_alignment="center")
+        if page is not None:
+            links.link(page, label, ":material/arrow_forward:", **view)
+        st.space("medium")

@@ -1,0 +1,60 @@
+"""Which runs the app shows: those of the user's store, and the bundled examples after them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis import palette
+from glt.errors import StoreError, unknown_name
+from glt.store import Run, Store
+
+STORE_VARIABLE = "GLT_STORE"
+DEFAULT_STORE = "runs"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "runs"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The store that is open for writing, the examples beside it, and all their runs (the user's first).
+
+    An example that the user has made again is left out: the user's run stands for it.
+    """
+
+    store: Store
+    own: tuple[Run, ...]
+    examples: tuple[Run, ...]
+    damaged: tuple[tuple[Path, str], ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All runs, the user's first."""
+        return self.own + self.examples
+
+    def find(self, name: str) -> Run:
+        """Return a run by name; raises StoreError that suggests the nearest one."""
+        for run in self.runs:
+            if run.name == name:
+                return run
+        raise StoreError(unknown_name("run", name, [run.name for run in self.runs]))
+
+
+def opened() -> Opened:
+    """Open the store that GLT_STORE names (default: `runs` in the working folder) and the bundled examples."""
+    store = Store(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+    own = store.runs()
+    names = {run.name for run in own}
+    examples = [run for run in Store(EXAMPLES, writable=False).runs() if run.name not in names]
+    return Opened(store, _in_order(own), _in_order(examples), tuple(store.damaged()))
+
+
+def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Sort runs by data set, task and network, then UGS first, as in every legend."""
+    return tuple(sorted(runs, key=lambda run: (*setting(run), palette.rank(run.config.method), run.name)))
+
+
+def setting(run: Run) -> tuple[str, str, str]:
+    """Return what two runs must share to stand in one picture: data set, task and network."""
+    return run.config.dataset, run.config.task, run.config.model

@@ -1,0 +1,130 @@
+"""Where a run and its seeds stand, in the words and numbers the pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from analysis import formats
+from app.widgets import reading
+from glt.store import Run, State, Status
+
+ACTIVE: tuple[State, ...] = ("running", "queued")
+ORDER: tuple[State, ...] = ("running", "queued", "failed", "lost", "stopped", "done")
+
+
+@dataclass(frozen=True)
+class SeedProgress:
+    """One seed: state, share done, the last finished round and its test accuracy (fractions)."""
+
+    seed: int
+    state: State
+    fraction: float
+    last_round: int | None
+    accuracy: float | None
+    seconds_left: float | None
+    doing: str
+    error: str | None
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """All seeds of a run together."""
+
+    run: Run
+    seeds: tuple[SeedProgress, ...]
+
+    @property
+    def state(self) -> State:
+        """The state that wants attention first: work, then trouble, then rest."""
+        states = {seed.state for seed in self.seeds}
+        return next((state for state in ORDER if state in states), "stopped")
+
+    @property
+    def is_active(self) -> bool:
+        """Whether any seed is at work or waits for its turn."""
+        return any(seed.state in ACTIVE for seed in self.seeds)
+
+    @property
+    def fraction(self) -> float:
+        """Share of the whole run that is done."""
+        return sum(seed.fraction for seed in self.seeds) / len(self.seeds) if self.seeds else 0.0
+
+    @property
+    def unfinished(self) -> tuple[int, ...]:
+        """Seeds that lack rounds and have no worker."""
+        return tuple(seed.seed for seed in self.seeds if seed.state not in (*ACTIVE, "done"))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the seeds are in different states."""
+        return len({seed.state for seed in self.seeds}) > 1
+
+    @property
+    def newest(self) -> str:
+        """The last round that all seeds have finished, and its mean test accuracy; empty when there is none."""
+        known = [seed for seed in self.seeds if seed.last_round is not None and seed.accuracy is not None]
+        if not known or len(known) < len(self.seeds):
+            return ""
+        rounds = {seed.last_round for seed in known}
+        if len(rounds) > 1:
+            return f"rounds {min(s.last_round or 0 for s in known)} to {max(s.last_round or 0 for s in known)} finished"
+        mean = sum(seed.accuracy or 0.0 for seed in known) / len(known)
+        return f"round {known[0].last_round}: {formats.percent(mean)}"
+
+
+def run_progress(run: Run) -> RunProgress:
+    """Read where a run stands."""
+    rounds = reading.rounds_of([run])
+    last = rounds.sort_values("round").groupby("seed").tail(1).set_index("seed")
+    found = []
+    for seed in run.seeds():
+        status = run.seed(seed).status()
+        known = seed in last.index
+        done = int(last.loc[seed, "round"]) if known else None
+        accuracy = float(last.loc[seed, "test"]) if known else None
+        found.append(_seed_progress(run, status, seed, done, accuracy))
+    return RunProgress(run, tuple(found))
+
+
+def any_active(runs: Iterable[Run]) -> bool:
+    """Say whether any worker of these runs is at work or waits."""
+    return any(run.seed(seed).status().state in ACTIVE for run in runs for seed in run.seeds())
+
+
+def counts(states: Sequence[State]) -> str:
+    """Say how many seeds are in which state.
+
+    >>> counts(["done", "done", "running"])
+    '1 running, 2 done'
+    """
+    return ", ".join(f"{states.count(state)} {state}" for state in ORDER if state in states)
+
+
+def _seed_progress(run: Run, status: Status, seed: int, done: int | None, accuracy: float | None) -> SeedProgress:
+    whole = 0.0 if done is None else (done + 1) / (run.config.rounds + 1)
+    now = status.progress if status.state == "running" else None
+    return SeedProgress(
+        seed=seed,
+        state=status.state,
+        fraction=min(max(whole, now.fraction if now else 0.0), 1.0),
+        last_round=done,
+        accuracy=accuracy,
+        seconds_left=now.seconds_left if now else None,
+        doing=_doing(run, status, done),
+        error=status.error,
+    )
+
+
+def _doing(run: Run, status: Status, done: int | None) -> str:
+    if status.state == "queued":
+        return "waits for a free core"
+    if status.state == "running":
+        now = status.progress
+        if now is None:
+            return "starts"
+        left = f", {formats.duration(now.seconds_left)} left" if now.seconds_left is not None else ""
+        return f"round {now.round} of {now.rounds}, {now.stage} {now.epoch} of {now.epochs}{left}"
+    if done is None:
+        return "no finished round"
+    return f"round {done} of {run.config.rounds}"

@@ -1,0 +1,45 @@
+"""Cached readers: a run is read again only when its files have changed, whichever tab asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis.tables import rounds_table
+from app.widgets.opened import Opened
+from glt.config import RunConfig
+from glt.jobs.forecast import Forecast, forecast
+from glt.store import Run
+
+Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+def stamp(run: Run) -> Stamp:
+    """Return what changes whenever a round of the run is written: path, seed, size and time of every table of rounds."""
+    return tuple((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
+
+
+def rounds_of(runs: Sequence[Run]) -> pd.DataFrame:
+    """Return `rounds_table` of the runs, from the cache while no file has changed."""
+    return _rounds(tuple(stamp(run) for run in runs), list(runs))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _rounds(stamps: tuple[Stamp, ...], _runs: list[Run]) -> pd.DataFrame:
+    return rounds_table(_runs)
+
+
+def forecast_of(found: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:
+    """Return the estimated cost of runs, from the cache while neither the question nor a timed run has changed."""
+    stamps = tuple(stamp(run) for run in found.runs)
+    question = (*(config.canonical_json() for config in configs), *map(str, seeds))
+    return _forecast(stamps, question, found, list(configs), list(seeds))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _forecast(
+    stamps: tuple[Stamp, ...], question: tuple[str, ...], _found: Opened, _configs: list[RunConfig], _seeds: list[int]
+) -> Forecast:
+    return forecast(_found.store, _configs, _seeds, _found.runs)

@@ -1,0 +1,77 @@
+"""What can be done to a run: stop, resume, delete; and the store's size and trash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from analysis import formats
+from app.widgets.opened import Opened
+from app.widgets.progress import RunProgress
+from glt import jobs
+from glt.errors import StudioError
+from glt.store import Run
+
+
+def buttons(found: Opened, progress: RunProgress) -> None:
+    """Show what can be done to a whole run; nothing for an example."""
+    run = progress.run
+    if run.is_example:
+        st.badge("example, read-only", color="gray", icon=":material/lock:")
+        return
+    if progress.is_active and st.button("Stop all", key=f"stop-{run.name}", icon=":material/stop:"):
+        stop(run, None)
+    if progress.unfinished and st.button("Resume all", key=f"resume-{run.name}", icon=":material/refresh:"):
+        resume(found, run, progress.unfinished)
+    if not progress.is_active and st.button("Delete", key=f"delete-{run.name}", icon=":material/delete:"):
+        _confirm_delete(found, run)
+
+
+def stop(run: Run, seeds: Sequence[int] | None) -> None:
+    """Stop workers; their finished rounds stay."""
+    with st.spinner("Stops at the end of the epoch"):
+        _attempt(lambda: jobs.stop(run, seeds))
+
+
+def resume(found: Opened, run: Run, seeds: Sequence[int]) -> None:
+    """Start workers again; each goes on after its last finished round."""
+    _attempt(lambda: jobs.resume(found.store, run, seeds))
+
+
+def store_line(found: Opened) -> None:
+    """Say where the store is, how large it is, and what its trash holds."""
+    store = found.store
+    trashed = store.trashed()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="store-line"):
+        st.caption(f"Store `{store.root.absolute()}` · {formats.file_size(store.size_bytes())}", width="content")
+        if trashed:
+            words = "1 run in the trash" if len(trashed) == 1 else f"{len(trashed)} runs in the trash"
+            st.caption(f"· {words}", width="content")
+            if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
+                _confirm_empty(found)
+
+
+@st.dialog("Delete this run?", icon=":material/delete:")
+def _confirm_delete(found: Opened, run: Run) -> None:
+    st.markdown(f"`{run.name}` ({formats.file_size(run.size_bytes())}) moves to the trash of the store.")
+    st.caption("Nothing is lost until the trash is emptied.")
+    if st.button("Move to trash", key="confirm-delete", type="primary"):
+        _attempt(lambda: found.store.move_to_trash(run))
+
+
+@st.dialog("Empty the trash?", icon=":material/delete_forever:")
+def _confirm_empty(found: Opened) -> None:
+    st.markdown(f"{len(found.store.trashed())} deleted runs are removed from the disk for good.")
+    if st.button("Empty trash", key="confirm-empty", type="primary"):
+        _attempt(found.store.empty_trash)
+
+
+def _attempt(action: Callable[[], object]) -> None:
+    """Do something to the store and show the page anew, or say in one sentence why it cannot be done."""
+    try:
+        action()
+    except StudioError as error:
+        st.error(str(error), icon=":material/error:")
+    else:
+        st.rerun()

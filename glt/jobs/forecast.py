@@ -1,0 +1,166 @@
+"""What runs will cost before they start: epochs, time on this machine's cores, and the disk they will fill."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from glt.config import RunConfig
+from glt.data import DATASETS
+from glt.jobs.queueing import slot_count
+from glt.masks import remaining_after
+from glt.methods import METHODS
+from glt.models import MODELS, NetworkShape
+from glt.store import Run, Store, run_name
+
+# Bytes of one line of events and of one line of rounds, and of a tensor file's header.
+EVENT_LINE = 100
+ROUND_LINE = 420
+HEADER = 700
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds an epoch takes, and in words how that is known."""
+
+    seconds: float
+    basis: str
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The cost of starting some seeds of some runs; `seconds` is None when no run was ever timed.
+
+    `epochs` and `size_bytes` count all workers together and leave out rounds that are on disk already; `seconds`
+    is the time until the last of `workers` processes ends when `cores` of them run side by side.
+    """
+
+    workers: int
+    cores: int
+    epochs: int
+    size_bytes: int
+    seconds: float | None
+    basis: str
+
+
+def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], timed: Sequence[Run]) -> Forecast:
+    """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first)."""
+    known = {run.name: run for run in store.runs()}
+    cores = slot_count()
+    epochs: list[int] = []
+    spans: list[float] = []
+    size = 0
+    paces = {run_name(config): pace(config, timed) for config in configs}
+    for config in configs:
+        name = run_name(config)
+        for seed in seeds:
+            start = known[name].seed(seed).whole_rounds() if name in known else 0
+            epochs.append(sum(epochs_of(config, k) for k in range(start, config.rounds + 1)))
+            size += sum(bytes_of(config, k) for k in range(start, config.rounds + 1))
+            found = paces[name]
+            spans.append(epochs[-1] * found.seconds if found else 0.0)
+    unknown = not all(paces.values())
+    return Forecast(
+        workers=len(epochs),
+        cores=cores,
+        epochs=sum(epochs),
+        size_bytes=size,
+        seconds=None if unknown else side_by_side(spans, cores),
+        basis=_basis([found for found in paces.values() if found]),
+    )
+
+
+def epochs_of(config: RunConfig, round: int) -> int:
+    """Return the epochs that `round` trains: its search, which round 0 does not have, and its retraining.
+
+    >>> epochs_of(RunConfig(epochs=200, retrain_epochs=100), 0), epochs_of(RunConfig(retrain_epochs=100), 3)
+    (100, 300)
+    """
+    search = METHODS.get(config.method).search_epochs(config) if round else 0
+    return search + config.retrain_epochs
+
+
+def bytes_of(config: RunConfig, round: int) -> int:
+    """Return the bytes one round of one seed adds to a store: masks, edge scores, surviving weights, lines.
+
+    Counts follow from the pruning rates; a method that stores no edge scores takes a little less.
+    """
+    spec = DATASETS.get(config.dataset)
+    entries = spec.edges * (2 if config.edge_mask == "directed" else 1)
+    weights = weight_count(config)
+    masks = (entries + weights) // 8
+    scores = 2 * remaining_after(config.p_graph, entries, round - 1) if round else 0
+    survivors = 4 * remaining_after(config.p_weight, weights, round)
+    initial = 4 * weights if round == 0 else 0
+    lines = EVENT_LINE * epochs_of(config, round) + ROUND_LINE
+    return masks + scores + survivors + initial + lines + 2 * HEADER
+
+
+def weight_count(config: RunConfig) -> int:
+    """Return how many weights the network of a config has that may be pruned."""
+    spec = DATASETS.get(config.dataset)
+    shape = NetworkShape(spec.features, config.hidden, spec.classes, config.layers)
+    return sum(a * b for a, b in (s.shape for s in MODELS.get(config.model).tensors(shape) if s.prunable))
+
+
+def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:
+    """Return the seconds an epoch of `config` takes, from the timed run that is most like it; None without any."""
+    runs = [run for run in timed if _measured(run)]
+    for alike in (_same_method, _same_network):
+        for run in runs:
+            if alike(run.config, config):
+                return Pace(_seconds_an_epoch(run), f"{_words(run.config)} as timed {_origin(run)}")
+    for run in runs:
+        scale = _work(config) / _work(run.config)
+        basis = f"scaled by size from {_words(run.config)} as timed {_origin(run)}, so only a rough guess"
+        return Pace(scale * _seconds_an_epoch(run), basis)
+    return None
+
+
+def side_by_side(spans: Iterable[float], cores: int) -> float:
+    """Return when the last of some workers ends if `cores` of them run at a time, each started when one ends.
+
+    >>> side_by_side([10, 10, 10], 2)
+    20.0
+    """
+    ends = [0.0] * cores
+    for span in spans:
+        heapq.heapreplace(ends, ends[0] + span)
+    return max(ends)
+
+
+def _seconds_an_epoch(run: Run) -> float:
+    rounds = [record for seed in run.seeds() for record in run.seed(seed).rounds()]
+    return sum(record.seconds for record in rounds) / sum(epochs_of(run.config, record.round) for record in rounds)
+
+
+def _measured(run: Run) -> bool:
+    return any(run.seed(seed).whole_rounds() for seed in run.seeds())
+
+
+def _same_network(one: RunConfig, other: RunConfig) -> bool:
+    fields = ("dataset", "task", "model", "hidden", "layers")
+    return all(getattr(one, name) == getattr(other, name) for name in fields)
+
+
+def _same_method(one: RunConfig, other: RunConfig) -> bool:
+    return _same_network(one, other) and one.method == other.method
+
+
+def _work(config: RunConfig) -> float:
+    spec = DATASETS.get(config.dataset)
+    return config.hidden * config.layers * (spec.nodes + 2 * spec.edges)
+
+
+def _origin(run: Run) -> str:
+    return "when the examples were made, perhaps on another machine" if run.is_example else "in this store"
+
+
+def _words(config: RunConfig) -> str:
+    labels = (METHODS.get(config.method).label, DATASETS.get(config.dataset).label, MODELS.get(config.model).label)
+    return f"{labels[0]}, {labels[1]} {labels[2]}-{config.hidden}"
+
+
+def _basis(paces: Sequence[Pace]) -> str:
+    return "; ".join(dict.fromkeys(found.basis for found in paces)) or "no run was timed yet"
