@@ -102,8 +102,8 @@ class Store:
     def _unknown(self, name: str) -> str:
         names = [folder.name for folder in self._folders()]
         close = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names[:3]
-        hint = f"did you mean {' or '.join(close)}?" if close else "it holds no runs yet."
-        return f"No run {name!r} in the store {self.root} and no run folder of that path: {hint}"
+        hint = f"did you mean {' or '.join(close)}?" if close else "the store holds no runs yet."
+        return f"No run {name!r} in the store {self.root}, and no run folder of that path: {hint}"
 
     def _writing(self) -> None:
         if not self.writable:

@@ -26,8 +26,9 @@ Array = NDArray[Any]
 def write_tensors(path: Path, tensors: Mapping[str, Array], about: Mapping[str, Any]) -> None:
     """Write arrays and the JSON values `about` them; equal input gives equal bytes."""
     arrays = {name: np.asarray(tensors[name], order="C") for name in sorted(tensors)}
-    metadata = {**about, "schema": SCHEMA, "sha256": checksum(arrays)}
-    replace_file(path, save(arrays, {METADATA_KEY: canonical_json(metadata)}))
+    described = {**about, "schema": SCHEMA}
+    metadata = canonical_json({**described, "sha256": checksum(arrays, described)})
+    replace_file(path, save(arrays, {METADATA_KEY: metadata}))
 
 
 def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -41,14 +42,14 @@ def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, A
         except (SafetensorError, ValueError, KeyError, TypeError):
             raise StoreError(f"{path} is damaged: {remedy}.") from None
     check_schema(path, about)
-    if about.get("sha256") != checksum(arrays):
+    if about.pop("sha256", None) != checksum(arrays, about):
         raise StoreError(f"{path} is damaged (its checksum does not fit its content): {remedy}.")
     return arrays, about
 
 
-def checksum(arrays: Mapping[str, Array]) -> str:
-    """Return SHA-256 (hex) over names, types, shapes and values of the arrays, in order of their names."""
-    digest = hashlib.sha256()
+def checksum(arrays: Mapping[str, Array], about: Mapping[str, Any] | None = None) -> str:
+    """Return SHA-256 (hex) over names, types, shapes and values of the arrays, and over the JSON values about them."""
+    digest = hashlib.sha256(canonical_json(about).encode())
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype} {array.shape} ".encode())

@@ -1,0 +1,119 @@
+"""Arguments that several verbs share: which store, which run, which seeds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import TYPE_CHECKING, Any
+
+from glt.jobs.settings import DEVICES
+
+if TYPE_CHECKING:
+    from glt.store import Run, SeedRun, Store
+
+MOST_SEEDS = 1000
+SEED_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+
+
+def add_store(parser: ArgumentParser) -> None:
+    """Add `--store`, the folder whose runs can be called by name; the variable GLT_STORE changes its default."""
+    default = os.environ.get("GLT_STORE") or "runs"
+    parser.add_argument("--store", default=default, metavar="S", help=f"folder of runs (default: {default})")
+
+
+def add_run(parser: ArgumentParser) -> None:
+    """Add RUN and `--store`."""
+    parser.add_argument("run", metavar="RUN", help="name of a run in the store, or the path of its folder")
+    add_store(parser)
+
+
+def add_round(parser: ArgumentParser) -> None:
+    """Add RUN, `--store`, `--round` and `--seed`: one round of one seed."""
+    add_run(parser)
+    parser.add_argument("--round", type=count, required=True, metavar="K", help="round; 0 is the dense network")
+    parser.add_argument("--seed", type=count, metavar="N", help="seed (default: the first one)")
+
+
+def add_json(parser: ArgumentParser) -> None:
+    """Add `--json`."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def add_computing(parser: ArgumentParser) -> None:
+    """Add what it is computed on, and whether the command waits: `--device`, `--threads`, `--detach`."""
+    parser.add_argument("--device", choices=DEVICES, help="where it is computed (default: cpu)")
+    parser.add_argument("--threads", type=positive, metavar="T", help="compute threads of one seed (default: 1)")
+    parser.add_argument("--detach", action="store_true", help="return at once; the run goes on by itself")
+
+
+def open_store(args: Namespace, writable: bool = False) -> Store:
+    """Return the store named by `--store`."""
+    from glt.store import Store
+
+    return Store(args.store, writable)
+
+
+def find_run(args: Namespace, writable: bool = False) -> Run:
+    """Return the run that RUN names; raises StoreError when there is none."""
+    return open_store(args, writable).find(args.run)
+
+
+def find_seed_run(args: Namespace) -> SeedRun:
+    """Return the seed that RUN and `--seed` name; raises StoreError when there is none."""
+    return find_run(args).existing_seed(args.seed)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on standard output."""
+    print(json.dumps(document, indent=2, allow_nan=False))
+
+
+def count(text: str) -> int:
+    """Read a whole number that is not negative; raises ArgumentTypeError.
+
+    >>> count("13")
+    13
+    """
+    if not text.isascii() or not text.isdigit():
+        raise ArgumentTypeError(f"{text!r} is not a whole number (0, 1, 2, ...)")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Read a whole number of at least 1; raises ArgumentTypeError."""
+    number = count(text)
+    if number < 1:
+        raise ArgumentTypeError(f"{text!r} is less than 1")
+    return number
+
+
+def seeds(text: str) -> list[int]:
+    """Read seeds, one by one or as ranges; raises ArgumentTypeError.
+
+    >>> seeds("0,3-5")
+    [0, 3, 4, 5]
+    """
+    found: dict[int, None] = {}
+    for part in text.split(","):
+        match = SEED_RANGE.fullmatch(part.strip())
+        if match is None:
+            raise ArgumentTypeError(f"{part.strip()!r} is no seed; write numbers and ranges, as in 0,1,2 or 0-4")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if not first <= last < first + MOST_SEEDS:
+            raise ArgumentTypeError(f"{part.strip()!r} is no range of 1 to {MOST_SEEDS} seeds")
+        found.update(dict.fromkeys(range(first, last + 1)))
+    return list(found)
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """Read `key=value`; raises ArgumentTypeError.
+
+    >>> assignment("rounds=5")
+    ('rounds', '5')
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise ArgumentTypeError(f"{text!r} is no setting; write key=value, as in rounds=5")
+    return name.strip(), value.strip()

@@ -1,0 +1,47 @@
+"""What `run` and `resume` share: start workers, then follow them or leave them alone."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from glt.cli.arguments import print_json
+from glt.cli.displays import make_display
+from glt.cli.documents import run_document
+from glt.cli.following import follow, interruption
+from glt.cli.main import DONE
+from glt.cli.wording import listing
+from glt.store import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Launch = Callable[[], tuple[Run, list[int]]]
+
+
+def compute(args: Namespace, launch: Launch) -> int:
+    """Launch workers and follow them to their end, or return at once with `--detach`; return the exit code."""
+    from rich.console import Console
+
+    console = Console(stderr=args.json)
+    with interruption() as interrupted:
+        run, seeds = launch()
+        working = [seed for seed in seeds if not run.seed(seed).is_complete()]
+        _announce(console, run, seeds, working, args.detach)
+        code = DONE
+        if working and not args.detach:
+            code = follow(run, working, make_display(console, run.config.rounds, working), interrupted)
+    if args.json:
+        print_json(run_document(run))
+    return code
+
+
+def _announce(console: Console, run: Run, seeds: list[int], working: list[int], detached: bool) -> None:
+    if not working:
+        line = f"{run.path} is complete already: {run.config.rounds} rounds of {listing(seeds)}."
+    elif detached:
+        line = f"Started {run.path}, {listing(working)}; see it with: python -m glt show {run.path}"
+    else:
+        line = f"{run.path}: {listing(working)}"
+    console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,104 @@
+"""Following workers to their end: reads what they write, passes a Ctrl-C on, and says how it went."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from glt.cli.displays import Display
+from glt.cli.main import DONE, FAILED, STOPPED
+from glt.cli.wording import listing
+from glt.jobs import stop
+from glt.store import Run, SeedRun, Status
+from glt.store.liveness import ACTIVE
+
+LOOK_AGAIN = 0.3
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass
+class Watch:
+    """One seed and how much of it has been shown."""
+
+    seed_run: SeedRun
+    rounds: int
+    offset: int
+
+    @classmethod
+    def on(cls, seed_run: SeedRun) -> Watch:
+        """Watch a seed from here on: what is written already is not shown again."""
+        return cls(seed_run, seed_run.whole_rounds(), seed_run.events()[1])
+
+    def look(self, display: Display) -> Status:
+        """Show what is new and return the status."""
+        status = self.seed_run.status()
+        events, self.offset = self.seed_run.events(self.offset)
+        records = self.seed_run.rounds()
+        for record in records[self.rounds :]:
+            display.show_round(self.seed_run.seed, record)
+        self.rounds = max(self.rounds, len(records))
+        display.show_status(self.seed_run.seed, status, events[-1] if events else None)
+        return status
+
+
+class Interruption:
+    """Notes the first signal to stop; a second one interrupts at once."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    def __call__(self, *_: object) -> None:
+        """Handle a signal."""
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+
+@contextmanager
+def interruption() -> Iterator[Interruption]:
+    """Catch the signals that ask a command to stop, for as long as the context lasts."""
+    caught = Interruption()
+    before = {number: signal.signal(number, caught) for number in SIGNALS}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def follow(run: Run, seeds: list[int], display: Display, interrupted: Interruption) -> int:
+    """Follow seeds until none is at work, stopping them when interrupted; return the exit code."""
+    watches = [Watch.on(run.seed(seed)) for seed in seeds]
+    with display:
+        statuses = [watch.look(display) for watch in watches]
+        while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
+            time.sleep(LOOK_AGAIN)
+            statuses = [watch.look(display) for watch in watches]
+    if interrupted.requested:
+        _stop_all(run, seeds)
+        statuses = [watch.seed_run.status() for watch in watches]
+    return report(run, statuses)
+
+
+def report(run: Run, statuses: list[Status]) -> int:
+    """Say on standard error what failed or was stopped, one line each, and return the exit code."""
+    failed = [status for status in statuses if status.state in ("failed", "lost")]
+    for status in failed:
+        log = run.seed(status.seed).log_path
+        print(f"Seed {status.seed} {status.state}: {status.error} Log: {log}", file=sys.stderr)
+    stopped = [status.seed for status in statuses if status.state == "stopped"]
+    if stopped:
+        print(f"Stopped {listing(stopped)}; go on with: python -m glt resume {run.path}", file=sys.stderr)
+    return FAILED if failed else STOPPED if stopped else DONE
+
+
+def _stop_all(run: Run, seeds: list[int]) -> None:
+    print("Stopping at the end of this epoch; once more to stop at once.", file=sys.stderr)
+    try:
+        stop(run, seeds)
+    except KeyboardInterrupt:
+        stop(run, seeds, grace=0)

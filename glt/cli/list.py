@@ -1,0 +1,55 @@
+"""`list`: the runs of a store and the states of their seeds."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from glt.cli.arguments import add_json, add_store, open_store, print_json
+from glt.cli.documents import list_entry
+from glt.cli.verb import VERBS, Verb
+from glt.cli.wording import file_size
+
+if TYPE_CHECKING:
+    from glt.store import Store
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the store."""
+    add_store(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    """Print all runs; folders that cannot be opened are named on standard error."""
+    store = open_store(args)
+    if args.json:
+        print_json([list_entry(found) for found in store.runs()])
+    else:
+        _print_table(store)
+    for _, sentence in store.damaged():
+        print(sentence, file=sys.stderr)
+    return 0
+
+
+def _print_table(store: Store) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("run", "rounds", "seeds", "size")
+    for found in store.runs():
+        states = ", ".join(f"{seed} {found.seed(seed).status().state}" for seed in found.seeds())
+        example = " (example)" if found.is_example else ""
+        table.add_row(found.name + example, str(found.config.rounds), states, file_size(found.size_bytes()))
+    console = Console()
+    if table.row_count:
+        console.print(table)
+    line = f"{store.root}: {table.row_count} run{'s' if table.row_count != 1 else ''}, {file_size(store.size_bytes())}"
+    trash = len(store.trashed())
+    console.print(
+        f"{line}, {trash} of them deleted ones in the trash" if trash else line, highlight=False, markup=False
+    )
+
+
+VERBS.register(Verb("list", "List the runs of a store", add_arguments, run))

@@ -1,0 +1,61 @@
+"""From an argument list to an exit code: 0 done, 1 failed, 2 bad arguments, 130 stopped."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import NoReturn
+
+from glt import __version__
+from glt.cli.verb import VERBS
+from glt.errors import ConfigError, StudioError
+
+DONE, FAILED, BAD_ARGUMENTS, STOPPED = 0, 1, 2, 130
+DEBUG_VARIABLE = "GLT_DEBUG"
+
+
+class OneLineParser(ArgumentParser):
+    """An argument parser whose complaint is one line and says where help is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the complaint on standard error and exit with 2."""
+        self.exit(BAD_ARGUMENTS, f"{self.prog}: {message.rstrip('.')}. See: {self.prog} --help\n")
+
+
+def make_parser() -> ArgumentParser:
+    """Return the parser with one sub-command for every verb."""
+    parser = OneLineParser(prog="python -m glt", description="Find, inspect and cost graph lottery tickets.")
+    parser.add_argument("--version", action="version", version=f"GLT Studio {__version__}")
+    commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in VERBS:
+        verb.add_arguments(commands.add_parser(verb.name, help=verb.label, description=verb.label))
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and return its exit code; every complaint is one line on standard error."""
+    args = make_parser().parse_args(arguments)
+    try:
+        return VERBS.get(args.verb).run(args)
+    except ConfigError as error:
+        return _complain(str(error), BAD_ARGUMENTS)
+    except StudioError as error:
+        return _complain(str(error), FAILED)
+    except BrokenPipeError:
+        # The reader (head, less) has gone; without this, Python complains once more while it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        return _complain("Stopped.", STOPPED)
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        fault = f"Unexpected {type(error).__name__} ({error})"
+        return _complain(f"{fault}: run the same command with {DEBUG_VARIABLE}=1 to see where.", FAILED)
+
+
+def _complain(sentence: str, code: int) -> int:
+    print(" ".join(sentence.split()), file=sys.stderr)
+    return code

@@ -1,0 +1,64 @@
+"""`run`: compute the rounds of a configuration for some seeds."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from glt.cli.arguments import add_computing, add_json, add_store, assignment, open_store, seeds
+from glt.cli.verb import VERBS, Verb
+
+NAMES = ("dataset", "model", "method", "task")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what is computed, for which seeds, where it is kept."""
+    for name in NAMES:
+        parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{name} (see the documentation for names)")
+    parser.add_argument("--seeds", type=seeds, default=[0], metavar="N,...", help="as in 0,1,2 or 0-4 (default: 0)")
+    parser.add_argument("--preset", metavar="P", help="hyper-parameters: paper or official")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="config.json of a run whose settings are taken")
+    parser.add_argument(
+        "--set",
+        type=assignment,
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="any other setting, as in --set rounds=5 hidden=64",
+    )
+    add_store(parser)
+    add_computing(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    """Start workers for the seeds and follow them to their end."""
+    from glt.cli.computing import compute
+    from glt.jobs import start
+    from glt.presets import resolve
+
+    store = open_store(args, writable=True)
+    config = resolve(settings(args), args.preset)
+
+    def launch() -> tuple[Any, list[int]]:
+        started = start(store, config, args.seeds, device=args.device, threads=args.threads, tied=not args.detach)
+        return started, args.seeds
+
+    return compute(args, launch)
+
+
+def settings(args: Namespace) -> dict[str, Any]:
+    """Return the settings the arguments name, flat; later ones win: --config, then names, then --set."""
+    from glt.store.run import read_config
+
+    values: dict[str, Any] = {}
+    if args.config is not None:
+        chosen = read_config(args.config.parent).model_dump(mode="json")
+        values = {**chosen.pop("options"), **chosen}
+    values.update({name: value for name in NAMES if (value := getattr(args, name)) is not None})
+    return {**values, **dict(args.set)}
+
+
+VERBS.register(Verb("run", "Compute the rounds of a configuration", add_arguments, run))

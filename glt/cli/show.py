@@ -1,0 +1,76 @@
+"""`show`: every round of every seed of a run."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from glt.cli.arguments import add_json, add_run, find_run, print_json
+from glt.cli.documents import run_document
+from glt.cli.verb import VERBS, Verb
+from glt.cli.wording import duration, percent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from glt.store import SeedRun
+
+COLUMNS = ("round", "graph", "weights", "either", "both", "val", "test", "last", "MACs", "time")
+CAPTION = "graph, weights: share removed; either, both: edges kept one way at least, both ways"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the run."""
+    add_run(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    """Print the run's rounds as tables, or as the JSON document."""
+    from rich.console import Console
+
+    found = find_run(args)
+    if args.json:
+        print_json(run_document(found))
+        return 0
+    console = Console()
+    console.print(found.name, highlight=False, markup=False, soft_wrap=True)
+    console.print(found.config.canonical_json(), highlight=False, markup=False, soft_wrap=True)
+    for seed in found.seeds():
+        _print_seed(console, found.seed(seed))
+    return 0
+
+
+def _print_seed(console: Console, seed_run: SeedRun) -> None:
+    from rich import box
+    from rich.table import Table
+
+    status = seed_run.status()
+    table = Table(
+        *COLUMNS,
+        title=f"seed {seed_run.seed}: {status.state}",
+        caption=CAPTION,
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for column in table.columns:
+        column.justify = "right"
+    for record in seed_run.rounds():
+        shares = (
+            record.graph_sparsity,
+            record.weight_sparsity,
+            record.edges_kept_either_way,
+            record.edges_kept_both_ways,
+            record.val,
+            record.test,
+            record.test_last,
+        )
+        macs = f"{record.macs['dense_features'] / 1e6:.0f} M"
+        table.add_row(str(record.round), *map(percent, shares), macs, duration(record.seconds))
+    console.print(table)
+    if status.error:
+        console.print(status.error, highlight=False, markup=False, soft_wrap=True)
+
+
+VERBS.register(Verb("show", "Show every round of a run", add_arguments, run))
