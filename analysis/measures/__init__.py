@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.measuring import MeasuredRound, measure, measure_graph, measure_mask, measure_round
+from analysis.measures.nulls import random_survivors
 from analysis.measures.registry import MEASURES, Measure, in_order
+from analysis.measures.table import At, measurement_table
 
 __all__ = [
     "MEASURES",
+    "At",
     "Measure",
     "MeasuredGraph",
     "MeasuredRound",
@@ -16,4 +19,6 @@ __all__ = [
     "measure_graph",
     "measure_mask",
     "measure_round",
+    "measurement_table",
+    "random_survivors",
 ]

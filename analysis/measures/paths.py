@@ -25,6 +25,4 @@ def average_path_length(graph: MeasuredGraph) -> float:
 
 
 MEASURES.register(Measure("reach", "Reach", "share of pairs", "seconds", 30, reach))
-MEASURES.register(
-    Measure("average_path_length", "Average path length", "edges", "seconds", 31, average_path_length)
-)
+MEASURES.register(Measure("average_path_length", "Average path length", "edges", "seconds", 31, average_path_length))

@@ -1,0 +1,157 @@
+"""The table of measurements: the original graph, then what each run leaves of it, as mean and spread over seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.measures.cache import MeasureCache
+from analysis.measures.measuring import Numbers, measure_mask
+from analysis.measures.nulls import random_survivors
+from glt.data import Graph, load_graph
+from glt.errors import ConfigError
+from glt.masks import EdgeMask
+from glt.store import Run, SeedRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Published = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class At:
+    """Which round of every seed is meant: the one with this number, or the one nearest to this graph sparsity."""
+
+    round: int | None = None
+    graph_sparsity: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.round is None) == (self.graph_sparsity is None):
+            raise ConfigError("A measurement table needs either a round or a graph sparsity: give one of them.")
+
+    def find(self, seed_run: SeedRun) -> int | None:
+        """Return the round of one seed, None while it is not finished."""
+        records = seed_run.rounds()
+        if self.round is not None:
+            return self.round if self.round < len(records) else None
+        wanted = self.graph_sparsity or 0.0
+        near = min(records, key=lambda record: abs(record.graph_sparsity - wanted), default=None)
+        return near.round if near else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table before its values are known: what is averaged and what stands beside it."""
+
+    kind: str
+    label: str
+    column: str
+    samples: Sequence[Callable[[], Numbers]]
+    run: str = ""
+    rounds: tuple[int, ...] = ()
+
+
+def measurement_table(
+    runs: Sequence[Run],
+    at: At,
+    *,
+    seeds: Sequence[int] | None = None,
+    null: bool = False,
+    published: Published | None = None,
+    cache: MeasureCache | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> pd.DataFrame:
+    """Return the original graph's row and one a run, all of the same data set.
+
+    Columns: `kind` (original, run, null), `label`, `run`, `method`, `rounds` (tuple), `seeds` (how many graphs are
+    averaged, 0 while none is finished), then for every count and measure `x` its mean `x`, `x_spread` (standard
+    deviation over seeds, NaN for fewer than two) and `x_published` where `published` (measure -> original or
+    method -> value, as `analysis.published.measurements` gives it) knows it. `null` adds after each run as many
+    randomly kept edges. `on_progress` is called with the fraction done.
+
+    Raises ConfigError when the runs are of several data sets, StoreError and DataError when masks cannot be read.
+    """
+    import pandas as pd
+
+    graph = _shared_graph(runs)
+    rows = list(_rows(graph, runs, at, seeds, null, cache))
+    report = _Progress(sum(len(row.samples) for row in rows), on_progress)
+    return pd.DataFrame([_values(row, published or {}, report) for row in rows])
+
+
+def _shared_graph(runs: Sequence[Run]) -> Graph:
+    names = sorted({run.config.dataset for run in runs})
+    if len(names) != 1:
+        raise ConfigError(f"Measurements need runs of one data set, not of {', '.join(names) or 'none'}: choose again.")
+    return load_graph(names[0])
+
+
+def _rows(
+    graph: Graph, runs: Sequence[Run], at: At, seeds: Sequence[int] | None, null: bool, cache: MeasureCache | None
+) -> Iterator[Row]:
+    from analysis.tables.labels import run_labels
+
+    full = EdgeMask.full("undirected", graph.num_edges)
+    yield Row("original", "Original", "original", [lambda: measure_mask(graph, full, cache)])
+    labels = run_labels(runs)
+    for run in runs:
+        chosen = _chosen(run, at, seeds)
+        masks = {seed_run.seed: seed_run.masks(number).edges for seed_run, number in chosen}
+        rounds = tuple(sorted({number for _, number in chosen}))
+        samples = [_measuring(graph, mask, cache) for mask in masks.values()]
+        yield Row("run", labels[run.name], run.config.method, samples, run.name, rounds)
+        if null:
+            drawn = [_measuring_null(graph, mask, seed, cache) for seed, mask in masks.items()]
+            yield Row("null", f"As many edges as {labels[run.name]}, at random", "null", drawn, run.name, rounds)
+
+
+def _chosen(run: Run, at: At, seeds: Sequence[int] | None) -> list[tuple[SeedRun, int]]:
+    wanted = [seed for seed in run.seeds() if seeds is None or seed in seeds]
+    found = [(run.seed(seed), at.find(run.seed(seed))) for seed in wanted]
+    return [(seed_run, number) for seed_run, number in found if number is not None]
+
+
+def _measuring(graph: Graph, mask: EdgeMask, cache: MeasureCache | None) -> Callable[[], Numbers]:
+    return lambda: measure_mask(graph, mask, cache)
+
+
+def _measuring_null(graph: Graph, mask: EdgeMask, seed: int, cache: MeasureCache | None) -> Callable[[], Numbers]:
+    survivors = random_survivors(graph.num_edges, int(mask.either_way().sum()), seed)
+    return _measuring(graph, EdgeMask("undirected", survivors), cache)
+
+
+class _Progress:
+    def __init__(self, total: int, listener: Callable[[float], None] | None) -> None:
+        self._done, self._total, self._listener = 0, total, listener
+
+    def step(self) -> None:
+        self._done += 1
+        if self._listener is not None:
+            self._listener(self._done / self._total)
+
+
+def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]:
+    found: list[Numbers] = []
+    for sample in row.samples:
+        found.append(sample())
+        report.step()
+    values: dict[str, Any] = {
+        "kind": row.kind,
+        "label": row.label,
+        "run": row.run,
+        "method": row.column,
+        "rounds": row.rounds,
+        "seeds": len(found),
+    }
+    for name in found[0] if found else ():
+        numbers = [numbers[name] for numbers in found]
+        values[name] = float(np.mean(numbers))
+        values[f"{name}_spread"] = float(np.std(numbers, ddof=1)) if len(numbers) > 1 else math.nan
+        if name in published:
+            values[f"{name}_published"] = published[name].get(row.column, math.nan)
+    return values

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.main import main
+from analysis.measures.cache import shared_cache
+from glt.store import Run, Store
+
+NAMES_OF_THE_DESIGN = {
+    "average_clustering",
+    "mean_node_betweenness",
+    "mean_edge_betweenness",
+    "nodes",
+    "edges",
+    "isolated_nodes",
+    "components",
+    "largest_component_share",
+    "average_path_length",
+    "reach",
+    "edge_homophily",
+}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
+    shared_cache.cache_clear()
+
+
+def test_json_is_the_whole_output_and_holds_both_graphs(
+    make_run: Callable[..., Run], store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(seeds=(4, 7))
+    assert main(["measure", run.name, "--store", str(store.root), "--round", "0", "--json"]) == 0
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    assert (document["run"], document["seed"], document["round"]) == (run.name, 4, 0)
+    for part in ("original", "sparsified"):
+        assert document[part].keys() >= NAMES_OF_THE_DESIGN
+        assert round(document[part]["average_clustering"], 6) == 0.240673
+        assert round(document[part]["mean_node_betweenness"], 7) == 0.0016528
+        assert round(document[part]["mean_edge_betweenness"], 7) == 0.0010069
+    assert captured.err == ""
+
+
+def test_seed_and_path_choose_what_is_measured(
+    make_run: Callable[..., Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(seeds=(4, 7))
+    assert main(["measure", str(run.path), "--seed", "7", "--round", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["seed"] == 7
+    assert document["sparsified"]["edges"] < document["original"]["edges"] == 5278
+    assert document["sparsified"]["graph_sparsity"] == pytest.approx(0.36, abs=1e-3)
+
+
+def test_without_json_a_table_is_printed(make_run: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", str(make_run().path), "--round", "1"]) == 0
+    text = capsys.readouterr().out
+    for words in ("Original", "Sparsified", "Average clustering", "0.24067", "5,278", "100.0 %"):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--round", "9"], 1, "no round 9"),
+        (["--round", "0", "--seed", "5"], 1, "no seed 5"),
+        (["--round", "one"], 2, "not a whole number"),
+        (["--round", "-1"], 2, "--round"),
+        ([], 2, "--round"),
+    ],
+)
+def test_complaints_are_one_line(
+    make_run: Callable[..., Run], arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(["measure", str(make_run().path), *arguments]) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert words in captured.err
+
+
+def test_unknown_run_and_unknown_verb(
+    make_run: Callable[..., Run], store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = make_run().name
+    assert exit_code(["measure", name[:-1], "--store", str(store.root), "--round", "0"]) == 1
+    assert name in capsys.readouterr().err
+    assert exit_code(["weigh"]) == 2
+    assert "measure" in capsys.readouterr().err
+
+
+def test_measuring_needs_neither_torch_nor_a_drawing_library(make_run: Callable[..., Run]) -> None:
+    program = (
+        "import sys; from analysis.cli.main import main; code = main(sys.argv[1:]); "
+        "slow = {'torch', 'streamlit', 'igraph', 'matplotlib', 'pyvis', 'plotly', 'pandas'} & sys.modules.keys(); "
+        "sys.exit(f'imported {slow}' if slow else code)"
+    )
+    arguments = [sys.executable, "-c", program, "measure", str(make_run().path), "--round", "1", "--json"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def exit_code(arguments: list[str]) -> int:
+    try:
+        return main(arguments)
+    except SystemExit as error:
+        return int(error.code or 0)

@@ -1,0 +1,106 @@
+"""Small runs on the bundled Cora whose masks are drawn, not trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glt.config import RunConfig
+from glt.data import load_graph
+from glt.masks import EdgeMask, Masks, WeightMask
+from glt.store import MAC_CONVENTIONS, RoundRecord, Run, SeedRun, Status, Store
+
+SHAPES = {"layer1.weight": (4, 2)}
+MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs")
+
+
+@pytest.fixture
+def make_run(store: Store) -> MakeRun:
+    """Write a run with `rounds` finished rounds after round 0, for every seed."""
+
+    def make(method: str = "ugs", seeds: tuple[int, ...] = (0,), rounds: int = 2, edge_mask: str = "directed") -> Run:
+        config = RunConfig(method=method, rounds=rounds, edge_mask=edge_mask)
+        run = store.create(config)
+        for seed in seeds:
+            write_seed(run.seed(seed), rounds)
+        return run
+
+    return make
+
+
+def write_seed(seed_run: SeedRun, rounds: int) -> None:
+    seed_run.make()
+    seed_run.write_status(Status(state="done", seed=seed_run.seed))
+    generator = np.random.default_rng([seed_run.seed, *seed_run.config.method.encode()])
+    weights = WeightMask.full(SHAPES)
+    edges = EdgeMask.full(seed_run.config.edge_mask, load_graph(seed_run.config.dataset).num_edges)
+    for number in range(rounds + 1):
+        if number:
+            edges = edges.prune(generator.random(edges.kept), 0.2)
+        tensors = {name: np.ones(shape, dtype=np.float32) for name, shape in SHAPES.items()}
+        seed_run.write_round(record(number, edges), Masks(edges, weights), tensors)
+
+
+def record(number: int, edges: EdgeMask) -> RoundRecord:
+    return RoundRecord(
+        round=number,
+        graph_sparsity=edges.sparsity,
+        weight_sparsity=0.0,
+        edges_kept_either_way=float(edges.either_way().mean()),
+        edges_kept_both_ways=float(edges.both_ways().mean()),
+        val=0.8,
+        test=0.8,
+        test_last=0.8,
+        best_epoch=1,
+        seconds=1.0,
+        macs=dict.fromkeys(MAC_CONVENTIONS, 1),
+    )
+
+
+@pytest.fixture
+def make_scored(store: Store) -> MakeRun:
+    """Write a run whose test scores are given, one list a seed; sparsities, MACs and the rest follow the round."""
+
+    def make(method: str, scores: Sequence[Sequence[float]], **settings: Any) -> Run:
+        run = store.create(RunConfig(method=method, **settings))
+        for seed, of_seed in enumerate(scores):
+            write_scores(run.seed(seed), of_seed)
+        return run
+
+    return make
+
+
+def write_scores(seed_run: SeedRun, scores: Sequence[float]) -> None:
+    seed_run.make()
+    seed_run.write_status(Status(state="done", seed=seed_run.seed))
+    masks = Masks(EdgeMask.full("directed", 2), WeightMask.full(SHAPES))
+    tensors = {name: np.ones(shape, dtype=np.float32) for name, shape in SHAPES.items()}
+    for number, score in enumerate(scores):
+        seed_run.write_round(scored(number, score), masks, tensors)
+
+
+def scored(number: int, score: float) -> RoundRecord:
+    edges, weights = 0.95**number, 0.8**number
+    macs = {"dense_features": 1_996_600_000, "sparse_features": 35_000_000, "published": 2_007_000_000}
+    return RoundRecord(
+        round=number,
+        graph_sparsity=1 - edges,
+        weight_sparsity=1 - weights,
+        edges_kept_either_way=1 - (1 - edges) ** 2,
+        edges_kept_both_ways=edges**2,
+        val=score,
+        test=score,
+        test_last=score - 0.05,
+        best_epoch=20,
+        seconds=9.0,
+        macs={convention: int(count * weights) for convention, count in macs.items()},
+    )

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from analysis import formats, published
+from analysis.measures import (
+    At,
+    MeasuredRound,
+    measure_mask,
+    measure_round,
+    measurement_table,
+    random_survivors,
+    wording,
+)
+from glt.data import load_graph
+from glt.errors import ConfigError, DataError, StoreError
+from glt.masks import EdgeMask
+from glt.store import Run
+
+
+def test_rows_are_the_original_and_then_each_run_with_mean_and_spread(make_run: Callable[..., Run]) -> None:
+    ugs, random = make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(3,))
+    table = measurement_table([ugs, random], At(round=2))
+    assert table["label"].tolist() == ["Original", "UGS", "Random pruning"]
+    assert table["seeds"].tolist() == [1, 2, 1]
+    assert table["rounds"].tolist() == [(), (2,), (2,)]
+    values = [measure_round(ugs.seed(seed), 2).sparsified["average_clustering"] for seed in (0, 1)]
+    assert table["average_clustering"][1] == pytest.approx(sum(values) / 2)
+    assert table["average_clustering_spread"][1] == pytest.approx(abs(values[0] - values[1]) / math.sqrt(2))
+    assert math.isnan(table["average_clustering_spread"][2])
+    assert table["edges"][0] == 5278
+    assert table["edges_kept_both_ways"][1] < table["edges_kept_either_way"][1] < 1
+
+
+def test_the_papers_values_stand_beside_ours(make_run: Callable[..., Run]) -> None:
+    table = measurement_table([make_run("ugs")], At(round=1), published=published.measurements("cora"))
+    assert table["average_clustering_published"].tolist() == [0.24067, 0.15855]
+    assert table["average_clustering"][0] == pytest.approx(0.24067, abs=5e-6)
+    assert "reach_published" not in table
+
+
+def test_the_round_nearest_to_a_sparsity_is_taken(make_run: Callable[..., Run]) -> None:
+    table = measurement_table([make_run(rounds=3)], At(graph_sparsity=0.35))
+    assert table["rounds"][1] == (2,)
+    assert table["graph_sparsity"][1] == pytest.approx(0.36, abs=1e-3)
+
+
+def test_null_row_has_as_many_edges_and_is_the_same_again(make_run: Callable[..., Run]) -> None:
+    run = make_run(seeds=(0, 1))
+    first = measurement_table([run], At(round=2), null=True)
+    assert first["kind"].tolist() == ["original", "run", "null"]
+    assert first["edges"][1] == first["edges"][2]
+    assert first["triangles"][1] != first["triangles"][2]
+    assert measurement_table([run], At(round=2), null=True).equals(first)
+
+
+def test_unfinished_rounds_and_other_seeds_are_left_out(make_run: Callable[..., Run]) -> None:
+    run = make_run(seeds=(0, 1, 2), rounds=2)
+    assert measurement_table([run], At(round=1), seeds=[1, 2, 9])["seeds"][1] == 2
+    unfinished = measurement_table([run], At(round=7))
+    assert unfinished["seeds"].tolist() == [1, 0]
+    assert math.isnan(unfinished["average_clustering"][1])
+
+
+def test_progress_reaches_one_in_even_steps(make_run: Callable[..., Run]) -> None:
+    seen: list[float] = []
+    measurement_table([make_run(seeds=(0, 1, 2))], At(round=1), on_progress=seen.append)
+    assert seen == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_round_zero_leaves_the_graph_as_it_is(make_run: Callable[..., Run]) -> None:
+    before, after = measure_round(make_run().seed(0), 0)
+    assert before == after
+    assert before["edges_both_ways"] == before["edges"] == 5278
+
+
+def test_bad_choices_are_one_sentence(make_run: Callable[..., Run]) -> None:
+    with pytest.raises(ConfigError, match="either a round or a graph sparsity"):
+        At()
+    with pytest.raises(ConfigError, match="one data set"):
+        measurement_table([], At(round=0))
+    with pytest.raises(StoreError, match="no round 9"):
+        measure_round(make_run().seed(0), 9)
+    with pytest.raises(DataError, match="another version of the data"):
+        measure_mask(load_graph("cora"), EdgeMask.full("directed", 7))
+    with pytest.raises(ConfigError, match="cannot be kept"):
+        random_survivors(3, 4, seed=0)
+
+
+def test_every_value_has_words(make_run: Callable[..., Run]) -> None:
+    measured: MeasuredRound = measure_round(make_run().seed(0), 1)
+    for name, value in measured.sparsified.items():
+        assert wording.label(name)
+        assert wording.value(name, value) != formats.MISSING
