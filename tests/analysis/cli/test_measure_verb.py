@@ -12,6 +12,8 @@ from analysis.cli.main import main
 from analysis.measures.cache import shared_cache
 from glt.store import Run, Store
 
+Capture = pytest.CaptureFixture[str]
+MakeRun = Callable[..., Run]
 NAMES_OF_THE_DESIGN = {
     "average_clustering",
     "mean_node_betweenness",
@@ -33,9 +35,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shared_cache.cache_clear()
 
 
-def test_json_is_the_whole_output_and_holds_both_graphs(
-    make_run: Callable[..., Run], store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_the_whole_output_and_holds_both_graphs(make_run: MakeRun, store: Store, capsys: Capture) -> None:
     run = make_run(seeds=(4, 7))
     assert main(["measure", run.name, "--store", str(store.root), "--round", "0", "--json"]) == 0
     captured = capsys.readouterr()
@@ -49,9 +49,7 @@ def test_json_is_the_whole_output_and_holds_both_graphs(
     assert captured.err == ""
 
 
-def test_seed_and_path_choose_what_is_measured(
-    make_run: Callable[..., Run], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_seed_and_path_choose_what_is_measured(make_run: MakeRun, capsys: Capture) -> None:
     run = make_run(seeds=(4, 7))
     assert main(["measure", str(run.path), "--seed", "7", "--round", "2", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -60,7 +58,7 @@ def test_seed_and_path_choose_what_is_measured(
     assert document["sparsified"]["graph_sparsity"] == pytest.approx(0.36, abs=1e-3)
 
 
-def test_without_json_a_table_is_printed(make_run: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_json_a_table_is_printed(make_run: MakeRun, capsys: Capture) -> None:
     assert main(["measure", str(make_run().path), "--round", "1"]) == 0
     text = capsys.readouterr().out
     for words in ("Original", "Sparsified", "Average clustering", "0.24067", "5,278", "100.0 %"):
@@ -78,7 +76,7 @@ def test_without_json_a_table_is_printed(make_run: Callable[..., Run], capsys: p
     ],
 )
 def test_complaints_are_one_line(
-    make_run: Callable[..., Run], arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
+    make_run: MakeRun, arguments: list[str], code: int, words: str, capsys: Capture
 ) -> None:
     assert exit_code(["measure", str(make_run().path), *arguments]) == code
     captured = capsys.readouterr()
@@ -87,9 +85,7 @@ def test_complaints_are_one_line(
     assert words in captured.err
 
 
-def test_unknown_run_and_unknown_verb(
-    make_run: Callable[..., Run], store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_run_and_unknown_verb(make_run: MakeRun, store: Store, capsys: Capture) -> None:
     name = make_run().name
     assert exit_code(["measure", name[:-1], "--store", str(store.root), "--round", "0"]) == 1
     assert name in capsys.readouterr().err
@@ -97,7 +93,7 @@ def test_unknown_run_and_unknown_verb(
     assert "measure" in capsys.readouterr().err
 
 
-def test_measuring_needs_neither_torch_nor_a_drawing_library(make_run: Callable[..., Run]) -> None:
+def test_measuring_needs_neither_torch_nor_a_drawing_library(make_run: MakeRun) -> None:
     program = (
         "import sys; from analysis.cli.main import main; code = main(sys.argv[1:]); "
         "slow = {'torch', 'streamlit', 'igraph', 'matplotlib', 'pyvis', 'plotly', 'pandas'} & sys.modules.keys(); "
