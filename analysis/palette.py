@@ -15,10 +15,14 @@ DENSE = "dense"
 
 @dataclass(frozen=True)
 class Style:
-    """How one method looks: colours for light and dark, Plotly symbol and matplotlib marker of ordinary rounds."""
+    """How one method looks: colours for light and dark, Plotly symbol and matplotlib marker of ordinary rounds.
+
+    `words` is the light theme's colour for text, dark enough to be read on white (contrast 4.5).
+    """
 
     light: str
     dark: str
+    words: str
     symbol: str
     marker: str
 
@@ -31,17 +35,17 @@ TICKET_SYMBOL = "star"
 TICKET_MARKER = "*"
 
 _FIXED = {
-    DENSE: Style("#000000", "#D0D0D0", "line-ew", "_"),
-    "ugs": Style("#D55E00", "#E8732A", "circle", "o"),
-    "random": Style("#0072B2", "#3D9BDC", "square", "s"),
-    "admm": Style("#E69F00", "#EBAA22", "diamond", "D"),
+    DENSE: Style("#000000", "#D0D0D0", "#000000", "line-ew", "_"),
+    "ugs": Style("#D55E00", "#E8732A", "#B84F00", "circle", "o"),
+    "random": Style("#0072B2", "#3D9BDC", "#0072B2", "square", "s"),
+    "admm": Style("#E69F00", "#EBAA22", "#946600", "diamond", "D"),
 }
 _REST = (
-    Style("#009E73", "#35C49A", "triangle-up", "^"),
-    Style("#CC79A7", "#DE9CC0", "triangle-down", "v"),
-    Style("#56B4E9", "#7CC7F0", "pentagon", "p"),
-    Style("#8C7A00", "#F0E442", "hexagon", "h"),
-    Style("#666666", "#A6A6A6", "cross", "P"),
+    Style("#009E73", "#35C49A", "#007B5A", "triangle-up", "^"),
+    Style("#CC79A7", "#DE9CC0", "#A84A7E", "triangle-down", "v"),
+    Style("#56B4E9", "#7CC7F0", "#1B76AC", "pentagon", "p"),
+    Style("#8C7A00", "#F0E442", "#7D6D00", "hexagon", "h"),
+    Style("#666666", "#A6A6A6", "#666666", "cross", "P"),
 )
 
 
@@ -70,6 +74,11 @@ def color(method: str, dark: bool = False) -> str:
     ('#D55E00', '#D0D0D0')
     """
     return style(method).color(dark)
+
+
+def words_color(method: str, dark: bool = False) -> str:
+    """Return the hex colour for words about a method: its own hue, readable on the theme's ground."""
+    return style(method).dark if dark else style(method).words
 
 
 def label(method: str) -> str:

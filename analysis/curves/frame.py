@@ -49,6 +49,4 @@ class Frame:
 
     def dashes(self) -> dict[str, str]:
         """Return a line dash for every run: solid for the first of a method, others after it."""
-        runs = self.table[["run", "method"]].drop_duplicates()
-        nth = runs.groupby("method").cumcount()
-        return {run: DASHES[n % len(DASHES)] for run, n in zip(runs["run"], nth, strict=True)}
+        return {run: DASHES[n % len(DASHES)] for run, n in marks.nth_of_method(self.table).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -16,8 +16,6 @@ from analysis.curves.frame import LARGEST_MARKER, Frame
 
 STAR_SIZE = 1.35 * LARGEST_MARKER
 QUIET = {"hoverinfo": "skip", "showlegend": False}
-
-Layer = Callable[[Frame, str, pd.DataFrame], Iterator[go.Scatter]]
 
 
 def run_layers(frame: Frame) -> Iterator[go.Scatter]:

@@ -47,7 +47,8 @@ def _feet(figure: go.Figure, frame: Frame) -> None:
         line = {"color": palette.faded(ink, 0.7), "width": 1.2, "dash": "dot"}
         figure.add_shape(type="line", line=line, layer="below", **ends)
         foot = frame.shown.low + _units(frame, 12 + level * LINE_HEIGHT)
-        _words(figure, f"ticket, round {row['round']}", ink, x=_axis(frame, place), y=foot, xanchor="left", xshift=6)
+        words = palette.words_color(row["method"], frame.dark)
+        _words(figure, f"ticket, round {row['round']}", words, x=_axis(frame, place), y=foot, xanchor="left", xshift=6)
 
 
 def _exits(figure: go.Figure, frame: Frame) -> None:
@@ -58,7 +59,7 @@ def _exits(figure: go.Figure, frame: Frame) -> None:
         anchor: dict[str, Any] = {"xanchor": "right", "xshift": -12}
         if _share(frame, gone.x) < 0.5:
             anchor = {"xanchor": "left", "xshift": 12}
-        _words(figure, text, palette.color(gone.method, frame.dark), x=_axis(frame, gone.x), y=foot, **anchor)
+        _words(figure, text, palette.words_color(gone.method, frame.dark), x=_axis(frame, gone.x), y=foot, **anchor)
 
 
 def _share(frame: Frame, place: float) -> float:

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from analysis.marks.areas import KEY_SHARES, area_share
-from analysis.marks.axes import SCORE_TITLES, Window, log_ticks, spread, window, x_column, x_title, x_values
+from analysis.marks.axes import (
+    SCORE_TITLES,
+    Window,
+    log_ticks,
+    nth_of_method,
+    spread,
+    window,
+    x_column,
+    x_title,
+    x_values,
+)
 from analysis.marks.baselines import Baseline, baselines
 from analysis.marks.exits import Exit, exits
 from analysis.marks.paper import PaperMark, paper_dense, paper_marks
@@ -19,6 +29,7 @@ __all__ = [
     "baselines",
     "exits",
     "log_ticks",
+    "nth_of_method",
     "paper_dense",
     "paper_marks",
     "spread",

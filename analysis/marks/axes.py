@@ -36,8 +36,10 @@ def x_column(x: XAxis, macs: MacConvention) -> str:
     return {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": f"macs_{macs}"}[x]
 
 
-def x_title(x: XAxis, macs: MacConvention) -> str:
-    """Return the words under the x axis, with the unit."""
+def x_title(x: XAxis, macs: MacConvention, short: bool = False) -> str:
+    """Return the words under the x axis, with the unit; `short` ones fit a column of paper."""
+    if short:
+        return {"graph": "Graph sparsity (%)", "weight": "Weight sparsity (%)", "macs": "Inference MACs (M)"}[x]
     if x == "macs":
         return f"Inference MACs ({MAC_NAMES[macs]}, log scale)"
     return "Graph sparsity (% of edge entries removed)" if x == "graph" else "Weight sparsity (% of weights removed)"
@@ -46,6 +48,12 @@ def x_title(x: XAxis, macs: MacConvention) -> str:
 def x_values(x: XAxis, values: ArrayLike) -> FloatArray:
     """Return x as drawn: percent for sparsities, millions for MACs."""
     return np.asarray(values, dtype=np.float64) * (1e-6 if x == "macs" else 100.0)
+
+
+def nth_of_method(table: pd.DataFrame) -> dict[str, int]:
+    """Return for every run how many runs of its method stand before it: what a line's dash is chosen by."""
+    runs = table[["run", "method"]].drop_duplicates()
+    return dict(zip(runs["run"], runs.groupby("method").cumcount(), strict=True))
 
 
 def window(table: pd.DataFrame, extra: Sequence[float] = (), near: bool = True) -> Window:

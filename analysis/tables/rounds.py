@@ -13,6 +13,7 @@ from glt.store import MAC_CONVENTIONS, RoundRecord, Run
 RUN_COLUMNS = ("run", "label", "dataset", "task", "model", "method", "seed")
 RECORD_COLUMNS = tuple(name for name in RoundRecord.model_fields if name != "macs")
 MAC_COLUMNS = tuple(f"macs_{convention}" for convention in MAC_CONVENTIONS)
+NUMBERS = ("seed", *RECORD_COLUMNS, *MAC_COLUMNS)
 COLUMNS = (*RUN_COLUMNS, *RECORD_COLUMNS, *MAC_COLUMNS)
 
 
@@ -24,7 +25,8 @@ def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
     """
     labels = run_labels(runs)
     rows = [row for run in runs for row in _rows(run, labels[run.name])]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return table if rows else table.astype(dict.fromkeys(NUMBERS, "float64"))
 
 
 def _rows(run: Run, label: str) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,71 @@
+"""`python -m analysis figure NAME RUN... --out FILE`: a figure for a paper."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.cli.arguments import add_runs, add_score, chosen_score, count, find_runs, write_out
+from analysis.cli.verb import VERBS, Verb
+from glt.errors import ConfigError
+
+if TYPE_CHECKING:
+    from analysis.export import FigureChoices
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the figure, its runs, what it shows and how wide it is."""
+    parser.add_argument("figure", metavar="NAME", help="which figure: accuracy, subgraphs")
+    add_runs(parser)
+    parser.add_argument("--x", choices=("graph", "weight", "macs", "all"), default="graph", help="horizontal axis")
+    add_score(parser)
+    parser.add_argument("--paper", action="store_true", help="add the paper's printed points")
+    parser.add_argument("--full", action="store_true", help="show all of the y axis, however deep a method falls")
+    parser.add_argument("--round", type=count, metavar="K", help="round of a subgraph figure")
+    parser.add_argument("--seed", type=count, metavar="N", help="seed of a subgraph figure (default: the first one)")
+    parser.add_argument("--venue", default="icml", metavar="V", help="icml, neurips or ieee (default: icml)")
+    parser.add_argument("--columns", type=int, choices=(1, 2), default=1, help="columns the figure spans")
+    parser.add_argument("--dpi", type=count, default=300, metavar="D", help="dots an inch of a png")
+    parser.add_argument("--out", required=True, metavar="FILE", help="file to write: its ending says pdf, svg or png")
+
+
+def run(args: Namespace) -> int:
+    """Draw the figure and write it."""
+    from analysis.export import draw, figure_bytes
+
+    out = Path(args.out)
+    kind = _kind(out)
+    figure = draw(args.figure, find_runs(args), _choices(args))
+    write_out(figure_bytes(figure, kind, max(args.dpi, 1)), out)
+    return 0
+
+
+def _kind(out: Path) -> str:
+    from analysis.export import FORMATS
+
+    kind = out.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        endings = ", ".join(f".{known}" for known in FORMATS)
+        raise ConfigError(f"--out {out} does not say which kind of file to write: let it end in one of {endings}.")
+    return kind
+
+
+def _choices(args: Namespace) -> FigureChoices:
+    from analysis.export import FigureChoices
+
+    return FigureChoices(
+        venue=args.venue,
+        columns=args.columns,
+        x=args.x,
+        score=chosen_score(args),
+        macs=args.macs,
+        tolerance=args.tolerance,
+        paper=args.paper,
+        near=not args.full,
+        round=args.round,
+        seed=args.seed,
+    )
+
+
+VERBS.register(Verb("figure", "Draw a figure for a paper.", add_arguments, run))

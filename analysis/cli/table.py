@@ -1,0 +1,74 @@
+"""`python -m analysis table measurements|tickets RUN...`: a table as LaTeX, CSV or JSON."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.cli.arguments import add_runs, add_score, chosen_score, count, find_runs, write_out
+from analysis.cli.verb import VERBS, Verb
+from glt.errors import StoreError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from glt.store import Run
+
+ToLatex = Callable[["pd.DataFrame"], str]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the table, its runs, what it counts and the format."""
+    parser.add_argument("table", choices=("measurements", "tickets"), help="which table")
+    add_runs(parser)
+    parser.add_argument("--format", choices=("latex", "csv", "json"), default="latex", help="default: latex")
+    parser.add_argument("--round", type=count, metavar="K", help="round of the measurements (default: the last)")
+    add_score(parser)
+    parser.add_argument("--out", metavar="FILE", help="file to write (default: standard output)")
+
+
+def run(args: Namespace) -> int:
+    """Make the table and write it."""
+    from analysis.export import csv_bytes, json_bytes
+
+    runs = find_runs(args)
+    table, to_latex = _measurements(runs, args) if args.table == "measurements" else _tickets(runs, args)
+    if args.format == "latex":
+        content = to_latex(table).encode()
+    else:
+        content = csv_bytes(table) if args.format == "csv" else json_bytes(table)
+    write_out(content, Path(args.out) if args.out else None)
+    return 0
+
+
+def _measurements(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis import published
+    from analysis.export import measurements_latex
+    from analysis.measures import At, measurement_table
+
+    at = At(round=_last_round(runs) if args.round is None else args.round)
+    dataset = runs[0].config.dataset
+    table = measurement_table(runs, at, published=published.measurements(dataset))
+    return table, lambda made: measurements_latex(made, dataset)
+
+
+def _tickets(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.export import tickets_latex
+    from analysis.tables import rounds_table, tickets_table
+
+    table = tickets_table(rounds_table(runs), chosen_score(args), args.macs, args.tolerance)
+    if table.empty:
+        raise StoreError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
+    return table, tickets_latex
+
+
+def _last_round(runs: Sequence[Run]) -> int:
+    last = [len(run.seed(seed).rounds()) - 1 for run in runs for seed in run.seeds()]
+    if not last or min(last) < 0:
+        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    return min(last)
+
+
+VERBS.register(Verb("table", "Write a table as LaTeX, CSV or JSON.", add_arguments, run))

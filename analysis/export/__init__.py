@@ -1,0 +1,25 @@
+"""What leaves the studio: paper figures, LaTeX tables, CSV and JSON, all from the tables of the screen."""
+
+from __future__ import annotations
+
+from analysis.export.choices import FigureChoices
+from analysis.export.data import csv_bytes, json_bytes
+from analysis.export.figures import FIGURES, PaperFigure, draw
+from analysis.export.latex import measurements_latex, tickets_latex
+from analysis.export.rendering import FORMATS, figure_bytes
+from analysis.export.venues import VENUES, Venue
+
+__all__ = [
+    "FIGURES",
+    "FORMATS",
+    "VENUES",
+    "FigureChoices",
+    "PaperFigure",
+    "Venue",
+    "csv_bytes",
+    "draw",
+    "figure_bytes",
+    "json_bytes",
+    "measurements_latex",
+    "tickets_latex",
+]

@@ -1,0 +1,40 @@
+"""What a user may choose about a paper figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from analysis.export.venues import Venue, venue_named
+from analysis.tables.curve import Score, XAxis
+from glt.store import MacConvention
+
+
+@dataclass(frozen=True)
+class FigureChoices:
+    """One choice each; a figure reads those it has a use for. `tolerance` is a fraction, `seed` None is the first.
+
+    `x` "all" draws the three axes as panels (a), (b), (c). `near` ends the y axis 20 points below dense. `start` is
+    the node or class that a subgraph is sampled from, None the sampler's own choice.
+    """
+
+    venue: str = "icml"
+    columns: int = 1
+    x: XAxis | Literal["all"] = "graph"
+    score: Score = "test"
+    macs: MacConvention = "dense_features"
+    tolerance: float = 0.0
+    paper: bool = False
+    near: bool = True
+    round: int | None = None
+    seed: int | None = None
+
+    @property
+    def page(self) -> Venue:
+        """The venue's measures; raises ConfigError for an unknown one."""
+        return venue_named(self.venue)
+
+    @property
+    def width(self) -> float:
+        """Width in inches."""
+        return self.page.width(self.columns)

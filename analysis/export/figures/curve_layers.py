@@ -1,0 +1,147 @@
+"""One panel of the accuracy figure, drawn by matplotlib: the same layers as on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from analysis import formats, marks, palette
+from analysis.tables.curve import Score, XAxis, dense_table
+from glt.store import MacConvention
+
+# Areas in square points, as matplotlib's scatter takes them.
+LARGEST_AREA = 22.0
+STAR_AREA = 46.0
+OPEN_AREA = 26.0
+MOST_TICKS = 5
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Tables, choices and the y window (percent) of one panel."""
+
+    table: pd.DataFrame
+    rounds: pd.DataFrame
+    x: XAxis
+    score: Score
+    macs: MacConvention
+    printed: Sequence[marks.PaperMark]
+    window: marks.Window
+
+    def size(self, macs: pd.Series) -> np.ndarray:
+        """Return marker areas in square points."""
+        return LARGEST_AREA * marks.area_share(macs, float(self.table["macs"].max()))
+
+    def dash(self, run: str) -> Any:
+        """Return the line style of a run: solid for the first of a method, others after it."""
+        return DASHES[marks.nth_of_method(self.table)[run] % len(DASHES)]
+
+
+def draw_panel(area: Axes, panel: Panel) -> None:
+    """Draw every layer, set the ranges and the ticks."""
+    for layer in (_band, _seeds, _line, _rounds, _tickets):
+        for _, curve in panel.table.groupby("run", sort=False):
+            layer(area, panel, curve, palette.color(curve["method"].iloc[0]))
+    _dense(area, panel)
+    _printed(area, panel)
+    _axes(area, panel)
+    _words(area, panel)
+
+
+def _band(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
+    rows = curve.dropna(subset=["low", "high"])
+    place = marks.x_values(panel.x, rows["x"])
+    area.fill_between(place, 100 * rows["low"], 100 * rows["high"], color=ink, alpha=0.15, linewidth=0)
+
+
+def _seeds(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
+    if curve["seeds"].max() == 1:
+        return
+    rounds = panel.rounds[panel.rounds["run"] == curve["run"].iloc[0]]
+    for _, rows in rounds.groupby("seed"):
+        place = marks.x_values(panel.x, rows[marks.x_column(panel.x, panel.macs)])
+        area.plot(place, 100 * rows[panel.score], color=ink, alpha=0.3, linewidth=0.35)
+
+
+def _line(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
+    place = marks.x_values(panel.x, curve["x"])
+    style = panel.dash(curve["run"].iloc[0])
+    area.plot(place, 100 * curve["mean"], color=ink, linewidth=1.1, linestyle=style, zorder=3)
+
+
+def _rounds(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
+    rows = curve[(curve["round"] > 0) & ~curve["is_ticket"]]
+    _points(area, panel, rows, ink, palette.style(curve["method"].iloc[0]).marker, panel.size(rows["macs"]))
+
+
+def _tickets(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
+    rows = curve[curve["is_ticket"]]
+    _points(area, panel, rows, ink, palette.TICKET_MARKER, np.full(len(rows), STAR_AREA))
+
+
+def _points(area: Axes, panel: Panel, rows: pd.DataFrame, ink: str, marker: str, size: np.ndarray) -> None:
+    place = marks.x_values(panel.x, rows["x"])
+    area.scatter(place, 100 * rows["mean"], s=size, c=ink, marker=marker, edgecolors="white", linewidths=0.4, zorder=4)
+
+
+def _dense(area: Axes, panel: Panel) -> None:
+    ink = palette.color(palette.DENSE)
+    rows = panel.table[panel.table["round"] == 0]
+    _points(area, panel, rows, ink, "o", panel.size(rows["macs"]))
+    for line in marks.baselines(dense_table(panel.rounds, panel.score)):
+        area.axhline(100 * line.mean, color=ink, linewidth=0.7, linestyle=(0, (5, 3)), zorder=1.5)
+
+
+def _printed(area: Axes, panel: Panel) -> None:
+    for mark in panel.printed:
+        ink = palette.color(mark.point.method)
+        marker = palette.TICKET_MARKER if mark.is_ticket else palette.style(mark.point.method).marker
+        size = STAR_AREA if mark.is_ticket else OPEN_AREA
+        place = marks.x_values(panel.x, mark.x)
+        area.scatter(
+            place,
+            100 * mark.point.score,
+            s=size,
+            marker=marker,
+            facecolors="none",
+            edgecolors=ink,
+            linewidths=0.8,
+            zorder=5,
+        )
+
+
+def _axes(area: Axes, panel: Panel) -> None:
+    area.set_ylim(*panel.window)
+    drawn = marks.x_values(panel.x, panel.table["x"])
+    if panel.x != "macs":
+        area.margins(x=0.04)
+        return
+    area.set_xscale("log")
+    area.set_xlim(1.25 * drawn.max(), 0.8 * drawn.min())
+    ticks = marks.log_ticks(drawn.min(), 1.02 * drawn.max())[::-1]
+    ticks = ticks[:: 1 + (len(ticks) - 1) // MOST_TICKS]
+    area.xaxis.set_major_locator(FixedLocator(ticks))
+    area.xaxis.set_minor_locator(NullLocator())
+    area.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+
+
+def _words(area: Axes, panel: Panel) -> None:
+    small: dict[str, Any] = {"fontsize": "small", "annotation_clip": False}
+    for line in marks.baselines(dense_table(panel.rounds, panel.score)):
+        text = f"{line.name} {100 * line.mean:.1f}%"
+        area.annotate(
+            text, (1, 100 * line.mean), (0, 2), area.get_yaxis_transform(), "offset points", ha="right", **small
+        )
+    for gone in marks.exits(panel.table, panel.x, panel.window):
+        words = palette.words_color(gone.method)
+        text = f"to {formats.percent(gone.lowest, 0).replace(' ', '')}"
+        area.annotate(
+            text, (gone.x, panel.window.low), (-4, 3), "data", "offset points", ha="right", color=words, **small
+        )

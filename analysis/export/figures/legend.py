@@ -1,0 +1,60 @@
+"""The legend above a paper figure: its runs, then what the marks mean, in one row where there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from analysis import formats, palette
+from analysis.export.figures.curve_layers import OPEN_AREA, STAR_AREA, Panel
+
+KEY_INK = "#555555"
+KEY_SHARES = (1.0, 0.1)
+ROOM_FOR_ONE_ROW = 5.0  # inches
+
+
+def add_legend(figure: Figure, panel: Panel) -> None:
+    """Put the legend over the panels, where constrained layout keeps its place free."""
+    rows = [_runs(panel), _keys(panel)]
+    if figure.get_figwidth() > ROOM_FOR_ONE_ROW:
+        rows = [[*rows[0], *rows[1]]]
+    # matplotlib fills a legend column by column; blanks keep each row together.
+    blank = Line2D([], [], linestyle="none", label=" ")
+    handles: Sequence[Artist] = list(chain.from_iterable(zip_longest(*rows, fillvalue=blank)))
+    figure.legend(handles=handles, loc="outside upper left", ncols=max(map(len, rows)))
+
+
+def _runs(panel: Panel) -> list[Line2D]:
+    firsts = panel.table.drop_duplicates("run").to_dict("records")
+    return [_run(panel, first["run"], first["method"], first["label"]) for first in firsts]
+
+
+def _run(panel: Panel, run: str, method: str, label: str) -> Line2D:
+    ink, style = palette.color(method), palette.style(method)
+    return Line2D(
+        [], [], color=ink, linewidth=1.1, linestyle=panel.dash(run), marker=style.marker, markersize=3.4, label=label
+    )
+
+
+def _keys(panel: Panel) -> list[Line2D]:
+    keys = []
+    if panel.table["is_ticket"].any():
+        keys.append(_key("Ticket", palette.TICKET_MARKER, STAR_AREA))
+    if panel.printed:
+        keys.append(_key("Paper", "o", OPEN_AREA, hollow=True))
+    largest = float(panel.table["macs"].max())
+    for share in KEY_SHARES:
+        area = float(panel.size(share * largest))
+        keys.append(_key(f"{formats.macs(share * largest)} MACs", "o", area))
+    return keys
+
+
+def _key(label: str, marker: str, area: float, hollow: bool = False) -> Line2D:
+    face = "none" if hollow else KEY_INK
+    handle = Line2D([], [], linestyle="none", marker=marker, markersize=area**0.5, label=label)
+    handle.set(markerfacecolor=face, markeredgecolor=KEY_INK, markeredgewidth=0.8 if hollow else 0)
+    return handle

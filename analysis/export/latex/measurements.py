@@ -1,0 +1,80 @@
+"""The measurement table as LaTeX, laid out as the paper's: a line a measure, a column a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from analysis import names, published
+from analysis.export.latex.writing import booktabs, escape, number
+from analysis.measures import wording
+from analysis.tables.statistics import half_width
+
+COUNTS = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
+SHOWN = (*COUNTS, *published.MEASUREMENT_ROWS)
+
+
+def measurements_latex(
+    table: pd.DataFrame, dataset: str, shown: Sequence[str] = SHOWN, label: str = "tab:measurements"
+) -> str:
+    """Return `measurement_table` as LaTeX: means over seeds with 95% t intervals, the closest to the original in bold.
+
+    Under a measure that the paper prints, a second line gives the paper's values.
+    """
+    rows = []
+    for name in shown:
+        rows.append(_measure(table, name))
+        if f"{name}_published" in table:
+            rows.append(_paper(table, name))
+    headers = ["Measurement", *map(escape, table["label"])]
+    return booktabs(headers, rows, caption=_caption(table, dataset), label=label, wide=len(headers) > 4)
+
+
+def _measure(table: pd.DataFrame, name: str) -> list[str]:
+    scale, decimals, unit = _scale(name, float(table[name].iloc[0]))
+    halves = half_width(table[f"{name}_spread"], table["seeds"])
+    closest = _closest(table, name)
+    cells = [
+        number(scale * mean, scale * half, decimals, bold=place == closest)
+        for place, (mean, half) in enumerate(zip(table[name], halves, strict=True))
+    ]
+    return [escape(wording.label(name)) + unit, *cells]
+
+
+def _paper(table: pd.DataFrame, name: str) -> list[str]:
+    scale, decimals, _ = _scale(name, float(table[name].iloc[0]))
+    values = table[f"{name}_published"]
+    return [r"\quad in the paper", *(number(scale * value, decimals=min(decimals, 4)) for value in values)]
+
+
+def _closest(table: pd.DataFrame, name: str) -> int | None:
+    if name in COUNTS or len(table) < 3:
+        return None
+    distance = (table[name] - table[name].iloc[0]).abs().iloc[1:]
+    return None if distance.isna().all() else int(distance.to_numpy().argmin()) + 1
+
+
+def _scale(name: str, original: float) -> tuple[float, int, str]:
+    if wording.is_share(name):
+        return 100.0, 1, r" (\%)"
+    if original and abs(original) < 0.01:
+        return 1e3, 3, r" ($\times 10^{-3}$)"
+    return 1.0, 0 if abs(original) >= 100 else 2 if abs(original) >= 1 else 4, ""
+
+
+def _caption(table: pd.DataFrame, dataset: str) -> str:
+    seeds = table["seeds"].iloc[1:]
+    most = int(seeds.max()) if len(seeds) else 0
+    over = f"mean and 95\\% $t$ interval over {most} seeds" if most > 1 else "1 seed, no interval"
+    rounds = sorted({number for numbers in table["rounds"] for number in numbers})
+    after = f" after round {', '.join(map(str, rounds))}" if rounds else ""
+    parts = [
+        f"Graph measurements of {escape(names.dataset(dataset))} and of what pruning leaves of it{after}: {over}",
+        "an edge is kept when either direction is",
+        "bold: closest to the original",
+    ]
+    printed = any(column.endswith("_published") for column in table)
+    if printed and published.swapped(dataset):
+        parts.append("the paper's values are taken from under the heading it swapped them with")
+    return "; ".join(parts) + "."

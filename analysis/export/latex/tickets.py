@@ -1,0 +1,66 @@
+"""The extreme ticket of every run as a LaTeX table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from analysis import formats, names
+from analysis.export.latex.writing import booktabs, escape, number
+
+HEADERS = (
+    "Run",
+    "Round",
+    r"Graph sp.\ (\%)",
+    r"Weight sp.\ (\%)",
+    r"Edges kept (\%)",
+    r"Accuracy (\%)",
+    "Against dense",
+    "MACs",
+    r"Saved (\%)",
+)
+
+
+def tickets_latex(table: pd.DataFrame, label: str = "tab:tickets") -> str:
+    """Return `tickets_table` as LaTeX; the best accuracy and graph sparsity among the tickets are bold."""
+    tickets = table[table["is_ticket"]]
+    best = {name: tickets[name].max() for name in ("mean", "graph_sparsity")}
+    rows = [_row(row, best) for row in table.to_dict("records")]
+    return booktabs(HEADERS, rows, caption=_caption(table), label=label, wide=True)
+
+
+def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
+    is_best = {name: row["is_ticket"] and row[name] == value for name, value in best.items()}
+    return [
+        escape(row["label"]),
+        f"{row['round']}" + ("" if row["is_ticket"] else r"$^\dagger$"),
+        number(100 * row["graph_sparsity"], bold=is_best["graph_sparsity"]),
+        number(100 * row["weight_sparsity"]),
+        f"{100 * row['edges_kept_either_way']:.1f} / {100 * row['edges_kept_both_ways']:.1f}",
+        number(100 * row["mean"], 100 * (row["high"] - row["mean"]), bold=is_best["mean"]),
+        number(100 * row["difference"], 100 * (row["difference_high"] - row["difference"])),
+        escape(formats.macs(row["macs"])),
+        number(100 * row["macs_saved"]),
+    ]
+
+
+def _caption(table: pd.DataFrame) -> str:
+    settings = table[["dataset", "model"]].drop_duplicates().itertuples(index=False)
+    where = ", ".join(f"{names.dataset(dataset)} {names.model(model)}" for dataset, model in settings)
+    parts = [
+        f"Sparsest graph lottery ticket of every run ({escape(where)}): {_seeds(table)}",
+        "difference in points against the dense model of the same seeds",
+        "edges kept are undirected ones, in either / in both directions",
+    ]
+    if not table["is_ticket"].all():
+        parts.append(r"$\dagger$: no round is a ticket, the closest one is shown")
+    return "; ".join(parts) + "."
+
+
+def _seeds(table: pd.DataFrame) -> str:
+    low, high = table["seeds"].min(), table["seeds"].max()
+    if high == 1:
+        return "1 seed, no interval"
+    return f"mean and 95\\% $t$ interval over {low if low == high else f'{low} to {high}'} seeds"

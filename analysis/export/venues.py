@@ -1,0 +1,44 @@
+"""Column widths and text sizes of the venues a figure is made for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from glt.errors import ConfigError, unknown_name
+
+
+@dataclass(frozen=True)
+class Venue:
+    """Widths of one and two columns in inches, and the sizes (points) of a figure's text under that style's caption."""
+
+    name: str
+    label: str
+    single: float
+    double: float
+    text: float = 8.0
+    small: float = 7.0
+
+    def width(self, columns: int) -> float:
+        """Return the width in inches of a figure over one or two columns; raises ConfigError for other numbers."""
+        if columns not in (1, 2):
+            raise ConfigError(f"A figure spans 1 or 2 columns, not {columns}: choose one of them.")
+        return self.single if columns == 1 else self.double
+
+
+# From the venues' style files: icml2021.sty (\columnwidth 234.88 pt of TeX, which is 3.25 in), neurips (one column of
+# 5.5 in), IEEEtran (3.5 in and 7.16 in).
+VENUES: dict[str, Venue] = {
+    venue.name: venue
+    for venue in (
+        Venue("icml", "ICML", single=3.25, double=6.75),
+        Venue("neurips", "NeurIPS", single=5.5, double=5.5),
+        Venue("ieee", "IEEE", single=3.5, double=7.16),
+    )
+}
+
+
+def venue_named(name: str) -> Venue:
+    """Return the venue called `name`; raises ConfigError that suggests the nearest one."""
+    if name not in VENUES:
+        raise ConfigError(unknown_name("venue", name, VENUES))
+    return VENUES[name]
