@@ -58,4 +58,4 @@ def _print_table(measured: MeasuredRound, title: str) -> None:
     Console(file=sys.stdout).print(table)
 
 
-VERBS.register(Verb("measure", "Measure the original and the sparsified graph of one round.", add_arguments, run))
+VERBS.register(Verb("measure", "Measure the original and the sparsified graph of one round", add_arguments, run))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import NoReturn
 
 from glt import __version__
-from glt.cli.verb import VERBS
+from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError, StudioError
+from glt.registry import Registry
 
 DONE, FAILED, BAD_ARGUMENTS, STOPPED = 0, 1, 2, 130
 DEBUG_VARIABLE = "GLT_DEBUG"
@@ -24,21 +25,26 @@ class OneLineParser(ArgumentParser):
         self.exit(BAD_ARGUMENTS, f"{self.prog}: {message.rstrip('.')}. See: {self.prog} --help\n")
 
 
-def make_parser() -> ArgumentParser:
+def make_parser(program: str, description: str, verbs: Registry[Verb]) -> ArgumentParser:
     """Return the parser with one sub-command for every verb."""
-    parser = OneLineParser(prog="python -m glt", description="Find, inspect and cost graph lottery tickets.")
+    parser = OneLineParser(prog=program, description=description)
     parser.add_argument("--version", action="version", version=f"GLT Studio {__version__}")
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for verb in VERBS:
+    for verb in verbs:
         verb.add_arguments(commands.add_parser(verb.name, help=verb.label, description=verb.label))
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb and return its exit code; every complaint is one line on standard error."""
-    args = make_parser().parse_args(arguments)
+    """Run one verb of `python -m glt` and return its exit code."""
+    parser = make_parser("python -m glt", "Find, inspect and cost graph lottery tickets.", VERBS)
+    return run_verb(VERBS, parser.parse_args(arguments))
+
+
+def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
+    """Run the chosen verb and return its exit code; every complaint is one line on standard error."""
     try:
-        return VERBS.get(args.verb).run(args)
+        return verbs.get(args.verb).run(args)
     except ConfigError as error:
         return _complain(str(error), BAD_ARGUMENTS)
     except StudioError as error:
@@ -47,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader (head, less) has gone; without this, Python complains once more while it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except OSError as error:
+        return _complain(f"{error.filename or 'The file system'}: {error.strerror or error}.", FAILED)
     except KeyboardInterrupt:
         return _complain("Stopped.", STOPPED)
     except Exception as error:
