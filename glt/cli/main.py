@@ -45,10 +45,8 @@ def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
     """Run the chosen verb and return its exit code; every complaint is one line on standard error."""
     try:
         return verbs.get(args.verb).run(args)
-    except ConfigError as error:
-        return _complain(str(error), BAD_ARGUMENTS)
     except StudioError as error:
-        return _complain(str(error), FAILED)
+        return _complain(str(error), BAD_ARGUMENTS if isinstance(error, ConfigError) else FAILED)
     except BrokenPipeError:
         # The reader (head, less) has gone; without this, Python complains once more while it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
