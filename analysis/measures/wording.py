@@ -51,6 +51,22 @@ def value(name: str, number: float) -> str:
     return f"{number:.7f}" if abs(number) < 0.01 else f"{number:.5g}"
 
 
+def interval(name: str, mean: float, half_width: float) -> str:
+    """Write a mean with the half-width of its interval: two figures of the latter, the mean to the same decimals.
+
+    >>> interval("average_clustering", 0.16919, 0.0065798), interval("reach", 0.7571, 0.0102)
+    ('0.1692 ± 0.0066', '75.7 ± 1.0 %')
+    >>> interval("components", 178.2, 5.98), interval("nodes", 2708, 0.0)
+    ('178.2 ± 6.0', '2,708')
+    """
+    if math.isnan(mean) or math.isnan(half_width) or half_width <= 0:
+        return value(name, mean)
+    if is_share(name):
+        return formats.percent_interval(mean, half_width)
+    decimals = min(max(1 - math.floor(math.log10(half_width)), 0), 7)
+    return f"{mean:,.{decimals}f} ± {half_width:,.{decimals}f}"
+
+
 def change(before: float, after: float) -> str:
     """Write how a value changed, relative to what it was; a dash where that says nothing.
 
