@@ -58,14 +58,11 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
         x = controls.segments("x", "Horizontal axis", AXES)
         macs = controls.select("macs", "MACs count", {name: MAC_NAMES[name] for name in MAC_CONVENTIONS}, width=160)
         score = controls.select("score", "Test accuracy at", SCORES, width=150)
-        tolerance = controls.number(
-            "tolerance", "Tolerance (points)", 0.0, 0.0, 5.0, 0.1, format="%.1f", width=140,
-            help="A round is a ticket when its mean is at least the dense mean minus this tolerance.",
-        )
+        tolerance = controls.tolerance()
         with st.container(width="content", gap=None):
             paper = controls.switch("paper", "Paper's points")
             each_seed = controls.switch("each_seed", "Each seed", default=True)
-    view = View(cast(XAxis, x), cast(MacConvention, macs), cast(Score, score), tolerance / 100, paper, each_seed)
+    view = View(cast(XAxis, x), cast(MacConvention, macs), cast(Score, score), tolerance, paper, each_seed)
     return runs, view
 
 

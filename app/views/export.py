@@ -1,5 +1,7 @@
 import streamlit as st
 from app.widgets import frame
+
+
 def page() -> None:
     with frame.page("export", ""):
-        frame.empty("x","y","hub")
+        frame.empty("x", "y", "hub")

@@ -84,7 +84,9 @@ def _form() -> Draft:
     setting = _setting()
     labels = {name: METHODS.get(name).label for name in sorted(METHODS.names(), key=palette.rank)}
     methods = controls.several_pills("methods", "Methods", labels, ["ugs", "random"])
-    st.caption("  \n".join(f"**{METHODS.get(m).label}**: {METHODS.get(m).description}" for m in methods) or SHARED_SEEDS)
+    st.caption(
+        "  \n".join(f"**{METHODS.get(m).label}**: {METHODS.get(m).description}" for m in methods) or SHARED_SEEDS
+    )
     preset = controls.segments("preset", "Preset", {p.name: p.label for p in PRESETS.values()}, "official")
     st.caption(PRESETS[preset].description)
     resolved = _resolved(setting, methods, preset)
@@ -111,7 +113,9 @@ def _setting() -> dict[str, str]:
         models = {m.name: m.label for m in MODELS if chosen_task in m.tasks}
         chosen_model = controls.select("model", "Network", models, "gcn")
     source = "bundled" if spec.bundled else "read from GLT_DATA or downloaded once"
-    counts = f"{formats.count(spec.nodes)} nodes, {formats.count(spec.edges)} edges, {formats.count(spec.features)} features"
+    counts = (
+        f"{formats.count(spec.nodes)} nodes, {formats.count(spec.edges)} edges, {formats.count(spec.features)} features"
+    )
     st.caption(f"{spec.label}: {counts}, {spec.classes} classes; {source}.")
     return {"dataset": dataset, "task": chosen_task, "model": chosen_model}
 
@@ -160,7 +164,9 @@ def _cost(found: Opened, draft: Draft) -> None:
     _runs(found, wanted)
     _room(found.store.root, cost)
     words = f"Start {len(wanted.configs)} {'run' if len(wanted.configs) == 1 else 'runs'}"
-    if st.button(words, key="start", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"):
+    if st.button(
+        words, key="start", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"
+    ):
         _start(found, wanted)
 
 

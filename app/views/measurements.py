@@ -1,5 +1,106 @@
+"""Measurements: what pruning left of the graph's shape, ours beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
 import streamlit as st
-from app.widgets import frame
+
+from analysis import formats, names, published
+from analysis.measures import in_order, wording
+from analysis.tables.statistics import half_width
+from app.widgets import controls, frame, measuring, pickers
+from app.widgets.opened import opened
+from glt.store import Run
+
+FIRST = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways", *published.MEASUREMENT_ROWS)
+
+
 def page() -> None:
-    with frame.page("measurements", ""):
-        frame.empty("x","y","hub")
+    """Show the page."""
+    with frame.page("Measurements", "What pruning leaves of the graph's shape, ours beside the paper's."):
+        found = pickers.with_rounds(opened().runs)
+        if not found:
+            frame.empty(
+                "Nothing to measure yet",
+                "Measurements appear as soon as a run has finished a round.",
+                "straighten",
+                "launch",
+                "Launch a run",
+            )
+            return
+        runs, number, null = _controls(found)
+        if not runs:
+            frame.empty("No runs chosen", "Choose at least one run in the row above.", "straighten")
+            return
+        _tables(runs, number, null)
+
+
+def _controls(found: list[Run]) -> tuple[list[Run], int, bool]:
+    last = max(run.config.rounds for run in found)
+    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        runs = pickers.pick_runs(found, pickers.same_setting(found))
+        number = controls.step("round", "Round", last, min(published.MEASUREMENT_ROUND, last), width=320)
+        null = controls.switch(
+            "null",
+            "Random graphs of equal density",
+            help="Beside each run: as many undirected edges as it kept, drawn at random from the original graph.",
+        )
+    return runs, number, null
+
+
+def _tables(runs: list[Run], number: int, null: bool) -> None:
+    table = measuring.table_of(runs, number, null)
+    printed = published.measurements(runs[0].config.dataset)
+    _figures("first", as_read(table, FIRST, printed))
+    st.caption(_caption(runs, number, table))
+    if published.swapped(runs[0].config.dataset):
+        st.caption(f":material/swap_horiz: {published.SWAP_NOTE}")
+    st.subheader("More about what is left", anchor=False)
+    others = [name for name in _names(table) if name not in FIRST]
+    _figures("others", as_read(table, others, {}))
+    with st.expander("What each of them means", icon=":material/menu_book:", key="definitions"):
+        st.markdown("\n".join(f"- **{measure.label}**: {measure.definition}" for measure in in_order()))
+
+
+def _figures(key: str, read: pd.DataFrame) -> None:
+    with st.container(key=f"figures-{key}"):
+        st.table(read, border="horizontal", hide_index=True)
+
+
+def as_read(table: pd.DataFrame, measures: Iterable[str], printed: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return one row a measure and one column a graph, as people read them; the paper's value in a row of its own."""
+    graphs = table.to_dict("records")
+    rows: list[list[str]] = []
+    for name in measures:
+        halves = half_width(table[f"{name}_spread"], table["seeds"])
+        cells = [wording.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
+        rows.append([wording.label(name), *cells])
+        if name in printed:
+            values = [printed[name].get(graph["method"]) for graph in graphs]
+            words = [formats.MISSING if value is None else f"{value:.5f}" for value in values]
+            rows.append([":gray[in the paper]", *(f":gray[{word}]" for word in words)])
+    return pd.DataFrame(rows, columns=["Measure", *(_heading(graph) for graph in graphs)])
+
+
+def _heading(graph: Mapping[str, str]) -> str:
+    return (
+        f"Random, as dense as {graph['label'].split(' as ')[-1].split(',')[0]}"
+        if graph["kind"] == "null"
+        else graph["label"]
+    )
+
+
+def _names(table: pd.DataFrame) -> list[str]:
+    return [column.removesuffix("_spread") for column in table.columns if column.endswith("_spread")]
+
+
+def _caption(runs: list[Run], number: int, table: pd.DataFrame) -> str:
+    seeds = sorted({int(count) for count in table.loc[table["kind"] != "original", "seeds"]})
+    averaged = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    return (
+        f"{names.dataset(runs[0].config.dataset)}, round {number}: mean and 95% t interval over {averaged} seeds. An "
+        "edge counts when it survives in at least one direction, as in the paper; NetworkX's definitions, isolated "
+        "nodes kept."
+    )

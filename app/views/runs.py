@@ -19,9 +19,7 @@ def page() -> None:
     with frame.page("Runs", "What is at work, what is finished, and how far each seed has come."):
         found = opened()
         if not found.runs:
-            frame.empty(
-                "No runs yet", f"The store {found.store.root} is empty.", "list_alt", "launch", "Launch a run"
-            )
+            frame.empty("No runs yet", f"The store {found.store.root} is empty.", "list_alt", "launch", "Launch a run")
             return
         live = any_active(found.own)
         pace = SECONDS_BETWEEN_LOOKS if live else None

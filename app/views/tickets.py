@@ -1,5 +1,153 @@
+"""Tickets: for each run the sparsest round that matches the dense baseline, what it saves, and its audit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, cast
+
+import pandas as pd
 import streamlit as st
-from app.widgets import frame
+
+from analysis import formats, marks, names
+from analysis.marks.axes import MAC_NAMES
+from analysis.tables import Score, tickets_table
+from app.views.curves import SCORES
+from app.widgets import auditing, controls, frame, links, pickers, reading
+from app.widgets.opened import opened
+from glt.store import MAC_CONVENTIONS, Run
+
+Row = Mapping[Hashable, Any]
+
+
 def page() -> None:
-    with frame.page("tickets", ""):
-        frame.empty("x","y","hub")
+    """Show the page."""
+    with frame.page("Tickets", "The sparsest round of each run that still matches its dense baseline."):
+        found = pickers.with_rounds(opened().runs)
+        if not found:
+            frame.empty(
+                "No tickets yet",
+                "Tickets are looked for as soon as a run has finished its first pruning round.",
+                "confirmation_number",
+                "launch",
+                "Launch a run",
+            )
+            return
+        runs, score, tolerance = _controls(found)
+        rounds = reading.rounds_of(runs)
+        table = tickets_table(rounds, score, tolerance=tolerance)
+        if table.empty:
+            frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")
+            return
+        _verdict(table, tolerance)
+        _cards({run.name: run for run in runs}, table)
+        with st.container(key="figures-tickets"):
+            st.table(as_read(rounds, score, tolerance), border="horizontal", hide_index=True)
+        st.caption(_caption(table, tolerance))
+
+
+def _controls(found: list[Run]) -> tuple[list[Run], Score, float]:
+    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        runs = pickers.pick_runs(found, pickers.same_setting(found))
+        score = controls.select("score", "Test accuracy at", SCORES, width=150)
+        tolerance = controls.tolerance()
+    return runs, cast(Score, score), tolerance
+
+
+def _verdict(table: pd.DataFrame, tolerance: float) -> None:
+    """Say it plainly when no run has a ticket, and why that may be."""
+    if table["is_ticket"].any():
+        return
+    row = table.iloc[0]
+    paper = marks.paper_dense(row["dataset"], row["model"], row["task"])
+    told = (
+        f" The paper prints {formats.percent(paper)} for its dense network; here every round is held against a dense "
+        f"network trained exactly as the pruned ones, which reaches {formats.percent(row['dense'])}."
+        if paper is not None and paper < row["dense"]
+        else ""
+    )
+    st.info(
+        f"No round reaches its dense baseline{_allowance(tolerance)}, so under this protocol there is no ticket; below "
+        f"stands the round of each run that comes closest.{told}",
+        icon=":material/info:",
+    )
+
+
+def _cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
+    rows = table.to_dict("records")
+    for start in range(0, len(rows), 3):
+        for column, row in zip(st.columns(3, gap="small"), rows[start : start + 3], strict=False):
+            with column, st.container(border=True, key=f"ticket-{row['run']}"):
+                _card(runs[row["run"]], row)
+
+
+def _card(run: Run, row: Row) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(str(row["label"]), anchor=False, width="content")
+        if row["is_ticket"]:
+            st.badge(f"ticket, round {row['round']}", color="green", icon=":material/star:")
+        else:
+            st.badge(f"no ticket; closest: round {row['round']}", color="gray")
+    left, right = st.columns(2, gap="small")
+    left.metric("Test accuracy", formats.percent(row["mean"]))
+    right.metric("Against dense", formats.points(row["difference"]))
+    left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
+    right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
+    left.metric("MACs", formats.macs(row["macs"]))
+    right.metric("MACs saved", formats.percent(row["macs_saved"]))
+    kept, both = formats.percent(row["edges_kept_either_way"]), formats.percent(row["edges_kept_both_ways"])
+    st.caption(f"Undirected edges kept: {kept} either way, {both} both ways.")
+    number = int(row["round"])
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        auditing.panel(run, number)
+        links.link("subgraphs", "See what went", ":material/hub:", run=run.name, round=str(number))
+
+
+def as_read(rounds: pd.DataFrame, score: Score, tolerance: float) -> pd.DataFrame:
+    """Return one row a run, as people read it: the round, its accuracy, its paired difference, MACs three ways."""
+    tables = {name: tickets_table(rounds, score, name, tolerance) for name in MAC_CONVENTIONS}
+    table = tables["dense_features"]
+    read = {
+        "Method": table["label"],
+        "Round": [f"★ {row['round']}" if row["is_ticket"] else str(row["round"]) for row in table.to_dict("records")],
+        "Test accuracy": [
+            formats.percent_interval(mean, high - mean) for mean, high in zip(table["mean"], table["high"], strict=True)
+        ],
+        "Dense": [formats.percent(value) for value in table["dense"]],
+        "Paired difference (95% interval)": [difference(row) for row in table.to_dict("records")],
+        "p": [formats.MISSING if math.isnan(value) else f"{value:.2g}" for value in table["p_value"]],
+        "Seeds": [str(count) for count in table["seeds"]],
+    }
+    for name, counted in tables.items():
+        read[f"MACs, {MAC_NAMES[name]}"] = [
+            f"{formats.macs(macs)} ({formats.MINUS}{formats.percent(saved)})"
+            for macs, saved in zip(counted["macs"], counted["macs_saved"], strict=True)
+        ]
+    return pd.DataFrame(read)
+
+
+def difference(row: Row) -> str:
+    """Write a paired difference with its interval; without one where a single seed gives none."""
+    text = formats.points(row["difference"])
+    low, high = row["difference_low"], row["difference_high"]
+    return text if math.isnan(low) else f"{text} ({_signed(low)} to {_signed(high)})"
+
+
+def _signed(value: float) -> str:
+    return formats.points(value).removesuffix(" points")
+
+
+def _allowance(tolerance: float) -> str:
+    return f" minus {100 * tolerance:g} points" if tolerance else ""
+
+
+def _caption(table: pd.DataFrame, tolerance: float) -> str:
+    where = " and ".join(
+        f"{names.dataset(dataset)} {names.task(task)} with {names.model(model)}"
+        for dataset, task, model in table[["dataset", "task", "model"]].drop_duplicates().itertuples(index=False)
+    )
+    return (
+        f"{where}. A ticket is a round whose mean test accuracy is at least the dense mean of the same seeds"
+        f"{_allowance(tolerance)}; shown is each run's ticket with the highest graph sparsity, then weight sparsity. "
+        "Differences are paired by seed. Cards count MACs with dense features, as the paper does."
+    )

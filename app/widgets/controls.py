@@ -30,7 +30,7 @@ def segments(name: str, label: str, options: Mapping[str, str], default: str | N
 
 def several(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
     """Choose any of `options` (value -> words)."""
-    _settle_several(name, options, default)
+    settle_several(name, options, default)
     values = st.multiselect(label, list(options), format_func=lambda option: options[option], key=name, **looks)
     address.keep(name, values)
     return list(values)
@@ -38,7 +38,7 @@ def several(name: str, label: str, options: Mapping[str, str], default: Sequence
 
 def several_pills(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
     """Choose any of a few `options` that stand side by side; they come back in the order of `options`."""
-    _settle_several(name, options, default)
+    settle_several(name, options, default)
     chosen = st.pills(
         label, list(options), selection_mode="multi", format_func=lambda option: options[option], key=name, **looks
     )
@@ -76,6 +76,13 @@ def number(name: str, label: str, default: float, low: float, high: float, step:
     value = st.number_input(label, low, high, step=step, key=name, **looks)
     address.keep(name, [f"{value:g}"])
     return float(value)
+
+
+def tolerance() -> float:
+    """Choose by how much a ticket may stay below its dense baseline; returns a fraction."""
+    told = "A round is a ticket when its mean is at least the dense mean minus this tolerance."
+    points = number("tolerance", "Tolerance (points)", 0.0, 0.0, 5.0, 0.1, format="%.1f", width=140, help=told)
+    return points / 100
 
 
 def text(name: str, label: str, default: str = "", **looks: Any) -> str:
@@ -133,10 +140,12 @@ def _settle_one(name: str, options: Mapping[str, str], default: str | None) -> N
     st.session_state[name] = wanted
 
 
-def _settle_several(name: str, options: Mapping[str, str], default: Sequence[str]) -> None:
+def settle_several(name: str, options: Mapping[str, str], default: Sequence[str]) -> int:
+    """Put a valid choice into the session before the widget is made, and return how many it holds."""
     given = address.start(name)
     if given is not None:
         known = [value for value in given if value in options]
         st.session_state[name] = known if known or given == [""] else list(default)
     else:
         st.session_state[name] = [value for value in st.session_state[name] if value in options]
+    return len(st.session_state[name])

@@ -17,7 +17,8 @@ def run_words(runs: Sequence[Run]) -> dict[str, str]:
     words = {run.name: run_title(run) for run in runs}
     taken = list(words.values())
     return {
-        run.name: words[run.name] + (f" · {run.name.rsplit('-', 1)[-1]}" if taken.count(words[run.name]) > 1 else "")
+        run.name: words[run.name]
+        + (f" · {run.name.rsplit('-', 1)[-1]}" if taken.count(words[run.name]) > 1 else "")
         + (" · example" if run.is_example else "")
         for run in runs
     }
@@ -42,10 +43,10 @@ def same_setting(runs: Sequence[Run]) -> list[Run]:
 def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
     """Choose the runs of a picture in a pop-over that says how many are chosen."""
     words = run_words(runs)
-    chosen = st.session_state.get("runs")
-    count = len(default) if chosen is None else len(chosen)
+    chosen = [run.name for run in default]
+    count = controls.settle_several("runs", words, chosen)
     with st.popover(f"Runs · {count} of {len(runs)}", icon=":material/stacked_line_chart:", key="pick-runs"):
-        names = controls.several("runs", "Runs in the picture", words, [run.name for run in default], width=420)
+        names = controls.several("runs", "Runs in the picture", words, chosen, width=420)
     return [run for run in runs if run.name in names]
 
 

@@ -17,7 +17,7 @@ Stamp = tuple[tuple[str, int, int, int], ...]
 
 
 def stamp(run: Run) -> Stamp:
-    """Return what changes whenever a round of the run is written: path, seed, size and time of every table of rounds."""
+    """Return what changes whenever a round of the run is written: size and time of every seed's table of rounds."""
     return tuple((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
 
 

@@ -46,9 +46,7 @@ def words(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _fields(
-    model: type[BaseModel], names: Sequence[str], resolved: Mapping[str, Any], across: int
-) -> dict[str, str]:
+def _fields(model: type[BaseModel], names: Sequence[str], resolved: Mapping[str, Any], across: int) -> dict[str, str]:
     filled: dict[str, str] = {}
     for start in range(0, len(names), across):
         columns = st.columns(across, gap="small")
@@ -79,4 +77,3 @@ def _plain(value: Any) -> str:
     if value is None:
         return "as the weights"
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-

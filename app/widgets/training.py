@@ -50,7 +50,9 @@ def panel(run: Run, live: bool) -> None:
         rounds = sorted({event.round for event in _events(run, seed)}, reverse=True)
         words = {"last": "last", **{str(number): str(number) for number in rounds}}
         chosen = controls.select("training_round", "Round", words, "last", width=100)
-        follow = live and controls.switch("live", "Live", True, help="Off: the picture stands still, so that you can zoom.")
+        follow = live and controls.switch(
+            "live", "Live", True, help="Off: the picture stands still, so that you can zoom."
+        )
     drawn = st.fragment(_draw, run_every=SECONDS_BETWEEN_LOOKS if follow else None)
     drawn(run, seed, chosen)
 
