@@ -30,6 +30,16 @@ REMEDY = "restore it from a copy"
 MOST_ROUNDS = 255
 MOST_BYTES = 1 << 30
 RANKS = 256
+DAMAGE = (
+    zipfile.BadZipFile,
+    LZMAError,
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    RuntimeError,
+    MemoryError,
+)
 SOME_DAY = (1980, 1, 1, 0, 0, 0)
 
 
@@ -92,7 +102,7 @@ class CompactMasks:
             try:
                 with zipfile.ZipFile(path) as archive:
                     return cls._from(path, archive)
-            except (zipfile.BadZipFile, LZMAError, ValueError, KeyError, TypeError, EOFError):
+            except DAMAGE:
                 raise StoreError(f"{path} is damaged: {REMEDY}.") from None
 
     @classmethod

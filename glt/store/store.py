@@ -31,7 +31,7 @@ class Store:
     def find(self, name: str) -> Run:
         """Return a run by its name in the store or by the path of its folder; raises StoreError with near names."""
         inside = self.root / name
-        if Path(name).name == name and not name.startswith(".") and inside.is_dir():
+        if name and Path(name).name == name and not name.startswith(".") and inside.is_dir():
             return Run.open(inside, self.writable)
         elsewhere = Path(name).expanduser()
         if (elsewhere / paths.CONFIG).exists():

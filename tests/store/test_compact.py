@@ -1,0 +1,175 @@
+"""The compact form of examples gives the same masks, the same bytes twice, and nothing of the machine."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glt.errors import StoreError
+from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
+from glt.store import Event, Run, SeedRun, Store
+from glt.store.compact import pack_run, thinned
+from glt.store.compact_masks import CompactMasks, decode, encode
+
+Fill = Callable[..., SeedRun]
+
+
+@pytest.fixture
+def example(run: Run, filled: Fill, tmp_path: Path) -> Run:
+    filled(run, 0)
+    filled(run, 3)
+    return pack_run(run, tmp_path / "examples")
+
+
+def planes(seed: int, rounds: int, count: int, nested: bool) -> BoolArray:
+    drawn = np.random.default_rng(seed).random((rounds + 1, count)) < 0.7
+    drawn[0] = True
+    return np.logical_and.accumulate(drawn) if nested else drawn
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 6), st.integers(1, 40), st.booleans())
+def test_masks_decode_to_what_was_encoded(seed: int, rounds: int, count: int, nested: bool) -> None:
+    masks = planes(seed, rounds, count, nested)
+    coded = encode(masks)
+    for number in range(rounds + 1):
+        assert np.array_equal(decode(coded, number, (count,)), masks[number])
+    if nested:
+        assert coded.shape == (count,)
+
+
+def test_round_0_must_keep_everything() -> None:
+    with pytest.raises(ValueError, match="round 0 keeps everything"):
+        encode(np.zeros((2, 3), dtype=np.bool_))
+
+
+def test_masks_that_are_not_nested_come_back(tmp_path: Path) -> None:
+    masks = [
+        Masks(EdgeMask("undirected", edges), WeightMask({"w": weights.reshape(5, 4)}))
+        for edges, weights in zip(planes(1, 3, 11, False), planes(2, 3, 20, False), strict=True)
+    ]
+    CompactMasks.pack(masks, [None] * 4).write(tmp_path / "masks.npz")
+    found = CompactMasks.read(tmp_path / "masks.npz")
+    for number, each in enumerate(masks):
+        assert np.array_equal(found.masks(number).edges.keep, each.edges.keep)
+        assert np.array_equal(found.masks(number).weights.keep["w"], each.weights.keep["w"])
+        assert found.masks(number).edges.kind == "undirected"
+
+
+def test_an_example_reads_like_the_run(example: Run, run: Run) -> None:
+    assert example.is_example
+    assert example.name == run.name
+    assert example.seeds() == [0, 3]
+    for seed in example.seeds():
+        packed, original = example.seed(seed), run.seed(seed)
+        assert packed.rounds() == original.rounds()
+        assert packed.status().state == "done"
+        for number in range(4):
+            assert packed.masks(number).within(original.masks(number))
+            assert original.masks(number).within(packed.masks(number))
+
+
+def test_scores_keep_their_order_as_ranks(example: Run, run: Run) -> None:
+    ranks, scores = example.seed(0).edge_scores(1), run.seed(0).edge_scores(1)
+    assert ranks is not None
+    assert scores is not None
+    assert np.array_equal(np.argsort(ranks, kind="stable"), np.argsort(scores, kind="stable"))
+    assert 0 <= ranks.min() <= ranks.max() < 1
+    assert example.seed(0).edge_scores(0) is None
+
+
+def test_an_example_has_no_weights_and_says_how_to_make_them(example: Run) -> None:
+    for read in (lambda: example.seed(0).weights(1), example.seed(0).theta0):
+        with pytest.raises(StoreError, match=r"leaves .* out.*glt run --config .*config\.json --seeds 0"):
+            read()
+    with pytest.raises(StoreError, match="no round 9"):
+        example.seed(0).masks(9)
+
+
+def test_nothing_is_added_to_an_example(example: Run) -> None:
+    with pytest.raises(StoreError, match="reading only"):
+        example.seed(0).drop_unfinished()
+
+
+def test_packing_twice_gives_the_same_bytes(example: Run, run: Run, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in example.path.rglob("*") if path.is_file()}
+    again = pack_run(run, tmp_path / "examples")
+    assert {path: path.read_bytes() for path in again.path.rglob("*") if path.is_file()} == before
+    assert [path.name for path in again.path.parent.iterdir()] == [run.name]
+
+
+def test_an_example_says_nothing_of_the_machine(example: Run) -> None:
+    everything = b"".join(path.read_bytes() for path in example.path.rglob("*.json*"))
+    assert b"somebody" not in everything
+    assert sorted(path.name for path in (example.path / "seed-0").iterdir()) == [
+        "environment.json",
+        "events.jsonl",
+        "init.sha256",
+        "masks.npz",
+        "rounds.jsonl",
+        "status.json",
+    ]
+
+
+def test_numpy_opens_the_masks_without_pickle(example: Run) -> None:
+    with np.load(example.path / "seed-0" / "masks.npz", allow_pickle=False) as archive:
+        assert archive["edges"].shape == (24,)
+        assert archive["weights/first"].dtype == np.uint8
+
+
+def test_events_keep_every_tenth_the_best_and_the_last() -> None:
+    vals = [0.1] * 25
+    vals[13] = 0.9
+    events = [Event(round=1, stage="search", epoch=k, loss=None, val=vals[k], test=0.0) for k in range(25)]
+    assert [event.epoch for event in thinned(events)] == [0, 10, 13, 20, 24]
+
+
+def test_an_unfinished_run_is_not_packed(run: Run, filled: Fill, tmp_path: Path) -> None:
+    filled(run, 0, rounds=1)
+    with pytest.raises(StoreError, match="not finished"):
+        pack_run(run, tmp_path / "examples")
+
+
+def test_a_run_of_its_own_is_never_replaced(run: Run, seed_run: SeedRun, store: Store) -> None:
+    with pytest.raises(StoreError, match="not an example"):
+        pack_run(run, store.root)
+    assert seed_run.masks(1).edges.kept == 22
+
+
+def masks_or_sentence(seed_run: SeedRun) -> Masks | str:
+    try:
+        return seed_run.masks(3)
+    except StoreError as error:
+        return str(error)
+
+
+def test_any_flipped_byte_gives_an_error_or_the_same_masks(example: Run) -> None:
+    path = example.path / "seed-0" / "masks.npz"
+    content = path.read_bytes()
+    original = example.seed(0).masks(3)
+    noticed = 0
+    for position in range(0, len(content), 5):
+        path.write_bytes(content[:position] + bytes([content[position] ^ 0x24]) + content[position + 1 :])
+        found = masks_or_sentence(example.seed(0))
+        if isinstance(found, str):
+            assert "masks.npz" in found
+            noticed += 1
+        else:
+            assert np.array_equal(found.edges.keep, original.edges.keep)
+    assert noticed > 50
+    assert example.seed(3).masks(3).edges.kept == 18
+
+
+def test_a_file_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "masks.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("about.json", b" " * 3_000_000)
+    size = path.read_bytes().replace((3_000_000).to_bytes(4, "little"), (2**31).to_bytes(4, "little"))
+    path.write_bytes(size)
+    with pytest.raises(StoreError, match="would unpack to 2048 MiB"):
+        CompactMasks.read(path)

@@ -1,0 +1,90 @@
+"""Full disks, forbidden folders and killed writers leave the old content or the new, never half."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from glt.errors import StoreError
+from glt.store import Store
+from glt.store.safe_files import append_line, replace_file
+
+WRITER = """
+import pathlib, sys
+from glt.store.safe_files import replace_file
+path = pathlib.Path(sys.argv[1])
+while True:
+    for letter in (b"a", b"b"):
+        replace_file(path, letter * 300_000)
+"""
+
+
+def fail_with(number: int) -> object:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+def test_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "status.json"
+    replace_file(path, b"old")
+    monkeypatch.setattr(os, "fsync", fail_with(errno.ENOSPC))
+    with pytest.raises(StoreError, match=r"status\.json could not be written because the disk is full: free some"):
+        replace_file(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_keeps_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    path = tmp_path / "events.jsonl"
+    append_line(path, "first")
+    monkeypatch.setattr(os, "write", fail_with(number))
+    with pytest.raises(StoreError, match="disk is full"):
+        append_line(path, "second")
+    assert path.read_text() == "first\n"
+
+
+def test_a_line_that_fits_only_in_part_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, write = tmp_path / "events.jsonl", os.write
+    append_line(path, "first")
+    monkeypatch.setattr(os, "write", lambda descriptor, content: write(descriptor, content[:3]))
+    with pytest.raises(StoreError, match="disk is full"):
+        append_line(path, "second")
+    assert path.read_text() == "first\n"
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+def test_a_forbidden_folder_names_the_ways_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    monkeypatch.setattr(Path, "replace", fail_with(number))
+    with pytest.raises(StoreError, match=r"config\.json cannot be written .*--store or GLT_STORE"):
+        replace_file(tmp_path / "config.json", b"")
+
+
+def test_a_store_below_a_file_is_refused(tmp_path: Path, config: object) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"file/.*cannot be written .*choose another store"):
+        Store(tmp_path / "file" / "store").create(config)  # type: ignore[arg-type]
+
+
+def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)])
+        deadline = time.monotonic() + 30
+        while not path.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for _ in range(20):
+            assert path.read_bytes() in (b"a" * 300_000, b"b" * 300_000)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert path.read_bytes() in (b"a" * 300_000, b"b" * 300_000)
+        path.unlink()

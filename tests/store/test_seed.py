@@ -1,0 +1,185 @@
+"""What is written comes back, the same input gives the same bytes, and damage is named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glt.config import RunConfig
+from glt.errors import StoreError
+from glt.store import Event, Run, SeedRun, Store
+
+Fill = Callable[..., SeedRun]
+OneRound = Callable[[SeedRun, int], None]
+
+
+def test_masks_come_back(seed_run: SeedRun) -> None:
+    first, last = seed_run.masks(0), seed_run.masks(3)
+    assert first.edges.keep.all()
+    assert first.weights.kept == first.weights.total == 27
+    assert last.edges.kind == "directed"
+    assert last.within(seed_run.masks(2))
+    assert [seed_run.masks(k).edges.kept for k in range(4)] == [24, 22, 20, 18]
+
+
+def test_weights_are_zero_where_pruned(seed_run: SeedRun) -> None:
+    weights, masks = seed_run.weights(3), seed_run.masks(3)
+    for name, keep in masks.weights.keep.items():
+        assert weights[name].shape == keep.shape
+        assert (weights[name][~keep] == 0).all()
+        assert (weights[name][keep] != 0).all()
+    assert weights["eps"].shape == ()
+    assert weights["eps"] == np.float32(0.25)
+
+
+def test_weight_values_are_exact(seed_run: SeedRun) -> None:
+    generator = np.random.default_rng(102)
+    written = generator.normal(size=(7, 3)).astype(np.float32)
+    keep = seed_run.masks(2).weights.keep["first"]
+    assert np.array_equal(seed_run.weights(2)["first"][keep], written[keep])
+
+
+def test_edge_scores_belong_to_the_survivors_of_the_round_before(seed_run: SeedRun) -> None:
+    scores = seed_run.edge_scores(2)
+    assert scores is not None
+    assert scores.size == seed_run.masks(1).edges.kept
+    expected = np.random.default_rng(2).random(24).astype(np.float32)[: scores.size]
+    assert scores.dtype == np.float32
+    assert np.allclose(scores, expected, atol=1e-3)
+    assert seed_run.edge_scores(0) is None
+
+
+def test_theta0_comes_back_and_is_written_once(seed_run: SeedRun) -> None:
+    theta0 = seed_run.theta0()
+    seed_run.write_init(theta0)
+    other = {name: value + 1 for name, value in theta0.items()}
+    with pytest.raises(StoreError, match="initialisation"):
+        seed_run.write_init(other)
+
+
+def test_rounds_come_back_in_order(seed_run: SeedRun) -> None:
+    assert [record.round for record in seed_run.rounds()] == [0, 1, 2, 3]
+    assert seed_run.rounds()[2].test == 0.62
+    assert seed_run.is_complete()
+
+
+def test_a_round_cannot_be_skipped_or_written_twice(seed_run: SeedRun, one_round: OneRound) -> None:
+    for number in (2, 5):
+        with pytest.raises(ValueError, match="cannot follow"):
+            one_round(seed_run, number)
+
+
+def test_a_round_that_is_not_there_is_named(seed_run: SeedRun) -> None:
+    with pytest.raises(StoreError, match="no round 7: its finished rounds are 0 to 3"):
+        seed_run.masks(7)
+
+
+def test_a_loss_that_is_not_finite_becomes_null(run: Run) -> None:
+    seed_run = run.seed(1)
+    seed_run.make()
+    seed_run.append_event(Event(round=0, stage="retrain", epoch=0, loss=float("nan"), val=0.1, test=0.1))
+    assert "NaN" not in (seed_run.path / "events.jsonl").read_text()
+    assert seed_run.events()[0][0].loss is None
+
+
+def test_events_are_read_from_an_offset_up_to_the_last_newline(run: Run) -> None:
+    seed_run = run.seed(1)
+    seed_run.make()
+    path = seed_run.path / "events.jsonl"
+    events = [Event(round=0, stage="retrain", epoch=k, loss=0.5, val=0.1, test=0.1) for k in range(3)]
+    seed_run.append_event(events[0])
+    found, offset = seed_run.events()
+    assert found == events[:1]
+    seed_run.append_event(events[1])
+    with path.open("a") as file:
+        file.write('{"round":0,"st')
+    found, offset = seed_run.events(offset)
+    assert found == events[1:2]
+    assert seed_run.events(offset) == ([], offset)
+
+
+def test_events_of_a_file_that_was_cut_are_read_from_its_start(seed_run: SeedRun) -> None:
+    everything, offset = seed_run.events()
+    path = seed_run.path / "events.jsonl"
+    path.write_bytes(path.read_bytes()[: offset // 2])
+    found, _ = seed_run.events(offset)
+    assert found == everything[: len(found)]
+    assert found
+
+
+def test_equal_input_gives_equal_bytes(tmp_path: Path, seed_run: SeedRun, filled: Fill, config: RunConfig) -> None:
+    again = filled(Store(tmp_path / "again").create(config), 0)
+    names = sorted(path.name for path in seed_run.path.iterdir() if path.name != "lock")
+    assert "round-03.safetensors" in names
+    for name in names:
+        assert (again.path / name).read_bytes() == (seed_run.path / name).read_bytes(), name
+
+
+def test_another_process_writes_the_same_tensor_bytes(tmp_path: Path, seed_run: SeedRun) -> None:
+    script = (
+        "import sys, pathlib\nfrom glt.store.round_files import read_masks, write_masks\n"
+        "from glt.store.round_files import read_edge_scores\n"
+        "source, target = map(pathlib.Path, sys.argv[1:])\n"
+        "write_masks(target, read_masks(source), read_edge_scores(source))\n"
+    )
+    source, target = seed_run.path / "round-02.safetensors", tmp_path / "copy.safetensors"
+    subprocess.run([sys.executable, "-c", script, str(source), str(target)], check=True)
+    assert target.read_bytes() == source.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["round-02.safetensors", "weights-02.safetensors", "init.safetensors"])
+def test_any_flipped_byte_is_noticed(seed_run: SeedRun, name: str) -> None:
+    path = seed_run.path / name
+    content = path.read_bytes()
+    read = {"r": lambda: seed_run.masks(2), "w": lambda: seed_run.weights(2), "i": seed_run.theta0}[name[0]]
+    read()
+    for position in range(0, len(content), 7):
+        path.write_bytes(content[:position] + bytes([content[position] ^ 0x11]) + content[position + 1 :])
+        with pytest.raises(StoreError, match=name):
+            read()
+
+
+@pytest.mark.parametrize("kept", [0, 7, 100, -1])
+def test_a_truncated_file_is_named_with_its_remedy(seed_run: SeedRun, kept: int) -> None:
+    path = seed_run.path / "round-01.safetensors"
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(StoreError, match=r"round-01\.safetensors.*resume the run"):
+        seed_run.masks(1)
+    assert seed_run.masks(2).edges.kept == 20
+
+
+def test_a_missing_file_is_named(seed_run: SeedRun) -> None:
+    (seed_run.path / "weights-01.safetensors").unlink()
+    with pytest.raises(StoreError, match=r"weights-01\.safetensors is missing"):
+        seed_run.weights(1)
+
+
+def test_a_damaged_line_is_named_and_a_truncated_last_line_is_left_out(seed_run: SeedRun) -> None:
+    path = seed_run.path / "rounds.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3]) + lines[3][:50])
+    assert len(seed_run.rounds()) == 3
+    path.write_bytes(lines[0] + lines[1].replace(b'"round":1', b'"rOund":1') + lines[2])
+    with pytest.raises(StoreError, match=r"rounds\.jsonl is damaged in line 2"):
+        seed_run.rounds()
+
+
+def test_a_tensor_file_of_a_newer_format_is_refused(seed_run: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glt.store.tensors.SCHEMA", 2)
+    seed_run.write_init(seed_run.theta0())
+    monkeypatch.setattr("glt.store.tensors.SCHEMA", 1)
+    with pytest.raises(StoreError, match="newer GLT Studio"):
+        seed_run.theta0()
+
+
+def test_a_store_open_for_reading_writes_nothing(seed_run: SeedRun, store: Store) -> None:
+    reader = Store(store.root, writable=False).find(seed_run.path.parent.name).seed(0)
+    with pytest.raises(StoreError, match="reading only"):
+        reader.write_environment({})
+    with pytest.raises(StoreError, match="reading only"):
+        Store(store.root, writable=False).create(seed_run.config)

@@ -1,0 +1,84 @@
+"""A state is what was written and what is true: a worker that is gone is lost."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from glt.store import Run, SeedRun, State, Status
+from glt.store.liveness import identity
+
+
+def status(state: State = "running", **more: object) -> Status:
+    return Status.model_validate({"state": state, "seed": 0, "host": socket.gethostname(), **more})
+
+
+@pytest.fixture
+def fresh(run: Run) -> SeedRun:
+    fresh = run.seed(0)
+    fresh.make()
+    return fresh
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_a_living_worker_keeps_its_state(fresh: SeedRun, state: State) -> None:
+    pid, started = identity()
+    fresh.write_status(status(state, pid=pid, process_started=started))
+    assert fresh.status().state == state
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_a_reused_pid_is_another_process(fresh: SeedRun, state: State) -> None:
+    pid, started = identity()
+    fresh.write_status(status(state, pid=pid, process_started=started - 100))
+    assert fresh.status().state == "lost"
+    assert "log.txt" in (fresh.status().error or "")
+
+
+def test_a_dead_and_a_zombie_worker_are_lost(fresh: SeedRun) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    pid, started = identity(process.pid)
+    fresh.write_status(status(pid=pid, process_started=started))
+    assert fresh.status().state == "running"
+    process.kill()
+    while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+    assert fresh.status().state == "lost"
+    process.communicate()
+    assert fresh.status().state == "lost"
+
+
+@pytest.mark.parametrize("state", ["stopped", "failed"])
+def test_a_final_state_needs_no_process(fresh: SeedRun, state: State) -> None:
+    fresh.write_status(status(state, pid=os.getpid(), process_started=1.0))
+    assert fresh.status().state == state
+
+
+def test_a_worker_elsewhere_lives_as_long_as_its_heart_beats(fresh: SeedRun) -> None:
+    fresh.write_status(status(host="another", pid=1, process_started=1.0, heartbeat=time.time()))
+    assert fresh.status().state == "running"
+    fresh.write_status(status(host="another", pid=1, process_started=1.0, heartbeat=time.time() - 1000))
+    assert fresh.status().state == "lost"
+
+
+def test_done_before_the_run_was_extended_is_stopped(fresh: SeedRun) -> None:
+    fresh.write_status(status("done"))
+    assert fresh.status().state == "stopped"
+
+
+def test_a_complete_seed_without_status_is_done(seed_run: SeedRun) -> None:
+    assert seed_run.status().state == "done"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"state":"happy","seed":0}'])
+def test_a_damaged_status_is_no_failure(fresh: SeedRun, content: bytes) -> None:
+    (fresh.path / "status.json").write_bytes(content)
+    found = fresh.status()
+    assert found.state == "lost"
+    assert "status.json is damaged" in (found.error or "")
