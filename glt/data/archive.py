@@ -32,7 +32,7 @@ def write_graph(path: Path, graph: Graph) -> None:
 def read_graph(path: Path) -> Graph:
     """Return the graph in `path`; raises DataError when the file is missing or damaged."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return _graph(dict(arrays))
     except _DAMAGE as error:
         raise DataError(f"{path} cannot be read as a graph ({error}): delete it or install again.") from error

@@ -51,7 +51,7 @@ class Graph:
 
     def __post_init__(self) -> None:
         low, high = self.edges
-        inside = not self.num_edges or (0 <= low.min() and high.max() < self.num_nodes)
+        inside = not self.num_edges or (low.min() >= 0 and high.max() < self.num_nodes)
         rising = (low < high).all() and (np.diff(low * self.num_nodes + high) > 0).all()
         if not (inside and rising):
             raise ValueError("edges must be sorted pairs i < j without repeats, inside the graph")

@@ -105,7 +105,7 @@ def _read(root: Path, folder: str, name: str, class_names: tuple[str, ...]) -> G
         name=name,
         edges=edges,
         features=csr_array(data.x.numpy()),
-        labels=_labels(data.y.numpy(), test),
+        labels=data.y.numpy(),
         split=Split(train, val, test),
         provenance=Provenance(f"Planetoid {folder}", pairs.shape[1], duplicates, loops),
         class_names=class_names,
@@ -124,11 +124,3 @@ def _listed_edges(root: Path, folder: str) -> IntArray:
     target = np.concatenate([np.asarray(ends, dtype=np.int64) for ends in neighbours.values()])
     pairs = np.stack([source, target])
     return np.concatenate([pairs[:, source < target], pairs[:, source == target][:, ::2]], axis=1)
-
-
-def _labels(labels: IntArray, test: IntArray) -> IntArray:
-    """Return labels with -1 for nodes that stand between the test nodes and in no table: PyG gives them class 0."""
-    unlisted = np.setdiff1d(np.arange(test[0], labels.size), test)
-    known = labels.copy()
-    known[unlisted] = -1
-    return known

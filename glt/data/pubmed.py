@@ -18,7 +18,7 @@ DATASETS.register(
     DatasetSpec(
         name="pubmed",
         label="PubMed",
-        description="19,717 papers on diabetes, their citations and TF-IDF weights of their words; three types as classes",
+        description="19,717 papers on diabetes, their citations and TF-IDF of their words; three types as classes",
         tasks=("node",),
         nodes=19717,
         edges=44324,

@@ -1,0 +1,78 @@
+"""RunConfig: equal configs give equal bytes, and a bad value is named in one sentence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glt.config import CORE_FIELDS, RunConfig, canonical_json, make_config
+from glt.errors import ConfigError
+
+# The names scripts rely on (`--set name=value`, `show --json`).
+PROMISED = (
+    "dataset task model method edge_mask hidden layers rounds epochs retrain_epochs learning_rate weight_decay "
+    "gamma_graph gamma_weight p_graph p_weight dropout"
+).split()
+
+
+def test_promised_names_exist() -> None:
+    assert set(PROMISED) <= set(CORE_FIELDS)
+
+
+def test_canonical_json_does_not_depend_on_the_order_of_values() -> None:
+    one = make_config({"dataset": "cora", "hidden": 16, "options": {"b": 1, "a": 2.5}})
+    other = make_config({"options": {"a": 2.5, "b": 1}, "hidden": 16, "dataset": "cora"})
+    assert one.canonical_json() == other.canonical_json()
+    assert one.canonical_json() != make_config({"hidden": 17}).canonical_json()
+
+
+@given(p=st.floats(0, 1, exclude_min=True, exclude_max=True), rounds=st.integers(1, 1000))
+def test_a_config_survives_its_json(p: float, rounds: int) -> None:
+    config = make_config({"p_graph": p, "rounds": rounds, "options": {"rho": 1e-3, "cap": 10, "warm": True}})
+    assert make_config(json.loads(config.canonical_json())) == config
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"p_graph": 0}, "p_graph"),
+        ({"p_weight": 1.0}, "p_weight"),
+        ({"p_weight": float("nan")}, "p_weight"),
+        ({"rounds": 0}, "rounds"),
+        ({"rounds": 2.5}, "rounds"),
+        ({"epochs": "many"}, "epochs"),
+        ({"learning_rate": float("inf")}, "learning_rate"),
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"weight_decay": -1}, "weight_decay"),
+        ({"dropout": 1}, "dropout"),
+        ({"layers": 1}, "layers"),
+        ({"edge_mask": "both"}, "edge_mask"),
+        ({"degree": "mine"}, "degree"),
+    ],
+)
+def test_a_bad_value_is_named_in_one_sentence(values: dict[str, Any], field: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_config(values)
+    message = str(caught.value)
+    assert message.startswith(f"{field} cannot be ")
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
+def test_an_unknown_setting_suggests_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="Unknown setting 'p_grap': did you mean 'p_graph'"):
+        make_config({"p_grap": 0.1})
+
+
+def test_a_config_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        RunConfig().rounds = 3  # type: ignore[misc]
+
+
+def test_canonical_json_refuses_what_json_has_no_word_for() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        canonical_json({"loss": float("nan")})

@@ -1,0 +1,114 @@
+"""Who may import whom: app -> analysis -> glt, and inside glt only downwards."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HOUSE = ("glt", "analysis", "app")
+SCREEN = {"streamlit", "plotly", "pyvis", "matplotlib"}
+TRAINING = {"torch", "torch_geometric", "ogb"}
+FORBIDDEN = {
+    "glt": SCREEN | {"analysis", "app", "tests", "benchmarks", "examples"},
+    "analysis": TRAINING | {"streamlit", "app", "tests", "benchmarks", "examples"},
+    "app": TRAINING | {"tests", "benchmarks", "examples"},
+}
+# A part of glt imports from its own floor and those before it.
+FLOORS = (
+    ("errors", "registry", "randomness", "config", "masks", "data", "sparse"),
+    ("models", "training"),
+    ("methods", "pretraining"),
+    ("presets", "cost", "store"),
+    ("tickets",),
+    ("jobs",),
+    ("cli", "__main__"),
+)
+FLOOR = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
+
+
+def sources(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Yield every module a tree imports, in functions too; `from a import b` as a.b, since b may be a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports hide the direction"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imports_of(path: Path) -> set[str]:
+    return set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def part_of(module: str) -> str | None:
+    """Name the part of glt that a dotted name lies in; None for glt itself and for names of other packages."""
+    head, *rest = module.split(".")
+    return rest[0] if head == "glt" and rest and rest[0] in FLOOR else None
+
+
+@pytest.mark.parametrize("package", HOUSE)
+def test_a_package_imports_nothing_above_it(package: str) -> None:
+    assert sources(package)
+    found = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in sources(package)
+        for module in imports_of(path)
+        if module.split(".")[0] in FORBIDDEN[package]
+    ]
+    assert not found, found
+
+
+def test_every_part_of_glt_has_a_floor() -> None:
+    parts = {path.name for path in (ROOT / "glt").iterdir() if (path / "__init__.py").exists()}
+    parts |= {path.stem for path in (ROOT / "glt").glob("*.py")} - {"__init__"}
+    assert not parts - set(FLOOR), "say in FLOORS where the new part stands"
+
+
+def test_glt_imports_only_downwards() -> None:
+    found = []
+    for path in sources("glt"):
+        own = path.relative_to(ROOT / "glt").parts[0].removesuffix(".py")
+        below = FLOOR.get(own, len(FLOORS))
+        for module in imports_of(path):
+            part = part_of(module)
+            if part is not None and FLOOR[part] > below:
+                found.append(f"{path.relative_to(ROOT)} imports {module}")
+    assert not found, found
+
+
+def test_what_the_app_imports_leaves_torch_alone() -> None:
+    """A page must open at once: torch takes seconds and hundreds of megabytes."""
+    modules = {
+        module
+        for package in ("analysis", "app")
+        for path in sources(package)
+        for module in imports_of(path)
+        if module.split(".")[0] in {"glt", "analysis"}
+    }
+    code = f"""
+import importlib, sys
+for name in {sorted(modules)!r}:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        owner, _, attribute = name.rpartition(".")
+        getattr(importlib.import_module(owner), attribute)
+for name in ("glt.data.DATASETS", "glt.methods.METHODS", "glt.models.MODELS", "glt.training.tasks.TASKS"):
+    owner, _, registry = name.rpartition(".")
+    assert getattr(importlib.import_module(owner), registry).names()
+heavy = {{"torch", "torch_geometric", "ogb", "streamlit"}} & set(sys.modules)
+assert not heavy, heavy
+"""
+    assert modules
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert result.returncode == 0, result.stderr
