@@ -70,9 +70,7 @@ def resolve(values: Values, preset: str | None = None) -> RunConfig:
     chosen = make_config(core)
     _check_names(chosen)
     config = make_config({**hyper_parameters(chosen.model, chosen.dataset), **core})
-    config = config.model_copy(update={"options": _options(config, options, preset)})
-    METHODS.get(config.method).check(config)
-    return config
+    return config.model_copy(update={"options": _options(config, options, preset)})
 
 
 def hyper_parameters(model: str, dataset: str) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Random streams: one independent generator for every (seed, round, stage), so that resuming redraws the same numbers."""
+"""Random streams: one generator for every (seed, round, stage), so that resuming redraws the same numbers."""
 
 from __future__ import annotations
 

@@ -7,11 +7,12 @@ executes; `published` is the recipe that reproduces the paper's printed numbers.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.data.graph import Graph, IntArray
 from glt.masks import Masks
 from glt.models import MODELS, LayerCost, Model, NetworkShape
 from glt.store.records import MacConvention
@@ -88,7 +89,7 @@ def published_parts(shape: NetworkShape, graph: Graph, masks: Masks) -> tuple[in
     """
     nodes = int((np.diff(graph.features.indptr) > 0).sum())
     widths = shape.widths()
-    dense = nodes * sum(a * b for a, b in zip(widths[:-1], widths[1:], strict=True))
+    dense = nodes * sum(inputs * outputs for inputs, outputs in pairwise(widths))
     entries = int(masks.edges.directions().sum())
     transform = round(dense * (1 - masks.weights.sparsity))
     return transform, shape.layers * shape.hidden * entries
@@ -105,7 +106,7 @@ def _layer(layer: LayerCost, graph: Graph, masks: Masks, model: Model, shape: Ne
     return LayerMacs(layer.name, dense, sparse, entries * layer.message_width)
 
 
-def _kept_by_input(weight: str, masks: Masks, model: Model, shape: NetworkShape) -> np.ndarray:
+def _kept_by_input(weight: str, masks: Masks, model: Model, shape: NetworkShape) -> IntArray:
     """Return how many weights each input row keeps."""
     keep = masks.weights.keep.get(weight)
     if keep is not None:

@@ -87,8 +87,10 @@ def _compute(seed_run: SeedRun, reporter: Reporter, settings: Settings) -> State
     import torch
 
     from glt.data import load_graph
+    from glt.sparse import keep_freed_memory
     from glt.tickets.search import Stopped, find_tickets
 
+    keep_freed_memory()
     torch.set_num_threads(settings.threads)
     if settings.device == "cuda" and not torch.cuda.is_available():
         raise JobError("There is no CUDA device here: start the run with --device cpu.")

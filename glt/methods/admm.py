@@ -45,7 +45,7 @@ class ADMM(Method):
         return Proposal(Masks(edges, one_shot_magnitude(context, edges)))
 
     def search_epochs(self, config: RunConfig) -> int:
-        """The small network's training and the one whose weights are pruned (solver steps are short)."""
+        """Count the small network's training and the one whose weights are pruned; solver steps are short."""
         return 2 * config.epochs
 
 

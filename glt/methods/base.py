@@ -1,4 +1,4 @@
-"""The interface of a method: given theta_0 and the masks so far, what are the next masks?"""
+"""The interface of a method: given theta_0 and the masks so far, it names the next masks."""
 
 from __future__ import annotations
 
@@ -77,6 +77,3 @@ class Method(ABC):
     @abstractmethod
     def search_epochs(self, config: RunConfig) -> int:
         """Return how many epochs a round trains before it retrains, for progress and estimates."""
-
-    def check(self, config: RunConfig) -> None:
-        """Raise ConfigError when the config asks for what the method cannot do."""

@@ -27,7 +27,7 @@ class RandomPruning(Method):
         return Proposal(Masks(edges, previous.weights.prune(weight_scores, config.p_weight)))
 
     def search_epochs(self, config: RunConfig) -> int:
-        """Nothing is trained to choose."""
+        """Count nothing: no training chooses."""
         return 0
 
 

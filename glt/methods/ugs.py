@@ -61,7 +61,7 @@ class UGS(Method):
         return Proposal(Masks(edges, weights), edge_scores)
 
     def search_epochs(self, config: RunConfig) -> int:
-        """One search stage."""
+        """Count one search stage."""
         return config.epochs
 
 

@@ -33,10 +33,12 @@ class GCN(Model):
     tasks = frozenset({"node"})
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
+        """List the weight of every layer, [inputs, outputs]."""
         widths = shape.widths()
         return [TensorSpec(weight_name(k), (widths[k], widths[k + 1]), True) for k in range(shape.layers)]
 
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
+        """List the layers; only the first multiplies the features."""
         widths = shape.widths()
         return [LayerCost(f"layer {k + 1}", weight_name(k), k == 0, widths[k + 1]) for k in range(shape.layers)]
 
@@ -48,12 +50,14 @@ class GCN(Model):
         weights: Mapping[str, Tensor],
         config: RunConfig,
     ) -> Any:
+        """Return the normalised adjacency and A^ X W0."""
         adjacency = operator.normalised(edge_values, config.degree)
         return adjacency, adjacency.propagate(features.times(weights[weight_name(0)]))
 
     def head(
         self, stem: Any, weights: Mapping[str, Tensor], dropout: Callable[[Tensor], Tensor], config: RunConfig
     ) -> Tensor:
+        """Return logits [N, C] from the first layer's output."""
         adjacency, hidden = stem
         for layer in range(1, config.layers):
             hidden = adjacency.convolve(dropout(hidden.relu()), weights[weight_name(layer)])

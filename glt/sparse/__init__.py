@@ -7,4 +7,14 @@ from glt.sparse.memory import keep_freed_memory
 from glt.sparse.operator import Adjacency, GraphOperator
 from glt.sparse.structure import Structure, propagate
 
-__all__ = ["Adjacency", "Dropout", "Features", "GraphOperator", "Structure", "keep_freed_memory", "linear", "propagate", "row_normalised"]
+__all__ = [
+    "Adjacency",
+    "Dropout",
+    "Features",
+    "GraphOperator",
+    "Structure",
+    "keep_freed_memory",
+    "linear",
+    "propagate",
+    "row_normalised",
+]

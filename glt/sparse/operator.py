@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from glt.config import DegreeKind
-from glt.data.graph import Graph
+from glt.data.graph import Graph, IntArray
 from glt.masks import EdgeMask
 from glt.sparse.linear import linear
 from glt.sparse.structure import Structure, propagate
@@ -73,22 +73,22 @@ class GraphOperator:
         return Adjacency(self.structure, weights)
 
     def _inverse_roots(self, values: Tensor, degree: DegreeKind) -> tuple[Tensor, Tensor]:
+        """Return D^-1/2 at source ends and at target ends."""
         if degree == "fixed":
             root = self._full_degrees.rsqrt()
             return root, root
-        sent = self._sums(values, self.structure.col) if degree != "target" else None
-        received = self._sums(values, self.structure.row) if degree != "source" else None
-        at_source = received if sent is None else sent
-        at_target = sent if received is None else received
-        assert at_source is not None and at_target is not None
-        return at_source, at_target
+        if degree == "both":
+            return self._root_of_sums(values, self.structure.col), self._root_of_sums(values, self.structure.row)
+        root = self._root_of_sums(values, self.structure.col if degree == "source" else self.structure.row)
+        return root, root
 
-    def _sums(self, values: Tensor, ends: Tensor) -> Tensor:
+    def _root_of_sums(self, values: Tensor, ends: Tensor) -> Tensor:
         sums = values.new_zeros(self.num_nodes).index_add(0, ends, values)
         return sums.clamp(min=SMALLEST_DEGREE).rsqrt()
 
 
-def _surviving_entries(graph: Graph, mask: EdgeMask) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _surviving_entries(graph: Graph, mask: EdgeMask) -> tuple[IntArray, IntArray, IntArray]:
+    """Return source, target and number of the value of every entry that passes messages."""
     survivors = np.flatnonzero(mask.keep)
     numbers = np.arange(survivors.size)
     if mask.kind == "directed":

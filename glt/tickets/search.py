@@ -85,8 +85,16 @@ class _Search:
             return self._train(round_, network, schedule, stage)
 
         options = options_of(self._problem.config, self._method.Options)
-        pulse = self._pulse(round_)
-        return RoundContext(self._problem, self._seed_run.seed, round_, self._theta0, previous, options, train_stage, pulse)
+        return RoundContext(
+            self._problem,
+            self._seed_run.seed,
+            round_,
+            self._theta0,
+            previous,
+            options,
+            train_stage,
+            self._pulse(round_),
+        )
 
     def _train(self, round_: int, network: Network, schedule: Schedule, stage: str) -> TrainResult:
         def on_epoch(result: EpochResult) -> None:
@@ -104,11 +112,16 @@ class _Search:
     def _report(self, round_: int, stage: str, epoch: int, epochs: int) -> None:
         fraction, left = self._clock.estimate()
         rounds = self._problem.config.rounds
-        self._observer.on_progress(
-            Progress(
-                round=round_, rounds=rounds, stage=stage, epoch=epoch, epochs=epochs, fraction=fraction, seconds_left=left
-            )
+        progress = Progress(
+            round=round_,
+            rounds=rounds,
+            stage=stage,
+            epoch=epoch,
+            epochs=epochs,
+            fraction=fraction,
+            seconds_left=left,
         )
+        self._observer.on_progress(progress)
         if self._observer.should_stop():
             raise Stopped
 
