@@ -24,10 +24,11 @@ def accuracy_figure(
     paper: bool = False,
     dark: bool = False,
     near: bool = True,
+    seeds: bool = True,
 ) -> go.Figure:
     """Draw a `curve_table` over the `rounds_table` it came from (made with the same x, score and macs).
 
-    A line and a 95% band a run, its seeds faint, dense black with a dashed line, stars on tickets, marker area after
+    A line and a 95% band a run, its `seeds` faint, dense black with a dashed line, stars on tickets, marker area after
     MACs; with `paper`, the printed points as open markers. `near` ends the y axis 20 points below dense and names
     what falls deeper. A mark's customdata is [run, round], so that a click can open that round.
     """
@@ -35,7 +36,7 @@ def accuracy_figure(
     shown = marks.window(table, [mark.point.score for mark in printed], near)
     frame = Frame(table, rounds, x, score, macs, dark, shown)
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
-    figure.add_traces([*run_layers(frame), *paper_layer(frame, printed), *keys(frame, paper)])
+    figure.add_traces([*run_layers(frame, seeds), *paper_layer(frame, printed), *keys(frame, paper)])
     annotate(figure, frame, paper)
     _axes(figure, frame)
     return figure

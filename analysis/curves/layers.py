@@ -18,9 +18,9 @@ STAR_SIZE = 1.35 * LARGEST_MARKER
 QUIET = {"hoverinfo": "skip", "showlegend": False}
 
 
-def run_layers(frame: Frame) -> Iterator[go.Scatter]:
+def run_layers(frame: Frame, seeds: bool = True) -> Iterator[go.Scatter]:
     """Yield every run's traces, layer by layer, so that no run's stars lie under another's line."""
-    for layer in (_band, _seeds, _line, _rounds, _dense, _tickets):
+    for layer in (_band, *([_seeds] if seeds else []), _line, _rounds, _dense, _tickets):
         for run, curve in frame.table.groupby("run", sort=False):
             yield from layer(frame, palette.color(curve["method"].iloc[0], frame.dark), curve.assign(run=run))
 
