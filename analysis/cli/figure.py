@@ -22,12 +22,22 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_score(parser)
     parser.add_argument("--paper", action="store_true", help="add the paper's printed points")
     parser.add_argument("--full", action="store_true", help="show all of the y axis, however deep a method falls")
-    parser.add_argument("--round", type=count, metavar="K", help="round of a subgraph figure")
-    parser.add_argument("--seed", type=count, metavar="N", help="seed of a subgraph figure (default: the first one)")
+    _add_sample(parser)
     parser.add_argument("--venue", default="icml", metavar="V", help="icml, neurips or ieee (default: icml)")
     parser.add_argument("--columns", type=int, choices=(1, 2), default=1, help="columns the figure spans")
     parser.add_argument("--dpi", type=count, default=300, metavar="D", help="dots an inch of a png")
     parser.add_argument("--out", required=True, metavar="FILE", help="file to write: its ending says pdf, svg or png")
+
+
+def _add_sample(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("subgraphs")
+    group.add_argument("--round", type=count, metavar="K", help="round (default: the last finished one)")
+    group.add_argument("--seed", type=count, metavar="N", help="seed (default: the first one)")
+    group.add_argument("--sample", default="walk", metavar="KIND", help="walk, ego, class or community (default: walk)")
+    group.add_argument("--size", type=count, default=150, metavar="N", help="nodes (default: 150)")
+    group.add_argument("--sample-seed", type=count, default=0, metavar="N", help="draw another sample")
+    group.add_argument("--center", type=count, metavar="NODE", help="node to start from")
+    group.add_argument("--class", dest="label", type=count, metavar="C", help="class to sample")
 
 
 def run(args: Namespace) -> int:
@@ -52,7 +62,7 @@ def _kind(out: Path) -> str:
 
 
 def _choices(args: Namespace) -> FigureChoices:
-    from analysis.export import FigureChoices
+    from analysis.export import FigureChoices, Sample
 
     return FigureChoices(
         venue=args.venue,
@@ -65,6 +75,7 @@ def _choices(args: Namespace) -> FigureChoices:
         near=not args.full,
         round=args.round,
         seed=args.seed,
+        sample=Sample(args.sample, args.size, args.sample_seed, args.center, args.label),
     )
 
 

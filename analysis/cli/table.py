@@ -61,7 +61,7 @@ def _tickets(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLate
     table = tickets_table(rounds_table(runs), chosen_score(args), args.macs, args.tolerance)
     if table.empty:
         raise StoreError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
-    return table, tickets_latex
+    return table, lambda made: tickets_latex(made, chosen_score(args), args.macs, args.tolerance)
 
 
 def _last_round(runs: Sequence[Run]) -> int:

@@ -14,7 +14,7 @@ from analysis.tables.curve import Score, XAxis
 from glt.store import MacConvention
 
 
-def accuracy_figure(
+def accuracy_figure(  # noqa: PLR0913 - each is one choice of the reader, by keyword
     table: pd.DataFrame,
     rounds: pd.DataFrame,
     *,
@@ -33,7 +33,8 @@ def accuracy_figure(
     what falls deeper. A mark's customdata is [run, round], so that a click can open that round.
     """
     printed = marks.paper_marks(table, x, macs) if paper else []
-    shown = marks.window(table, [mark.point.score for mark in printed], near)
+    of_paper = [*(mark.point.score for mark in printed), *(marks.paper_baselines(table) if paper else ())]
+    shown = marks.window(table, of_paper, near)
     frame = Frame(table, rounds, x, score, macs, dark, shown)
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
     figure.add_traces([*run_layers(frame, seeds), *paper_layer(frame, printed), *keys(frame, paper)])

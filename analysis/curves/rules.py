@@ -28,13 +28,12 @@ def _baselines(figure: go.Figure, frame: Frame, paper: bool) -> None:
     ink = palette.color(palette.DENSE, frame.dark)
     rules = [(line, ink, "dash") for line in marks.baselines(dense_table(frame.rounds, frame.score))]
     if paper:
-        settings = frame.table[["dataset", "model", "task"]].drop_duplicates().itertuples(index=False, name=None)
-        printed = [mean for mean in (marks.paper_dense(*setting) for setting in settings) if mean is not None]
+        printed = marks.paper_baselines(frame.table)
         rules += [(marks.Baseline(mean, "Paper's dense"), frame.ink.muted, "dot") for mean in printed]
     places = marks.spread([100 * line.mean for line, _, _ in rules], _units(frame, 2 * LINE_HEIGHT))
     for (line, color, dash), place in zip(rules, places, strict=True):
         figure.add_hline(y=100 * line.mean, line={"color": color, "width": 1.4, "dash": dash}, layer="below")
-        text = f"{escape(line.name)}<br>{formats.percent(line.mean)}"
+        text = f"{escape(line.name, quote=False)}<br>{formats.percent(line.mean)}"
         _words(figure, text, color, x=1, xref="paper", y=place, xanchor="left", xshift=8, align="left")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.export.choices import FigureChoices
+from analysis.export.choices import FigureChoices, Sample
 from analysis.export.data import csv_bytes, json_bytes
 from analysis.export.figures import FIGURES, PaperFigure, draw
 from analysis.export.latex import measurements_latex, tickets_latex
@@ -15,6 +15,7 @@ __all__ = [
     "VENUES",
     "FigureChoices",
     "PaperFigure",
+    "Sample",
     "Venue",
     "csv_bytes",
     "draw",

@@ -11,11 +11,22 @@ from glt.store import MacConvention
 
 
 @dataclass(frozen=True)
-class FigureChoices:
-    """One choice each; a figure reads those it has a use for. `tolerance` is a fraction, `seed` None is the first.
+class Sample:
+    """Which nodes a subgraph figure shows: the arguments of `analysis.subgraphs.sample_nodes`."""
 
-    `x` "all" draws the three axes as panels (a), (b), (c). `near` ends the y axis 20 points below dense. `start` is
-    the node or class that a subgraph is sampled from, None the sampler's own choice.
+    kind: str = "walk"
+    size: int = 150
+    seed: int = 0
+    center: int | None = None
+    label: int | None = None
+
+
+@dataclass(frozen=True)
+class FigureChoices:
+    """One choice each; a figure reads those it has a use for. `tolerance` is a fraction.
+
+    `x` "all" draws the three axes as panels (a), (b), (c); `near` ends the y axis 20 points below dense. `round` None
+    is the last finished one, `seed` None the first.
     """
 
     venue: str = "icml"
@@ -28,6 +39,7 @@ class FigureChoices:
     near: bool = True
     round: int | None = None
     seed: int | None = None
+    sample: Sample = Sample()
 
     @property
     def page(self) -> Venue:

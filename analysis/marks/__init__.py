@@ -16,7 +16,7 @@ from analysis.marks.axes import (
 )
 from analysis.marks.baselines import Baseline, baselines
 from analysis.marks.exits import Exit, exits
-from analysis.marks.paper import PaperMark, paper_dense, paper_marks
+from analysis.marks.paper import PaperMark, paper_baselines, paper_marks
 
 __all__ = [
     "KEY_SHARES",
@@ -30,7 +30,7 @@ __all__ = [
     "exits",
     "log_ticks",
     "nth_of_method",
-    "paper_dense",
+    "paper_baselines",
     "paper_marks",
     "spread",
     "window",

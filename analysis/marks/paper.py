@@ -35,6 +35,13 @@ def paper_marks(table: pd.DataFrame, x: XAxis, macs: MacConvention) -> list[Pape
     return found
 
 
+def paper_baselines(table: pd.DataFrame) -> list[float]:
+    """Return the paper's dense scores (fractions) for the settings in a `curve_table`."""
+    settings = table[["dataset", "model", "task"]].drop_duplicates().itertuples(index=False, name=None)
+    found = [paper_dense(*setting) for setting in settings]
+    return [score for score in found if score is not None]
+
+
 def paper_dense(dataset: str, model: str, task: str) -> float | None:
     """Return the paper's dense score (fraction), None where it prints none."""
     return next((p.score for p in published.points(dataset, model, task) if p.method == published.DENSE), None)

@@ -36,7 +36,7 @@ def caption(
         f"{_settings(rounds)}: {_join(_labels(rounds))}",
         f"{SCORE_WORDS[score]} in rounds 0 to {last} ({_seeds(rounds)})",
         "dashed: the dense model (round 0) under the same protocol",
-        f"stars: rounds whose mean is at least the dense mean{_allowance(tolerance)}",
+        f"stars: rounds whose mean is at least the dense mean{allowance(tolerance)}",
         f"MACs count {MAC_WORDS[macs]}",
     ]
     if paper:
@@ -62,7 +62,12 @@ def _seeds(rounds: pd.DataFrame) -> str:
     return f"mean and 95% t interval over {number} seeds"
 
 
-def _allowance(tolerance: float) -> str:
+def allowance(tolerance: float) -> str:
+    """Return what follows "the dense mean" for a tolerance (a fraction).
+
+    >>> allowance(0.005), allowance(0.0)
+    (' minus 0.5 points', '')
+    """
     return f" minus {100 * tolerance:g} points" if tolerance else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from analysis import names, published
@@ -33,7 +34,8 @@ def measurements_latex(
 
 def _measure(table: pd.DataFrame, name: str) -> list[str]:
     scale, decimals, unit = _scale(name, float(table[name].iloc[0]))
-    halves = half_width(table[f"{name}_spread"], table["seeds"])
+    # What is the same for every seed by construction (a sparsity) gets no interval.
+    halves = half_width(table[f"{name}_spread"].replace(0.0, np.nan), table["seeds"])
     closest = _closest(table, name)
     cells = [
         number(scale * mean, scale * half, decimals, bold=place == closest)

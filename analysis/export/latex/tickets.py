@@ -9,6 +9,9 @@ import pandas as pd
 
 from analysis import formats, names
 from analysis.export.latex.writing import booktabs, escape, number
+from analysis.tables.caption import MAC_WORDS, SCORE_WORDS, allowance
+from analysis.tables.curve import Score
+from glt.store import MacConvention
 
 HEADERS = (
     "Run",
@@ -23,12 +26,18 @@ HEADERS = (
 )
 
 
-def tickets_latex(table: pd.DataFrame, label: str = "tab:tickets") -> str:
-    """Return `tickets_table` as LaTeX; the best accuracy and graph sparsity among the tickets are bold."""
+def tickets_latex(
+    table: pd.DataFrame,
+    score: Score = "test",
+    macs: MacConvention = "dense_features",
+    tolerance: float = 0.0,
+    label: str = "tab:tickets",
+) -> str:
+    """Return a `tickets_table` made with these choices as LaTeX; best accuracy and graph sparsity of tickets bold."""
     tickets = table[table["is_ticket"]]
     best = {name: tickets[name].max() for name in ("mean", "graph_sparsity")}
     rows = [_row(row, best) for row in table.to_dict("records")]
-    return booktabs(HEADERS, rows, caption=_caption(table), label=label, wide=True)
+    return booktabs(HEADERS, rows, caption=_caption(table, score, macs, tolerance), label=label, wide=True)
 
 
 def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
@@ -46,13 +55,16 @@ def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
     ]
 
 
-def _caption(table: pd.DataFrame) -> str:
+def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, tolerance: float) -> str:
     settings = table[["dataset", "model"]].drop_duplicates().itertuples(index=False)
     where = ", ".join(f"{names.dataset(dataset)} {names.model(model)}" for dataset, model in settings)
     parts = [
         f"Sparsest graph lottery ticket of every run ({escape(where)}): {_seeds(table)}",
+        SCORE_WORDS[score],
+        f"a ticket's mean is at least the dense mean{allowance(tolerance)}",
         "difference in points against the dense model of the same seeds",
         "edges kept are undirected ones, in either / in both directions",
+        f"MACs count {MAC_WORDS[macs]}",
     ]
     if not table["is_ticket"].all():
         parts.append(r"$\dagger$: no round is a ticket, the closest one is shown")

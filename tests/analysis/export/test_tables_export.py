@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis import published
+from analysis.cli.main import main
+from analysis.export import csv_bytes, json_bytes, measurements_latex, tickets_latex
+from analysis.export.latex.writing import escape
+from analysis.measures import At, measurement_table
+from analysis.tables import rounds_table, tickets_table
+from glt.store import Run
+
+UGS = [[0.82, 0.83, 0.80], [0.81, 0.82, 0.81], [0.80, 0.82, 0.79]]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
+
+
+def cells(latex: str, first: str) -> list[str]:
+    line = next(line for line in latex.splitlines() if line.startswith(first))
+    return [cell.strip() for cell in line.removesuffix(r"\\").split("&")]
+
+
+def test_tickets_in_latex(make_scored: Callable[..., Run]) -> None:
+    runs = [make_scored("ugs", UGS), make_scored("random", [[0.82, 0.80], [0.81, 0.79], [0.80, 0.79]])]
+    latex = tickets_latex(tickets_table(rounds_table(runs)), "test", "sparse_features")
+    ugs, random = cells(latex, "UGS"), cells(latex, "Random pruning")
+    assert ugs[1] == "1"
+    assert ugs[2] == r"$\mathbf{5.0}$"
+    assert ugs[5] == r"$\mathbf{82.3} \pm 1.4$"
+    assert ugs[6] == r"$1.3 \pm 1.4$"
+    assert ugs[7:] == ["1597 M", "$20.0$"]
+    assert random[1] == r"1$^\dagger$"
+    assert r"\mathbf" not in "".join(random)
+    for part in (
+        r"\toprule",
+        r"\midrule",
+        r"\bottomrule",
+        r"\label{tab:tickets}",
+        "Cora GCN",
+        "over 3 seeds",
+        "sparse features",
+    ):
+        assert part in latex
+    assert r"$\dagger$: no round is a ticket" in latex
+
+
+def test_labels_are_escaped(make_scored: Callable[..., Run]) -> None:
+    table = tickets_table(rounds_table([make_scored("ugs", UGS)]))
+    latex = tickets_latex(table.assign(label=r"p_g & 5% #1 \input{x} ~^"))
+    assert r"p\_g \& 5\% \#1 \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}" in latex
+
+
+def test_escape_leaves_plain_words_alone() -> None:
+    assert escape("Random pruning") == "Random pruning"
+    assert escape("\N{MINUS SIGN}1") == "$-$1"
+
+
+def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
+    runs = [make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(0, 1))]
+    table = measurement_table(runs, At(round=1), published=published.measurements("cora"))
+    latex = measurements_latex(table, "cora")
+    assert cells(latex, "Measurement") == ["Measurement", "Original", "UGS", "Random pruning"]
+    clustering = cells(latex, "Average clustering")
+    assert clustering[1] == "$0.2407$"
+    assert clustering[2].count(r"\pm") == 1
+    assert sum(r"\mathbf" in cell for cell in clustering) == 1
+    assert cells(latex, "Mean node betweenness")[0].endswith(r"($\times 10^{-3}$)")
+    assert cells(latex, r"\quad in the paper") == [r"\quad in the paper", "$0.2407$", "$0.1585$", "$0.1541$"]
+    assert "the heading it swapped them with" in latex
+    assert "after round 1: mean and 95\\% $t$ interval over 2 seeds" in latex
+    assert cells(latex, "Graph sparsity")[1:3] == ["$0.0$", "$20.0$"]
+
+
+def test_the_closest_to_the_original_is_bold(make_run: Callable[..., Run]) -> None:
+    table = measurement_table([make_run("ugs"), make_run("random")], At(round=1))
+    table["average_clustering"] = [0.24, 0.30, 0.20]
+    bold = [r"\mathbf" in cell for cell in cells(measurements_latex(table, "cora"), "Average clustering")]
+    assert bold == [False, False, False, True]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
+def test_latex_takes_both_tables(make_run: Callable[..., Run], tmp_path: Path) -> None:
+    runs = [make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(0, 1))]
+    measured = measurement_table(runs, At(round=1), published=published.measurements("cora"))
+    tickets = tickets_table(rounds_table(runs)).assign(
+        label="p_g & 5% #1 \\input{x} ~^ \N{MINUS SIGN} \N{PLUS-MINUS SIGN}"
+    )
+    body = measurements_latex(measured, "cora") + tickets_latex(tickets)
+    document = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}"
+    (tmp_path / "table.tex").write_text(document)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_csv_and_json_hold_every_digit(make_scored: Callable[..., Run]) -> None:
+    table = tickets_table(rounds_table([make_scored("ugs", [[0.8, 0.8]])]))
+    row = next(csv.DictReader(io.StringIO(csv_bytes(table).decode())))
+    assert float(row["graph_sparsity"]) == table["graph_sparsity"].iloc[0]
+    assert row["low"] == ""
+    (record,) = json.loads(json_bytes(table))
+    assert record["low"] is None
+    assert record["is_ticket"] is True
+    assert record["round"] == 1
+
+
+@pytest.mark.parametrize("table", ["tickets", "measurements"])
+def test_command_line(
+    table: str, make_run: Callable[..., Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(rounds=2)
+    assert main(["table", table, str(run.path), "--format", "json"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert records[-1]["label"] == "UGS"
+    if table == "measurements":
+        assert records[0]["average_clustering_published"] == 0.24067
+        assert records[1]["rounds"] == [2]
+    out = tmp_path / "table.tex"
+    assert main(["table", table, str(run.path), "--round", "1", "--out", str(out)]) == 0
+    assert r"\begin{tabular}" in out.read_text()
+    assert capsys.readouterr().out == ""
+
+
+def test_command_line_complaints(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
+    dense = str(make_scored("ugs", [[0.8]]).path)
+    assert main(["table", "tickets", dense]) == 1
+    assert "no pruned round yet" in capsys.readouterr().err
+    assert main(["table", "measurements", str(make_scored("random", []).path)]) == 1
+    assert "no finished round yet" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stopped:
+        main(["table", "tickets", dense, "--tolerance", "-1"])
+    assert stopped.value.code == 2
+    assert "percentage points" in capsys.readouterr().err

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis import marks
+
+
+def curve(means: list[float], dense: float) -> pd.DataFrame:
+    places = [0.1 * k for k in range(len(means))]
+    same = {"run": "r", "method": "ugs", "low": float("nan"), "high": float("nan"), "dense": dense}
+    return pd.DataFrame({"x": places, "mean": means}).assign(**same)
+
+
+def test_window_holds_everything_unless_something_collapses() -> None:
+    low, high = marks.window(curve([0.8, 0.75], 0.8))
+    assert low < 75
+    assert high > 80
+    low, _ = marks.window(curve([0.8, 0.2], 0.8))
+    assert 58 < low < 60
+    assert marks.window(curve([0.8, 0.2], 0.8), near=False).low < 20
+
+
+def test_window_makes_room_for_printed_points() -> None:
+    assert marks.window(curve([0.8, 0.79], 0.8), extra=[0.7]).low < 70
+
+
+def test_exit_is_where_the_line_crosses_the_foot() -> None:
+    (gone,) = marks.exits(curve([0.8, 0.4], 0.8), "graph", marks.Window(60, 85))
+    assert gone.x == pytest.approx(5.0)
+    assert gone.lowest == 0.4
+    assert marks.exits(curve([0.8, 0.7], 0.8), "graph", marks.Window(60, 85)) == []
+
+
+def test_exit_on_the_log_axis_is_halfway_in_the_logarithm() -> None:
+    table = curve([0.8, 0.4], 0.8).assign(x=[1e9, 1e7])
+    (gone,) = marks.exits(table, "macs", marks.Window(60, 85))
+    assert gone.x == pytest.approx(100.0)
+
+
+def test_spread_keeps_order_and_distance() -> None:
+    placed = marks.spread([80.0, 80.1, 80.2, 60.0], 5.0)
+    assert placed[3] == 60.0
+    assert placed[0] < placed[1] < placed[2]
