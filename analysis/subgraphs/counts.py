@@ -1,0 +1,61 @@
+"""The numbers under a picture: in the sample and in the whole graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis import formats
+from analysis.measures import MeasuredGraph
+from analysis.measures.components import components
+from analysis.measures.counts import isolated_nodes
+from analysis.subgraphs.subgraph import BOTH, REMOVED, EdgeStates, Subgraph
+from glt.data.graph import Graph
+from glt.masks import EdgeMask
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Nodes, undirected edges (before, surviving in at least one and in both directions) and what fell apart."""
+
+    nodes: int
+    edges: int
+    kept_either_way: int
+    kept_both_ways: int
+    isolated_nodes: int
+    components: int
+
+    def sentence(self) -> str:
+        """Write the counts as a line under a picture.
+
+        >>> Counts(150, 300, 210, 150, 4, 9).sentence()
+        '150 nodes · 210 of 300 edges kept (150 both ways) · 4 isolated · 9 components'
+        """
+        if self.kept_both_ways == self.edges:
+            edges = _several(self.edges, "edge")
+        else:
+            total, either, both = map(formats.count, (self.edges, self.kept_either_way, self.kept_both_ways))
+            edges = f"{either} of {total} edges kept"
+            edges += f" ({both} both ways)" if self.kept_both_ways < self.kept_either_way else ""
+        isolated = f"{formats.count(self.isolated_nodes)} isolated"
+        return " · ".join([_several(self.nodes, "node"), edges, isolated, _several(self.components, "component")])
+
+
+def _several(number: int, noun: str) -> str:
+    return f"{formats.count(number)} {noun}" + ("" if number == 1 else "s")
+
+
+def count_sample(subgraph: Subgraph, states: EdgeStates) -> Counts:
+    """Return the counts of a sample; a node is isolated when none of the edges shown here is left to it."""
+    kept = states != REMOVED
+    left = MeasuredGraph(subgraph.nodes.size, subgraph.edges[:, kept], subgraph.labels)
+    return _counts(left, states.size, int((states == BOTH).sum()))
+
+
+def count_graph(graph: Graph, mask: EdgeMask) -> Counts:
+    """Return the counts of the whole graph."""
+    left = MeasuredGraph.of(graph, mask.either_way())
+    return _counts(left, graph.num_edges, int(mask.both_ways().sum()))
+
+
+def _counts(left: MeasuredGraph, edges: int, both: int) -> Counts:
+    return Counts(left.num_nodes, edges, left.num_edges, both, isolated_nodes(left), components(left))

@@ -1,0 +1,133 @@
+"""A panel as pyvis nodes and edges: fixed positions, colour by class, size by degree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.subgraphs.class_colors import class_color, class_shape
+from analysis.subgraphs.panel import Panel
+from analysis.subgraphs.subgraph import BACKWARD, BOTH, FORWARD, REMOVED
+
+PIXELS_PER_UNIT = 44
+SMALLEST, LARGEST = 5.0, 22.0
+MANY_EDGES = 1500
+
+Items = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Look:
+    """The colours of a theme: ground, text, quiet text, lines, kept edges and removed edges."""
+
+    ground: str
+    card: str
+    text: str
+    muted: str
+    line: str
+    kept: str
+    removed: str
+
+
+LIGHT = Look("#FFFFFF", "#FFFFFF", "#1F2328", "#5A636E", "#D9DEE3", "#57606A", "#C2410C")
+DARK = Look("#0E1117", "#1A1F29", "#E8EAED", "#A3ADB8", "#323A46", "#AEB7C2", "#FF8A5B")
+
+
+def look(dark: bool) -> Look:
+    """Return the colours of the dark or the light theme."""
+    return DARK if dark else LIGHT
+
+
+def network_data(panel: Panel, dark: bool) -> dict[str, Any]:
+    """Return nodes, edges and options of vis-network as plain JSON values, by way of pyvis.
+
+    The lists are set directly, because `add_edge` looks through all edges for each one.
+    """
+    from pyvis.network import Network
+
+    network = Network()
+    network.nodes = _nodes(panel, look(dark))
+    network.edges = _edges(panel, look(dark))
+    network.options = _options(panel)
+    return {"nodes": network.nodes, "edges": network.edges, "options": network.options}
+
+
+def _nodes(panel: Panel, tone: Look) -> Items:
+    part = panel.subgraph
+    sizes = _sizes(panel)
+    nodes: Items = []
+    for node, (x, y) in enumerate((PIXELS_PER_UNIT * part.positions).round(1).tolist()):
+        color = class_color(int(part.labels[node]))
+        lonely = panel.degrees[node] == 0
+        nodes.append(
+            {
+                "id": node,
+                "label": None,
+                "title": _describe(panel, node),
+                "x": x,
+                "y": y,
+                "size": sizes[node],
+                "shape": class_shape(int(part.labels[node])),
+                "borderWidth": 2 if lonely else 1,
+                "color": {"background": tone.ground if lonely else color, "border": color if lonely else tone.ground},
+            }
+        )
+    return nodes
+
+
+def _sizes(panel: Panel) -> list[float]:
+    """Return radii in pixels: the area grows with the degree in the whole graph under this panel's mask.
+
+    The largest node of the unpruned graph sets the scale, so that a node that loses edges shrinks.
+    """
+    most = max(1, int(panel.full_degrees.max(initial=0)))
+    sizes: list[float] = (SMALLEST + (LARGEST - SMALLEST) * np.sqrt(panel.degrees / most)).round(1).tolist()
+    return sizes
+
+
+def _describe(panel: Panel, node: int) -> str:
+    before, after = int(panel.full_degrees[node]), int(panel.degrees[node])
+    degree = f"degree {before}" if before == after else f"degree {before}, {after} left"
+    return f"Node {panel.subgraph.names[node]}\n{panel.subgraph.class_name(node)}\n{degree}"
+
+
+def _edges(panel: Panel, tone: Look) -> Items:
+    """List removed edges first, so that they are drawn below the others; an arrow points where the message goes."""
+    one_way = {"arrows": "middle", "width": 1.1, "color": {"color": tone.kept, "opacity": 0.6}}
+    styles = {
+        REMOVED: {"dashes": [5, 5], "width": 1.4, "color": {"color": tone.removed, "opacity": 0.6}},
+        FORWARD: one_way,
+        BACKWARD: one_way,
+        BOTH: {"width": 1.5, "color": {"color": tone.kept, "opacity": 0.8}},
+    }
+    order = np.argsort(panel.states != REMOVED, kind="stable")
+    states = panel.states[order]
+    ends = panel.subgraph.edges[:, order]
+    source, target = np.where(states == BACKWARD, ends[::-1], ends).tolist()
+    return [
+        {"id": i, "from": a, "to": b, "removed": state == REMOVED, **styles[state]}
+        for i, a, b, state in zip(order.tolist(), source, target, states.tolist(), strict=True)
+    ]
+
+
+def _options(panel: Panel) -> dict[str, Any]:
+    return {
+        "physics": {"enabled": False},
+        "layout": {"improvedLayout": False},
+        "nodes": {"shadow": False, "chosen": False},
+        "edges": {
+            "smooth": False,
+            "chosen": False,
+            "arrows": {"middle": {"scaleFactor": 0.35}},
+        },
+        "interaction": {
+            "hover": True,
+            "dragNodes": False,
+            "selectConnectedEdges": False,
+            "hoverConnectedEdges": False,
+            "tooltipDelay": 120,
+            "hideEdgesOnDrag": panel.states.size > MANY_EDGES,
+        },
+    }

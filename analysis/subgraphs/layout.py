@@ -1,0 +1,80 @@
+"""Where the nodes of a picture lie: each connected component by itself, then side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from analysis.subgraphs.igraph_random import seeded_igraph
+from glt.data.graph import IntArray
+
+Positions = NDArray[np.float64]
+
+UNFOLDING_STEPS = 500
+SPREADING_STEPS = 300
+SPREADING_PAIRS = 12_000_000
+SHORTEST_TYPICAL_EDGE = 0.9
+GAP = 1.2
+WIDTH_TO_HEIGHT = 1.5
+
+
+def layout(num_nodes: int, edges: IntArray, seed: int = 0) -> Positions:
+    """Return [n, 2] positions around the origin; the same arguments always give the same ones.
+
+    A component is unfolded by Fruchterman and Reingold (1991) and then spread out by the charges and springs of
+    graphopt, which draws hubs apart; its longer side lies across. The unit is such that a component covers about
+    one square unit a node. `edges` is [2, m] with positions into the nodes.
+    """
+    ones = np.ones(edges.shape[1], dtype=np.int8)
+    matrix = csr_array((ones, (edges[0], edges[1])), shape=(num_nodes, num_nodes))
+    count, component = connected_components(matrix, directed=False)
+    members = [np.flatnonzero(component == number) for number in range(count)]
+    members.sort(key=lambda nodes: (-nodes.size, nodes[0]))
+    positions = np.zeros((num_nodes, 2))
+    drawn = [_draw(nodes, edges[:, component[edges[0]] == component[nodes[0]]], seed) for nodes in members]
+    for nodes, part, corner in zip(members, drawn, _pack([np.ptp(part, axis=0) for part in drawn]), strict=True):
+        positions[nodes] = part - part.min(axis=0) + corner
+    return positions - (positions.max(axis=0) + positions.min(axis=0)) / 2 if num_nodes else positions
+
+
+def _draw(nodes: IntArray, edges: IntArray, seed: int) -> Positions:
+    """Draw one connected component."""
+    if nodes.size == 1:
+        return np.zeros((1, 2))
+    import igraph
+
+    ends = np.searchsorted(nodes, edges)
+    picture = igraph.Graph(n=nodes.size, edges=ends.T.tolist())
+    steps = min(SPREADING_STEPS, SPREADING_PAIRS // nodes.size**2)
+    with seeded_igraph(seed):
+        unfolded = picture.layout("fr", niter=UNFOLDING_STEPS, grid=False)
+        spread = picture.layout("graphopt", niter=steps, seed=unfolded) if steps else unfolded
+    return _turn_and_scale(np.array(spread.coords, dtype=np.float64), ends)
+
+
+def _turn_and_scale(raw: Positions, edges: IntArray) -> Positions:
+    centred = raw - raw.mean(axis=0)
+    turned = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
+    # The decomposition leaves the signs open: let the farthest node lie on the right and below.
+    farthest = turned[np.abs(turned).argmax(axis=0), [0, 1]]
+    turned *= np.where(farthest < 0, -1, 1)
+    width, height = np.ptp(turned, axis=0)
+    typical_edge = np.median(np.linalg.norm(turned[edges[0]] - turned[edges[1]], axis=1))
+    side = (np.sqrt(len(raw)) - 1) / np.sqrt(width * max(height, width / 2))
+    return np.asarray(turned * max(side, SHORTEST_TYPICAL_EDGE / typical_edge))
+
+
+def _pack(sides: list[NDArray[np.float64]]) -> list[tuple[float, float]]:
+    """Return the corner of each box (width, height), largest first, in rows of about the width of the picture."""
+    area = sum((width + GAP) * (height + GAP) for width, height in sides)
+    widest = max([float(width) + GAP for width, _ in sides] + [np.sqrt(WIDTH_TO_HEIGHT * area)])
+    corners: list[tuple[float, float]] = []
+    x = y = row = 0.0
+    for width, height in sides:
+        if x and x + width > widest:
+            x, y, row = 0.0, y + row, 0.0
+        corners.append((x, y))
+        x, row = x + width + GAP, max(row, height + GAP)
+    return corners

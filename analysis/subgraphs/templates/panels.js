@@ -1,0 +1,121 @@
+"use strict";
+// Panels that move as one: what happens in one canvas is repeated in the others.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byId = (id) => document.getElementById(id);
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const animation = calm ? false : { duration: 350, easingFunction: "easeInOutQuad" };
+  const STORED = "glt-studio-panels";
+  let selected = null;
+  let hovered = null;
+  let moved = false;
+
+  const panels = [...document.querySelectorAll(".canvas")].map((canvas, number) => {
+    const { nodes, edges, options } = data.panels[number];
+    const sets = { nodes: new vis.DataSet(nodes), edges: new vis.DataSet(edges) };
+    return { edges: sets.edges, network: new vis.Network(canvas, sets, options) };
+  });
+  const networks = panels.map((panel) => panel.network);
+
+  // The view and the selection outlive a redraw with another round, as long as the sample is the same.
+  const recall = () => {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(STORED));
+      return kept && kept.key === data.key ? kept : {};
+    } catch {
+      return {};
+    }
+  };
+  const remember = () => {
+    const view = moved ? { position: networks[0].getViewPosition(), scale: networks[0].getScale() } : null;
+    try {
+      sessionStorage.setItem(STORED, JSON.stringify({ key: data.key, view, selected }));
+    } catch {
+      // A sandbox without storage only forgets.
+    }
+  };
+
+  const follow = (leader) => {
+    moved = true;
+    const view = { position: leader.getViewPosition(), scale: leader.getScale(), animation: false };
+    networks.filter((other) => other !== leader).forEach((other) => other.moveTo(view));
+    remember();
+  };
+  const fitAll = () => {
+    networks[0].fit({ animation: false });
+    follow(networks[0]);
+    moved = false;
+    remember();
+  };
+  const redraw = () => networks.forEach((network) => network.redraw());
+
+  const ring = (context, network, node, width) => {
+    const { x, y } = network.getPosition(node);
+    const scale = network.getScale();
+    context.beginPath();
+    context.arc(x, y, network.body.nodes[node].options.size + 4 / scale, 0, 2 * Math.PI);
+    context.lineWidth = width / scale;
+    context.strokeStyle = data.ink;
+    context.stroke();
+  };
+
+  const describe = () => {
+    byId("message").textContent =
+      selected === null ? "" : data.panels.at(-1).nodes[selected].title.split("\n").join(" · ");
+  };
+  const select = (node) => {
+    selected = node;
+    describe();
+    redraw();
+    remember();
+  };
+
+  const find = (text) => {
+    const wanted = text.trim().toLowerCase();
+    if (!wanted) return select(null);
+    const names = data.names.map((name) => name.toLowerCase());
+    const exact = names.indexOf(wanted);
+    const node = exact >= 0 ? exact : names.findIndex((name) => name.startsWith(wanted));
+    if (node < 0) {
+      select(null);
+      byId("message").textContent = `No node ${text.trim()} in this sample`;
+      return;
+    }
+    select(node);
+    moved = true;
+    const scale = Math.max(networks[0].getScale(), 0.9);
+    networks.forEach((network) => network.focus(node, { scale, animation }));
+  };
+
+  for (const network of networks) {
+    for (const event of ["zoom", "dragging", "dragEnd"]) network.on(event, () => follow(network));
+    network.on("animationFinished", remember);
+    network.on("resize", () => moved || fitAll());
+    network.on("hoverNode", ({ node }) => { hovered = node; redraw(); });
+    network.on("blurNode", () => { hovered = null; redraw(); });
+    network.on("click", ({ nodes }) => select(nodes.length ? nodes[0] : null));
+    network.on("afterDrawing", (context) => {
+      if (hovered !== null && hovered !== selected) ring(context, network, hovered, 1.5);
+      if (selected !== null) ring(context, network, selected, 3);
+    });
+  }
+
+  for (const name of data.names) byId("names").append(new Option(name));
+  byId("search").addEventListener("change", (event) => find(event.target.value));
+  byId("search").addEventListener("search", (event) => find(event.target.value));
+  byId("fit").addEventListener("click", fitAll);
+  byId("show-removed")?.addEventListener("change", (event) => {
+    for (const { edges } of panels) {
+      const removed = edges.get({ filter: (edge) => edge.removed });
+      edges.update(removed.map(({ id }) => ({ id, hidden: !event.target.checked })));
+    }
+  });
+
+  const kept = recall();
+  fitAll();
+  if (kept.view) {
+    moved = true;
+    networks.forEach((network) => network.moveTo({ ...kept.view, animation: false }));
+  }
+  select(data.selected ?? kept.selected ?? null);
+})();
