@@ -22,6 +22,10 @@ from glt.store.liveness import ACTIVE, identity
 from glt.store.lock import sign_lock, take_lock
 from glt.store.safe_files import writing
 
+# A worker that has written its last status may need a moment more to go.
+PATIENCE = 3.0
+LOOK_AGAIN = 0.05
+
 
 @dataclass(frozen=True)
 class Order:
@@ -93,9 +97,20 @@ def _launch(store: Store, run: Run, seeds: Sequence[int], device: str | None, th
 def _order(seed_run: SeedRun, device: str | None, threads: int | None, held: ExitStack) -> Order:
     settings = settle(seed_run, threads, device)
     seed_run.make()
-    lock = take_lock(seed_run.lock_path)
+    lock = _lock(seed_run)
     held.callback(os.close, lock)
     return Order(seed_run, settings, lock)
+
+
+def _lock(seed_run: SeedRun) -> int:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return take_lock(seed_run.lock_path)
+        except StoreError:
+            if seed_run.status().state in ACTIVE or time.monotonic() > deadline:
+                raise
+        time.sleep(LOOK_AGAIN)
 
 
 def _spawn(store: Store, run: Run, order: Order, tied: bool) -> None:
@@ -132,7 +147,16 @@ def _worker_process(
 ) -> subprocess.Popen[bytes]:
     seed_run, settings = order.seed_run, order.settings
     command = [sys.executable, "-m", "glt.jobs.worker", str(store.root.resolve()), run.name, str(seed_run.seed)]
-    command += ["--ticket", str(ticket.resolve()), "--device", settings.device, "--threads", str(settings.threads)]
+    command += [
+        "--ticket",
+        str(ticket.resolve()),
+        "--lock",
+        str(order.lock),
+        "--device",
+        settings.device,
+        "--threads",
+        str(settings.threads),
+    ]
     command += ["--tied", str(os.getpid())] if tied else []
     with writing(seed_run.log_path), seed_run.log_path.open("ab") as log:
         try:

@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         store = Store(options.store)
         seed_run = store.find(options.run).seed(options.seed)
-        if options.ticket is not None:
-            own_inherited(seed_run.lock_path)
+        if options.lock is not None:
+            own_inherited(seed_run.lock_path, options.lock)
         with seed_run.lock():
             return _work(store, seed_run, Settings(options.threads, options.device), options)
     except StudioError as error:
@@ -107,7 +107,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("store")
     parser.add_argument("run")
     parser.add_argument("seed", type=int)
-    parser.add_argument("--ticket", type=Path, help="place in the line; its lock and the seed's come with the process")
+    parser.add_argument("--ticket", type=Path, help="place in the line, whose lock comes with the process")
+    parser.add_argument("--lock", type=int, metavar="FD", help="descriptor of the seed's lock, held by the starter")
     parser.add_argument("--device", choices=DEVICES, default="cpu")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--tied", type=int, metavar="PID", help="end when this parent process ends")

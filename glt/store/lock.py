@@ -12,6 +12,7 @@ from pathlib import Path
 from glt.errors import StoreError
 from glt.store.safe_files import writing
 
+_inherited: dict[Path, int] = {}
 _owned: set[Path] = set()
 
 
@@ -40,23 +41,24 @@ def sign_lock(descriptor: int, pid: int) -> None:
     os.ftruncate(descriptor, len(content))
 
 
-def own_inherited(path: Path) -> None:
-    """Note that this process was started with the lock on `path` already held for it."""
-    _owned.add(path.resolve())
+def own_inherited(path: Path, descriptor: int) -> None:
+    """Note that this process was started with the lock on `path` held for it; `locked` takes and releases it."""
+    _inherited[path.resolve()] = descriptor
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock on `path`; within the process that owns it already this does nothing."""
-    if path.resolve() in _owned:
+    key = path.resolve()
+    if key in _owned:
         yield
         return
-    descriptor = take_lock(path)
-    _owned.add(path.resolve())
+    descriptor = _inherited.pop(key) if key in _inherited else take_lock(path)
+    _owned.add(key)
     try:
         yield
     finally:
-        _owned.discard(path.resolve())
+        _owned.discard(key)
         os.close(descriptor)
 
 

@@ -1,0 +1,100 @@
+"""An engine that needs no torch, for processes started with this folder on PYTHONPATH.
+
+It writes real rounds of a small made-up network; an epoch lasts FAKE_EPOCH seconds. FAKE_FAULT names what goes wrong
+in the first epoch of round 1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import types
+
+import numpy as np
+
+
+class Stopped(Exception):
+    """The observer asked to stop."""
+
+
+def fault(name: str) -> Exception:
+    from glt.errors import DataError
+
+    if name == "studio":
+        return DataError("The moon is missing: wait for night.")
+    return RuntimeError("first line\nsecond line")
+
+
+def find_tickets(seed_run, observer, device="cpu"):  # noqa: ANN001, ANN201
+    from glt.masks import EdgeMask, Masks, WeightMask
+
+    masks = Masks(EdgeMask.full("directed", 12), WeightMask.full({"w": (6, 5)}))
+    weights = {"w": np.random.default_rng(seed_run.seed).normal(size=(6, 5)).astype(np.float32)}
+    first = seed_run.drop_unfinished()
+    if first == 0:
+        seed_run.write_init(weights)
+    else:
+        masks = seed_run.masks(first - 1)
+    for number in range(first, seed_run.config.rounds + 1):
+        if number:
+            scores = np.random.default_rng(number).random(masks.edges.kept)
+            masks = Masks(masks.edges.prune(scores, 0.05), masks.weights.prune(weights, 0.2))
+        train(seed_run, observer, number)
+        seed_run.write_round(record(number, masks), masks, weights, None)
+
+
+def train(seed_run, observer, number):  # noqa: ANN001, ANN201
+    from glt.store import Event, Progress
+
+    config = seed_run.config
+    for epoch in range(config.retrain_epochs):
+        time.sleep(float(os.environ.get("FAKE_EPOCH", "0")))
+        seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=1.0, val=0.5, test=0.5))
+        done = (number * config.retrain_epochs + epoch + 1) / ((config.rounds + 1) * config.retrain_epochs)
+        progress = Progress(
+            round=number,
+            rounds=config.rounds,
+            stage="retrain",
+            epoch=epoch + 1,
+            epochs=config.retrain_epochs,
+            fraction=done,
+            seconds_left=1.0,
+        )
+        observer.on_progress(progress)
+        if observer.should_stop():
+            raise Stopped
+        if number == 1 and "FAKE_FAULT" in os.environ:
+            raise fault(os.environ["FAKE_FAULT"])
+
+
+def record(number, masks):  # noqa: ANN001, ANN201
+    from glt.store import RoundRecord
+
+    return RoundRecord(
+        round=number,
+        graph_sparsity=masks.edges.sparsity,
+        weight_sparsity=masks.weights.sparsity,
+        edges_kept_either_way=1.0,
+        edges_kept_both_ways=0.9,
+        val=0.7,
+        test=0.8,
+        test_last=0.75,
+        best_epoch=1,
+        seconds=0.1,
+        macs={"dense_features": 10, "sparse_features": 5, "published": 9},
+    )
+
+
+def install() -> None:
+    torch = types.ModuleType("torch")
+    torch.set_num_threads = lambda _: None
+    torch.cuda = types.SimpleNamespace(is_available=lambda: False)
+    sparse = types.ModuleType("glt.sparse")
+    sparse.keep_freed_memory = lambda: None
+    search = types.ModuleType("glt.tickets.search")
+    search.find_tickets, search.Stopped = find_tickets, Stopped
+    sys.modules.update({"torch": torch, "glt.sparse": sparse, "glt.tickets.search": search})
+
+
+install()

@@ -1,0 +1,220 @@
+"""Workers are started, stopped, found dead and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glt.config import RunConfig
+from glt.errors import ConfigError, JobError, StoreError
+from glt.jobs import resume, slot_count, start, stop
+from glt.store import Run, Store
+from glt.store.liveness import same_process
+
+Wait = Callable[..., None]
+
+pytestmark = pytest.mark.usefixtures("fake_engine")
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    exempt = {"status.json", "environment.json", "log.txt", "lock"}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in exempt}
+
+
+def kill(run: Run, seed: int) -> None:
+    status = run.seed(seed).status()
+    assert status.pid is not None
+    os.kill(status.pid, signal.SIGKILL)
+    while same_process(status.pid, status.process_started):
+        pass
+
+
+def test_seeds_are_computed_side_by_side(store: Store, config: RunConfig, wait: Wait) -> None:
+    run = start(store, config, [0, 1])
+    assert {run.seed(seed).status().state for seed in (0, 1)} <= {"queued", "running"}
+    wait(run, "done")
+    for seed in (0, 1):
+        status = run.seed(seed).status()
+        assert status.progress is not None
+        assert status.progress.fraction == 1.0
+        assert status.error is None
+        assert len(run.seed(seed).rounds()) == 3
+    assert not list((store.root / ".queue").glob("*.ticket"))
+
+
+def test_the_environment_is_recorded_without_the_machine(store: Store, config: RunConfig, wait: Wait) -> None:
+    run = start(store, config, [0], threads=1)
+    wait(run, "done")
+    environment = run.seed(0).environment()
+    assert set(environment) == {"versions", "threads", "device", "revision", "data_hash"}
+    assert environment["threads"] == 1
+    assert environment["device"] == "cpu"
+    assert {"python", "torch", "numpy", "glt-studio"} <= set(environment["versions"])
+    assert str(Path.home()) not in json.dumps(environment)
+
+
+def test_starting_a_complete_run_starts_nothing(store: Store, config: RunConfig, wait: Wait) -> None:
+    run = start(store, config, [0])
+    wait(run, "done")
+    before = run.seed(0).status()
+    start(store, config, [0])
+    assert resume(store, run) == []
+    assert run.seed(0).status() == before
+
+
+def test_more_rounds_extend_a_run(store: Store, config: RunConfig, wait: Wait) -> None:
+    wait(start(store, config, [0]), "done")
+    longer = start(store, config.model_copy(update={"rounds": 4}), [0])
+    wait(longer, "done")
+    assert len(longer.seed(0).rounds()) == 5
+
+
+def test_a_second_worker_on_a_seed_is_refused_before_anything_starts(
+    store: Store, long_config: RunConfig, slow_engine: pytest.MonkeyPatch, wait: Wait
+) -> None:
+    run = start(store, long_config, [1])
+    wait(run, "running")
+    before = run.seed(1).status()
+    with pytest.raises(StoreError, match=f"seed-1 is in use by process {before.pid} on"):
+        start(store, long_config, [0, 1])
+    assert run.seeds() == [1]
+    assert run.seed(1).status().pid == before.pid
+
+
+@pytest.mark.parametrize("extra", [[], ["--threads", "2"]])
+def test_a_worker_started_by_hand_is_refused_too(
+    store: Store, long_config: RunConfig, slow_engine: pytest.MonkeyPatch, wait: Wait, extra: list[str]
+) -> None:
+    from glt.jobs.worker import main
+
+    run = start(store, long_config, [0])
+    wait(run, "running")
+    assert main([str(store.root), run.name, "0", *extra]) == 1
+    assert run.seed(0).status().state == "running"
+
+
+def test_stop_ends_at_the_next_epoch_and_resume_gives_the_same_bytes(
+    store: Store, tmp_path: Path, wait: Wait, fake_engine: pytest.MonkeyPatch
+) -> None:
+    config = RunConfig(rounds=12, epochs=1, retrain_epochs=4)
+    reference = start(Store(tmp_path / "reference"), config, [0])
+    run = start(store, config, [0])
+    wait(run, "running", rounds=2)
+    assert stop(run) == [0]
+    status = run.seed(0).status()
+    assert status.state == "stopped"
+    assert status.error is None
+    assert 2 <= run.seed(0).whole_rounds() < 13
+    assert resume(store, run) == [0]
+    for each in (run, reference):
+        wait(each, "done")
+    assert bytes_of(run.seed(0).path) == bytes_of(reference.seed(0).path)
+
+
+def test_a_killed_worker_is_lost_and_a_resume_gives_the_same_bytes(store: Store, tmp_path: Path, wait: Wait) -> None:
+    config = RunConfig(rounds=12, epochs=1, retrain_epochs=4)
+    reference = start(Store(tmp_path / "reference"), config, [0])
+    run = start(store, config, [0])
+    for rounds in (1, 4, 7):
+        wait(run, "running", rounds=rounds)
+        kill(run, 0)
+        assert run.seed(0).status().state == "lost"
+        assert resume(store, run) == [0]
+    for each in (run, reference):
+        wait(each, "done")
+    assert bytes_of(run.seed(0).path) == bytes_of(reference.seed(0).path)
+
+
+def test_a_worker_that_does_not_listen_is_killed(
+    store: Store, long_config: RunConfig, fake_engine: pytest.MonkeyPatch, wait: Wait
+) -> None:
+    fake_engine.setenv("FAKE_EPOCH", "60")
+    run = start(store, long_config, [0])
+    wait(run, "running")
+    before = run.seed(0).status()
+    assert stop(run, grace=0.3) == [0]
+    assert before.pid is not None
+    assert not same_process(before.pid, before.process_started)
+    assert run.seed(0).status().state == "stopped"
+
+
+def test_a_worker_is_stopped_at_once_after_its_start(store: Store, long_config: RunConfig) -> None:
+    run = start(store, long_config, [0, 1])
+    assert stop(run) == [0, 1]
+    assert [run.seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
+
+
+def test_stopping_what_is_done_changes_nothing(store: Store, config: RunConfig, wait: Wait) -> None:
+    run = start(store, config, [0])
+    wait(run, "done")
+    assert stop(run) == []
+    assert run.seed(0).status().state == "done"
+
+
+def test_a_failure_is_one_sentence_and_the_traceback_is_in_the_log(
+    store: Store, config: RunConfig, wait: Wait, fake_engine: pytest.MonkeyPatch
+) -> None:
+    fake_engine.setenv("FAKE_FAULT", "studio")
+    run = start(store, config, [0])
+    wait(run, "failed")
+    assert run.seed(0).status().error == "The moon is missing: wait for night."
+    assert "Traceback" in run.seed(0).log_path.read_text()
+
+
+def test_a_failed_seed_is_tried_again_alone(
+    store: Store, config: RunConfig, wait: Wait, fake_engine: pytest.MonkeyPatch
+) -> None:
+    wait(start(store, config, [0]), "done")
+    fake_engine.setenv("FAKE_FAULT", "other")
+    run = start(store, config, [1])
+    wait(run, "failed", seeds=[1])
+    assert run.seed(1).status().error == "RuntimeError (first line): see log.txt, then resume the run."
+    fake_engine.delenv("FAKE_FAULT")
+    assert resume(store, run) == [1]
+    wait(run, "done")
+    assert run.seed(1).status().error is None
+
+
+def test_other_data_under_the_same_name_are_refused(store: Store, config: RunConfig, wait: Wait) -> None:
+    wait(start(store, config, [0]), "done")
+    run = store.create(config.model_copy(update={"rounds": 3}))
+    run.seed(0).write_environment({**run.seed(0).environment(), "data_hash": "0" * 64})
+    resume(store, run)
+    wait(run, "failed")
+    assert "data set cora is not the one seed 0" in (run.seed(0).status().error or "")
+    assert len(run.seed(0).rounds()) == 3
+
+
+def test_other_threads_than_at_the_start_are_refused(store: Store, config: RunConfig, wait: Wait) -> None:
+    wait(start(store, config, [0], threads=2), "done")
+    longer = config.model_copy(update={"rounds": 3})
+    with pytest.raises(JobError, match="threads = 2"):
+        start(store, longer, [0], threads=1)
+    run = start(store, longer, [0])
+    wait(run, "done")
+    assert run.seed(0).status().threads == 2
+
+
+def test_cuda_without_a_device_is_one_sentence(store: Store, config: RunConfig, wait: Wait) -> None:
+    run = start(store, config, [0], device="cuda")
+    wait(run, "failed")
+    assert "--device cpu" in (run.seed(0).status().error or "")
+
+
+def test_examples_are_left_alone(store: Store, config: RunConfig) -> None:
+    run = store.create(config)
+    (run.path / "EXAMPLE").touch()
+    with pytest.raises(StoreError, match="bundled example"):
+        start(store, config, [0])
+
+
+@pytest.mark.parametrize("value", ["0", "x", "-1", ""])
+def test_a_number_of_slots_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("GLT_SLOTS", value)
+    with pytest.raises(ConfigError, match="GLT_SLOTS"):
+        slot_count()

@@ -1,0 +1,72 @@
+"""A worker ends with the command it is tied to, and goes on without the one it is not tied to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from glt.config import RunConfig
+from glt.jobs.worker import main
+from glt.store import Store
+
+STARTER = """
+import sys, time
+from glt.config import RunConfig
+from glt.jobs import start
+from glt.store import Store
+config = RunConfig.model_validate_json(sys.argv[2])
+start(Store(sys.argv[1]), config, [0], tied=sys.argv[3] == "tied")
+print("started", flush=True)
+time.sleep(60)
+"""
+
+IMPORTS = """
+import sys
+import glt.jobs, glt.jobs.worker, glt.cli.main
+glt.cli.main.VERBS.names()
+heavy = {"torch", "torch_geometric", "pandas", "matplotlib", "streamlit", "scipy.optimize"} & set(sys.modules)
+sys.exit(f"imported {heavy}" if heavy else 0)
+"""
+
+
+@pytest.mark.usefixtures("slow_engine")
+@pytest.mark.parametrize(("tie", "state"), [("tied", "lost"), ("free", "running")])
+def test_killing_the_starter(
+    store: Store, long_config: RunConfig, wait: Callable[..., None], tie: str, state: str
+) -> None:
+    command = [sys.executable, "-c", STARTER, str(store.root), long_config.model_dump_json(), tie]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as starter:
+        assert starter.stdout is not None
+        assert starter.stdout.readline() == b"started\n"
+        run = store.create(long_config)
+        wait(run, "running", rounds=1)
+        starter.send_signal(signal.SIGKILL)
+    time.sleep(1.0)
+    assert run.seed(0).status().state == state
+
+
+@pytest.mark.usefixtures("slow_engine")
+def test_a_signal_stops_a_worker(store: Store, long_config: RunConfig, wait: Callable[..., None]) -> None:
+    run = store.create(long_config)
+    command = [sys.executable, "-m", "glt.jobs.worker", str(store.root), run.name, "4"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL) as worker:
+        wait(run, "running", "lost", seeds=[4], rounds=1)  # lost: before its first status
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(timeout=30) == 130
+    assert run.seed(4).status().state == "stopped"
+
+
+def test_waiting_workers_and_the_command_line_import_nothing_heavy() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([sys.executable, "-c", IMPORTS], check=True, env=environment)
+
+
+def test_an_unknown_run_is_one_sentence(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(store.root), "nothing", "0"]) == 1
+    assert capsys.readouterr().err.startswith("No run 'nothing' in the store")
