@@ -12,7 +12,8 @@ from analysis import formats, marks, palette
 from analysis.curves.frame import HEIGHT, Frame
 from analysis.tables.curve import dense_table
 
-TOP, BOTTOM, RIGHT = 92, 62, 118
+# Pixels. Labels of baselines stand in the right margin, which grows with them.
+TOP, BOTTOM, RIGHT, WIDEST, LETTER = 92, 62, 118, 260, 6.8
 LINE_HEIGHT = 19
 
 
@@ -33,12 +34,20 @@ def _baselines(figure: go.Figure, frame: Frame, paper: bool) -> None:
     places = marks.spread([100 * line.mean for line, _, _ in rules], _units(frame, 2 * LINE_HEIGHT))
     for (line, color, dash), place in zip(rules, places, strict=True):
         figure.add_hline(y=100 * line.mean, line={"color": color, "width": 1.4, "dash": dash}, layer="below")
-        text = f"{escape(line.name, quote=False)}<br>{formats.percent(line.mean)}"
+        text = "<br>".join(escape(words, quote=False) for words in _baseline_lines(line))
         _words(figure, text, color, x=1, xref="paper", y=place, xanchor="left", xshift=8, align="left")
+    longest = max((len(words) for line, _, _ in rules for words in _baseline_lines(line)), default=0)
+    figure.update_layout(margin={"r": min(max(RIGHT, 24 + LETTER * longest), WIDEST)})
+
+
+def _baseline_lines(line: marks.Baseline) -> tuple[str, str]:
+    value = formats.percent(line.mean)
+    return (f"{line.name} {value}", line.owner) if line.owner else (line.name, value)
 
 
 def _feet(figure: go.Figure, frame: Frame) -> None:
     rows = frame.table[frame.table["is_extreme"]].sort_values("x", ascending=frame.x == "macs")
+    rows = rows.drop_duplicates(["method", "round"])
     for level, row in enumerate(rows.to_dict("records")):
         ink = palette.color(row["method"], frame.dark)
         place = float(frame.place(row["x"]))
@@ -75,7 +84,7 @@ def _legends(figure: go.Figure, frame: Frame) -> None:
     figure.update_layout(
         legend={**legend, "y": 1 + 1.3 * row, "font": {"size": 15}},
         legend2={**legend, "y": 1 + 0.25 * row, **quiet},
-        margin={"t": TOP, "b": BOTTOM, "r": RIGHT},
+        margin={"t": TOP, "b": BOTTOM},
     )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
+NAMED = 2
+
 
 class Baseline(NamedTuple):
-    """One dashed line: a dense mean (fraction) and whose it is ("Dense", or "Dense (UGS)" where means differ)."""
+    """One dashed line: a dense mean (fraction), its name, and whose it is where means differ ("UGS", "3 runs")."""
 
     mean: float
     name: str
+    owner: str = ""
 
 
 def baselines(dense: pd.DataFrame) -> list[Baseline]:
@@ -19,4 +23,8 @@ def baselines(dense: pd.DataFrame) -> list[Baseline]:
     means = [(float(mean), list(rows["label"])) for mean, rows in dense.groupby(dense["mean"].round(9))]
     if len(means) == 1:
         return [Baseline(means[0][0], "Dense")]
-    return [Baseline(mean, f"Dense ({', '.join(labels)})") for mean, labels in means]
+    return [Baseline(mean, "Dense", _owner(labels)) for mean, labels in means]
+
+
+def _owner(labels: Sequence[str]) -> str:
+    return f"{len(labels)} runs" if len(labels) > NAMED else ", ".join(labels)

@@ -135,7 +135,8 @@ def _axes(area: Axes, panel: Panel) -> None:
 def _words(area: Axes, panel: Panel) -> None:
     small: dict[str, Any] = {"fontsize": "small", "annotation_clip": False}
     for line in marks.baselines(dense_table(panel.rounds, panel.score)):
-        text = f"{line.name} {100 * line.mean:.1f}%"
+        of_runs = f" ({line.owner})" if line.owner else ""
+        text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
         area.annotate(
             text, (1, 100 * line.mean), (0, 2), area.get_yaxis_transform(), "offset points", ha="right", **small
         )

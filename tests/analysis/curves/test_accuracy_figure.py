@@ -70,8 +70,8 @@ def test_dense_is_one_dashed_line_with_its_value(rounds: pd.DataFrame) -> None:
 def test_different_dense_models_are_named(make_scored: Callable[..., Run]) -> None:
     rounds = rounds_table([make_scored("ugs", [[0.82, 0.8]]), make_scored("random", [[0.80, 0.8]])])
     words = [note.text for note in draw(rounds).layout.annotations]
-    assert "Dense (UGS)<br>82.0 %" in words
-    assert "Dense (Random pruning)<br>80.0 %" in words
+    assert "Dense 82.0 %<br>UGS" in words
+    assert "Dense 80.0 %<br>Random pruning" in words
 
 
 def test_hover_has_all_the_numbers(rounds: pd.DataFrame) -> None:
