@@ -21,7 +21,7 @@ def run(args: Namespace) -> int:
 
     report = audit(find_seed_run(args), args.round)
     if args.json:
-        print_json({"max_logit_difference": report.max_logit_difference, "passed": report.passed})
+        print_json(report.as_json())
     else:
         verdict = "passed" if report.passed else "failed"
         print(f"Audit {verdict}: the largest difference between logits is {report.max_logit_difference:.2e}.")

@@ -21,7 +21,8 @@ def mask_of(kind: str) -> EdgeMask:
 
 def dense_mask(graph: Graph, mask: EdgeMask, values: torch.Tensor) -> torch.Tensor:
     """Put every surviving entry's value at [target, source] of an N x N matrix."""
-    full = torch.zeros(mask.keep.size, dtype=values.dtype).index_put((torch.from_numpy(mask.keep).nonzero()[:, 0],), values)
+    survivors = torch.from_numpy(np.flatnonzero(mask.keep))
+    full = torch.zeros(mask.keep.size, dtype=values.dtype).index_put((survivors,), values)
     there, back = full.reshape(2, -1) if mask.kind == "directed" else (full, full)
     low, high = torch.from_numpy(graph.edges)
     matrix = torch.zeros(graph.num_nodes, graph.num_nodes, dtype=values.dtype)

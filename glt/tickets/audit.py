@@ -1,0 +1,85 @@
+"""The audit: delete the pruned edges and weights physically, evaluate again, and compare with masks multiplied in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from glt.data import load_graph
+from glt.errors import StoreError
+from glt.masks import Masks
+from glt.sparse import Dropout, GraphOperator
+from glt.store import SeedRun
+from glt.training.problem import Arrays, Problem
+
+TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What deleting changed: the largest difference of a logit, and the test score before and after."""
+
+    round: int
+    max_logit_difference: float
+    tolerance: float
+    edge_entries_deleted: int
+    weights_deleted: int
+    recorded_test: float
+    test: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether pruned means gone: no logit moved by more than the tolerance."""
+        return self.max_logit_difference <= self.tolerance
+
+    def as_json(self) -> dict[str, object]:
+        """Return the document `glt audit --json` prints."""
+        return {**asdict(self), "passed": self.passed}
+
+
+def audit(seed_run: SeedRun, round_: int) -> AuditReport:
+    """Audit one round of a seed on the CPU; raises StoreError when the round or its weights are not in the store."""
+    records = seed_run.rounds()
+    if not 0 <= round_ < len(records):
+        raise StoreError(f"Round {round_} is not in {seed_run.path}, which holds rounds 0 to {len(records) - 1}.")
+    problem = Problem(seed_run.config, load_graph(seed_run.config.dataset))
+    masks, weights = seed_run.masks(round_), seed_run.weights(round_)
+    multiplied = multiplied_logits(problem, masks, weights)
+    deleted = deleted_logits(problem, masks, weights)
+    return AuditReport(
+        round=round_,
+        max_logit_difference=float((multiplied - deleted).abs().max()),
+        tolerance=TOLERANCE,
+        edge_entries_deleted=masks.edges.keep.size - masks.edges.kept,
+        weights_deleted=masks.weights.total - masks.weights.kept,
+        recorded_test=records[round_].test,
+        test=problem.task.scores(deleted).test,
+    )
+
+
+def multiplied_logits(problem: Problem, masks: Masks, weights: Arrays) -> Tensor:
+    """Evaluate with nothing deleted: all edges in the structure, masks multiplied in as 0 and 1."""
+    everything = problem.full_masks().edges
+    factors = torch.from_numpy(masks.edges.keep.astype(np.float32))
+    tensors = {name: torch.from_numpy(value * masks.weights.keep.get(name, True)) for name, value in weights.items()}
+    return _evaluate(problem, GraphOperator(problem.graph, everything), factors, tensors)
+
+
+def deleted_logits(problem: Problem, masks: Masks, weights: Arrays) -> Tensor:
+    """Evaluate on what is left: surviving edges only, surviving weights only (as sparse CSR tensors)."""
+    tensors = {name: torch.from_numpy(value) for name, value in weights.items()}
+    for name, keep in masks.weights.keep.items():
+        tensors[name] = (tensors[name] * torch.from_numpy(keep)).to_sparse_csr()
+    return _evaluate(problem, GraphOperator(problem.graph, masks.edges), None, tensors)
+
+
+@torch.no_grad()
+def _evaluate(
+    problem: Problem, operator: GraphOperator, edge_values: Tensor | None, weights: Mapping[str, Tensor]
+) -> Tensor:
+    stem = problem.model.stem(operator, edge_values, problem.features, weights, problem.config)
+    return problem.model.head(stem, weights, Dropout(0, None), problem.config)
