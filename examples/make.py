@@ -6,7 +6,6 @@ again goes on where it stopped. Packed runs leave out theta_0 and weights.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,9 +28,8 @@ def compute(method: str, store: Path) -> None:
 
 
 def pack(method: str, store: Path) -> None:
-    """Pack one finished run, replacing the example it had."""
+    """Pack one finished run; an example it had is replaced."""
     run = Store(store).create(resolve({"dataset": "cora", "model": "gcn", "method": method}, "official"))
-    shutil.rmtree(EXAMPLES / run.name, ignore_errors=True)
     print(f"packed {pack_run(run, EXAMPLES).path}")
 
 
