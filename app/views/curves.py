@@ -8,7 +8,6 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
-from analysis import formats
 from analysis.curves import accuracy_figure
 from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, XAxis, caption, curve_table
@@ -17,6 +16,14 @@ from app.widgets.opened import opened
 from glt.store import MAC_CONVENTIONS, MacConvention, Run
 
 AXES = {"graph": "Graph sparsity", "weight": "Weight sparsity", "macs": "MACs"}
+PERCENT = (
+    "Graph sparsity",
+    "Edges kept, either way",
+    "Edges kept, both ways",
+    "Weight sparsity",
+    "Test accuracy",
+    "95% interval",
+)
 SCORES = {"test": "best validation", "test_last": "last epoch"}
 
 
@@ -30,6 +37,7 @@ class View:
     tolerance: float
     paper: bool
     each_seed: bool
+    whole: bool
 
 
 def page() -> None:
@@ -56,21 +64,30 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         runs = pickers.pick_runs(found, pickers.same_setting(found))
         x = controls.segments("x", "Horizontal axis", AXES)
-        macs = controls.select("macs", "MACs count", {name: MAC_NAMES[name] for name in MAC_CONVENTIONS}, width=160)
-        score = controls.select("score", "Test accuracy at", SCORES, width=150)
+        macs = controls.select("macs", "MACs count", {name: MAC_NAMES[name] for name in MAC_CONVENTIONS}, width=150)
+        score = controls.select("score", "Test accuracy at", SCORES, width=145)
         tolerance = controls.tolerance()
-        with st.container(width="content", gap=None):
+        with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
             paper = controls.switch("paper", "Paper's points")
             each_seed = controls.switch("each_seed", "Each seed", default=True)
-    view = View(cast(XAxis, x), cast(MacConvention, macs), cast(Score, score), tolerance, paper, each_seed)
-    return runs, view
+            whole = controls.switch("whole", "Full range")
+    choices = (cast(XAxis, x), cast(MacConvention, macs), cast(Score, score))
+    return runs, View(*choices, tolerance, paper, each_seed, whole)
 
 
 def _picture(runs: list[Run], view: View) -> None:
     rounds = reading.rounds_of(runs)
     table = curve_table(rounds, view.score, view.x, view.macs, view.tolerance)
     figure = accuracy_figure(
-        table, rounds, x=view.x, score=view.score, macs=view.macs, paper=view.paper, dark=look.is_dark()
+        table,
+        rounds,
+        x=view.x,
+        score=view.score,
+        macs=view.macs,
+        paper=view.paper,
+        dark=look.is_dark(),
+        near=not view.whole,
+        seeds=view.each_seed,
     )
     event = st.plotly_chart(
         figure,
@@ -95,25 +112,29 @@ def _open_point(event: Any) -> None:
 
 
 def _numbers(table: pd.DataFrame) -> None:
-    st.dataframe(numbers(table), hide_index=True, key="numbers", height=320)
+    percent = st.column_config.NumberColumn(format="%.1f %%")
+    columns = dict.fromkeys(PERCENT, percent)
+    columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
+    columns["MACs"] = st.column_config.NumberColumn(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M")
+    columns["Against dense"] = st.column_config.NumberColumn(format="%+.1f points", help="Paired by seed")
+    st.dataframe(numbers(table), hide_index=True, key="numbers", height=320, column_config=columns)
 
 
 def numbers(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `curve_table` as people read them."""
+    """Return the rows of `curve_table` under the words of the page: percent and millions, so that they sort."""
     return pd.DataFrame(
         {
             "Method": table["label"],
             "Round": table["round"],
-            "Graph sparsity": [formats.percent(v) for v in table["graph_sparsity"]],
-            "Weight sparsity": [formats.percent(v) for v in table["weight_sparsity"]],
-            "Edges kept, either way": [formats.percent(v) for v in table["edges_kept_either_way"]],
-            "both ways": [formats.percent(v) for v in table["edges_kept_both_ways"]],
-            "MACs": [formats.macs(v) for v in table["macs"]],
-            "Test accuracy": [
-                formats.percent_interval(mean, high - mean)
-                for mean, high in zip(table["mean"], table["high"], strict=True)
-            ],
-            "Against dense": [formats.points(v) for v in table["difference"]],
             "Ticket": ["★" if star else "" for star in table["is_ticket"]],
+            "Graph sparsity": 100 * table["graph_sparsity"],
+            "Edges kept, either way": 100 * table["edges_kept_either_way"],
+            "Edges kept, both ways": 100 * table["edges_kept_both_ways"],
+            "Weight sparsity": 100 * table["weight_sparsity"],
+            "MACs": table["macs"] / 1e6,
+            "Test accuracy": 100 * table["mean"],
+            "95% interval": 100 * (table["high"] - table["mean"]),
+            "Against dense": 100 * table["difference"],
+            "Seeds": table["seeds"],
         }
     )

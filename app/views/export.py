@@ -1,7 +1,169 @@
+"""Export: a figure or a table as a paper wants it, seen before it is downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import pandas as pd
 import streamlit as st
-from app.widgets import frame
+
+from analysis import published
+from analysis.export import (
+    FIGURES,
+    FORMATS,
+    VENUES,
+    FigureChoices,
+    csv_bytes,
+    draw,
+    figure_bytes,
+    json_bytes,
+    measurements_latex,
+    tickets_latex,
+)
+from analysis.marks.axes import MAC_NAMES
+from analysis.tables import Score, XAxis, caption, curve_table, tickets_table
+from app.views.curves import AXES, SCORES
+from app.widgets import controls, frame, measuring, pickers, reading, sampling
+from app.widgets.opened import opened
+from glt.data import load_graph
+from glt.errors import ConfigError
+from glt.store import MAC_CONVENTIONS, MacConvention, Run
+
+TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
+COLUMNS = {"1": "one column", "2": "two columns"}
+MIME = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
+PREVIEW_DPI = 200
+SCREEN_PIXELS_AN_INCH = 150
 
 
 def page() -> None:
-    with frame.page("export", ""):
-        frame.empty("x", "y", "hub")
+    """Show the page."""
+    with frame.page("Export", "Figures and tables as a paper wants them, from the numbers on the other pages."):
+        found = pickers.with_rounds(opened().runs)
+        if not found:
+            frame.empty(
+                "Nothing to export yet",
+                "Figures and tables appear as soon as a run has finished a round.",
+                "file_save",
+                "launch",
+                "Launch a run",
+            )
+            return
+        whats = {**{figure.name: f"Figure · {figure.label}" for figure in FIGURES}, **TABLES}
+        with st.container(key="choice", horizontal=True, vertical_alignment="bottom", gap="small"):
+            what = controls.select("what", "Figure or table", whats, "accuracy", width=360)
+            runs = pickers.pick_runs(found, pickers.same_setting(found))
+            choices = FigureChoices() if what in TABLES else _page_choices()
+        if not runs:
+            frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
+        elif what in TABLES:
+            _table(what, runs)
+        else:
+            _figure(what, runs, choices)
+
+
+def _page_choices() -> FigureChoices:
+    venue = controls.select("venue", "Venue", {v.name: v.label for v in VENUES.values()}, "icml", width=120)
+    columns = controls.segments("columns", "Width", COLUMNS)
+    return FigureChoices(venue=venue, columns=int(columns))
+
+
+def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
+    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        choices = _subgraph_choices(runs, choices) if what == "subgraphs" else _curve_choices(choices)
+    with st.skeleton(height=360):
+        picture = _preview(what, runs, choices)
+    with st.container(border=True, key="preview", horizontal_alignment="center"):
+        width = int(choices.width * SCREEN_PIXELS_AN_INCH)
+        st.image(picture, width=width, alt=f"Preview of the figure, {choices.width:g} inches wide")
+    st.caption(_figure_caption(what, runs, choices))
+    name = f"{runs[0].config.dataset}-{what}-{choices.venue}"
+    with st.container(horizontal=True, gap="small", key="downloads"):
+        for kind in FORMATS:
+            _download(kind.upper(), f"{name}.{kind}", MIME[kind], lambda kind=kind: _file(what, runs, choices, kind))
+        if what == "accuracy":
+            table = curve_table(reading.rounds_of(runs), choices.score, "graph", choices.macs, choices.tolerance)
+            _download("CSV of its points", f"{name}.csv", "text/csv", lambda: csv_bytes(table))
+
+
+def _curve_choices(choices: FigureChoices) -> FigureChoices:
+    x = controls.segments("x", "Horizontal axis", {**AXES, "all": "All three"})
+    macs = controls.select("macs", "MACs count", {name: MAC_NAMES[name] for name in MAC_CONVENTIONS}, width=150)
+    score = controls.select("score", "Test accuracy at", SCORES, width=145)
+    tolerance = controls.tolerance()
+    with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
+        paper = controls.switch("paper", "Paper's points")
+        whole = controls.switch("whole", "Full range")
+    return replace(
+        choices,
+        x=cast(XAxis, x),
+        macs=cast(MacConvention, macs),
+        score=cast(Score, score),
+        tolerance=tolerance,
+        paper=paper,
+        near=not whole,
+    )
+
+
+def _subgraph_choices(runs: list[Run], choices: FigureChoices) -> FigureChoices:
+    seed = pickers.pick_shared_seed(runs)
+    number = pickers.pick_round([run.seed(seed) for run in runs])
+    sample = sampling.pick_sample(load_graph(runs[0].config.dataset))
+    return replace(choices, seed=seed, round=number, sample=sample)
+
+
+def _preview(what: str, runs: list[Run], choices: FigureChoices) -> bytes:
+    return _png(what, tuple(reading.stamp(run) for run in runs), repr(choices), runs, choices)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _png(what: str, stamps: Any, chosen: str, _runs: list[Run], _choices: FigureChoices) -> bytes:
+    return figure_bytes(draw(what, _runs, _choices), "png", PREVIEW_DPI)
+
+
+def _file(what: str, runs: list[Run], choices: FigureChoices, kind: str) -> bytes:
+    return figure_bytes(draw(what, runs, choices), kind)
+
+
+def _figure_caption(what: str, runs: list[Run], choices: FigureChoices) -> str:
+    size = f"{VENUES[choices.venue].label}, {choices.width:g} in wide, fonts embedded. "
+    if what != "accuracy":
+        return size + f"Seed {choices.seed}, round {choices.round}."
+    return size + caption(reading.rounds_of(runs), choices.score, choices.macs, choices.tolerance, choices.paper)
+
+
+def _table(what: str, runs: list[Run]) -> None:
+    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        table, latex = _measurements(runs) if what == "measurements" else _tickets(runs)
+    st.code(latex, language="latex", height=420, wrap_lines=True)
+    name = f"{runs[0].config.dataset}-{what}"
+    with st.container(horizontal=True, gap="small", key="downloads"):
+        _download("LaTeX", f"{name}.tex", "application/x-tex", latex.encode)
+        _download("CSV", f"{name}.csv", "text/csv", lambda: csv_bytes(table))
+        _download("JSON", f"{name}.json", "application/json", lambda: json_bytes(table))
+
+
+def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str]:
+    dataset = runs[0].config.dataset
+    if any(run.config.dataset != dataset for run in runs):
+        raise ConfigError("A table of measurements is about one data set: choose runs on the same one.")
+    number = pickers.pick_any_round(runs)
+    table = measuring.table_of(runs, number, null=False, printed=published.measurements(dataset))
+    return table, measurements_latex(table, dataset)
+
+
+def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:
+    score = cast(Score, controls.select("score", "Test accuracy at", SCORES, width=145))
+    words = {name: MAC_NAMES[name] for name in MAC_CONVENTIONS}
+    macs = cast(MacConvention, controls.select("macs", "MACs count", words, width=150))
+    tolerance = controls.tolerance()
+    table = tickets_table(reading.rounds_of(runs), score, macs, tolerance)
+    if table.empty:
+        raise ConfigError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
+    return table, tickets_latex(table, score, macs, tolerance)
+
+
+def _download(label: str, name: str, mime: str, data: Callable[[], bytes]) -> None:
+    st.download_button(label, data, name, mime, key=f"download-{name}", on_click="ignore", icon=":material/download:")

@@ -38,10 +38,9 @@ def page() -> None:
 
 
 def _controls(found: list[Run]) -> tuple[list[Run], int, bool]:
-    last = max(run.config.rounds for run in found)
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         runs = pickers.pick_runs(found, pickers.same_setting(found))
-        number = controls.step("round", "Round", last, min(published.MEASUREMENT_ROUND, last), width=320)
+        number = pickers.pick_any_round(runs or found)
         null = controls.switch(
             "null",
             "Random graphs of equal density",

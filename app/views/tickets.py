@@ -17,6 +17,8 @@ from app.widgets import auditing, controls, frame, links, pickers, reading
 from app.widgets.opened import opened
 from glt.store import MAC_CONVENTIONS, Run
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
 Row = Mapping[Hashable, Any]
 
 
@@ -123,7 +125,7 @@ def as_read(rounds: pd.DataFrame, score: Score, tolerance: float) -> pd.DataFram
             f"{formats.macs(macs)} ({formats.MINUS}{formats.percent(saved)})"
             for macs, saved in zip(counted["macs"], counted["macs_saved"], strict=True)
         ]
-    return pd.DataFrame(read)
+    return pd.DataFrame(read).map(lambda text: text.replace(" %", f"{NO_BREAK}%"))
 
 
 def difference(row: Row) -> str:

@@ -81,7 +81,7 @@ def number(name: str, label: str, default: float, low: float, high: float, step:
 def tolerance() -> float:
     """Choose by how much a ticket may stay below its dense baseline; returns a fraction."""
     told = "A round is a ticket when its mean is at least the dense mean minus this tolerance."
-    points = number("tolerance", "Tolerance (points)", 0.0, 0.0, 5.0, 0.1, format="%.1f", width=140, help=told)
+    points = number("tolerance", "Tolerance (points)", 0.0, 0.0, 5.0, 0.1, format="%.1f", width=150, help=told)
     return points / 100
 
 

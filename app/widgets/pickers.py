@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis import palette
+from analysis import palette, published
 from app.widgets import controls
 from app.widgets.opened import setting
-from glt.store import Run
+from glt.errors import ConfigError
+from glt.store import Run, SeedRun
+
+# The paper's measurements are of this round.
+DEFAULT_ROUND = published.MEASUREMENT_ROUND
 
 
 def run_words(runs: Sequence[Run]) -> dict[str, str]:
@@ -53,7 +57,7 @@ def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
 def pick_run(runs: Sequence[Run], default: Run | None = None) -> Run:
     """Choose one run."""
     words = run_words(runs)
-    name = controls.select("run", "Run", words, default.name if default else None, width=300)
+    name = controls.select("run", "Run", words, default.name if default else None, width=240)
     return next(run for run in runs if run.name == name)
 
 
@@ -63,9 +67,23 @@ def pick_seed(run: Run) -> int:
     return int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=90))
 
 
-def by_method(runs: Sequence[Run]) -> Mapping[str, Run]:
-    """Return the first run of each method, in the order of `runs`."""
-    found: dict[str, Run] = {}
-    for run in runs:
-        found.setdefault(run.config.method, run)
-    return found
+def pick_shared_seed(runs: Sequence[Run]) -> int:
+    """Choose a seed that all these runs have; raises ConfigError when they share none."""
+    shared = sorted(set.intersection(*(set(run.seeds()) for run in runs)))
+    if not shared:
+        raise ConfigError("The chosen runs have no seed in common, so they cannot stand side by side: choose others.")
+    return int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in shared}, width=90))
+
+
+def pick_round(seeds: Sequence[SeedRun]) -> int:
+    """Choose a round that all these seeds have finished; 0 without asking when there is only that."""
+    return _pick_round(min(seed.whole_rounds() for seed in seeds) - 1)
+
+
+def pick_any_round(runs: Sequence[Run]) -> int:
+    """Choose a round that at least one seed of these runs has finished."""
+    return _pick_round(max(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1)
+
+
+def _pick_round(last: int) -> int:
+    return controls.step("round", "Round", last, min(DEFAULT_ROUND, last), width=330) if last > 0 else 0

@@ -122,7 +122,7 @@ def _doing(run: Run, status: Status, done: int | None) -> str:
     if status.state == "running":
         now = status.progress
         if now is None:
-            return "starts"
+            return "starts: loads torch and the data"
         left = f", {formats.duration(now.seconds_left)} left" if now.seconds_left is not None else ""
         return f"round {now.round} of {now.rounds}, {now.stage} {now.epoch} of {now.epochs}{left}"
     if done is None:

@@ -11,7 +11,8 @@ from analysis.tables import rounds_table
 from app.widgets.opened import Opened
 from glt.config import RunConfig
 from glt.jobs.forecast import Forecast, forecast
-from glt.store import Run
+from glt.masks import EdgeMask
+from glt.store import Run, SeedRun
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 
@@ -43,3 +44,14 @@ def _forecast(
     stamps: tuple[Stamp, ...], question: tuple[str, ...], _found: Opened, _configs: list[RunConfig], _seeds: list[int]
 ) -> Forecast:
     return forecast(_found.store, _configs, _seeds, _found.runs)
+
+
+def edge_mask(run: Run, seed: int, number: int) -> EdgeMask:
+    """Return the edge mask after a round, from the cache while the seed's rounds have not changed."""
+    seed_run = run.seed(seed)
+    return _edge_mask(str(seed_run.path.absolute()), seed_run.rounds_stamp(), number, seed_run)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _edge_mask(path: str, written: tuple[int, int], number: int, _seed_run: SeedRun) -> EdgeMask:
+    return _seed_run.masks(number).edges
