@@ -1,4 +1,4 @@
-"""`python -m analysis table measurements|tickets RUN...`: a table as LaTeX, CSV or JSON."""
+"""`python -m analysis table measurements|tickets|paper RUN...`: a table as LaTeX, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ToLatex = Callable[["pd.DataFrame"], str]
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the table, its runs, what it counts and the format."""
-    parser.add_argument("table", choices=("measurements", "tickets"), help="which table")
+    parser.add_argument("table", choices=tuple(_TABLES), help="which table")
     add_runs(parser)
     parser.add_argument("--format", choices=("latex", "csv", "json"), default="latex", help="default: latex")
     parser.add_argument("--round", type=count, metavar="K", help="round of the measurements (default: the last)")
@@ -34,7 +34,7 @@ def run(args: Namespace) -> int:
     from analysis.export import csv_bytes, json_bytes
 
     runs = find_runs(args)
-    table, to_latex = _measurements(runs, args) if args.table == "measurements" else _tickets(runs, args)
+    table, to_latex = _TABLES[args.table](runs, args)
     if args.format == "latex":
         content = to_latex(table).encode()
     else:
@@ -64,11 +64,23 @@ def _tickets(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLate
     return table, lambda made: tickets_latex(made, chosen_score(args), args.macs, args.tolerance)
 
 
+def _paper(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.export import paper_latex
+    from analysis.tables import curve_table, paper_table, rounds_table
+
+    table = paper_table(curve_table(rounds_table(runs), chosen_score(args), "graph", args.macs, args.tolerance))
+    if table.empty:
+        raise StoreError("The paper prints no value for a finished round of these runs: wait, or choose other runs.")
+    return table, paper_latex
+
+
 def _last_round(runs: Sequence[Run]) -> int:
     last = [len(run.seed(seed).rounds()) - 1 for run in runs for seed in run.seeds()]
     if not last or min(last) < 0:
         raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
     return min(last)
 
+
+_TABLES = {"measurements": _measurements, "tickets": _tickets, "paper": _paper}
 
 VERBS.register(Verb("table", "Write a table as LaTeX, CSV or JSON.", add_arguments, run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from analysis.export.choices import FigureChoices, Sample
 from analysis.export.data import csv_bytes, json_bytes
 from analysis.export.figures import FIGURES, PaperFigure, draw
-from analysis.export.latex import measurements_latex, tickets_latex
+from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.export.rendering import FORMATS, figure_bytes
 from analysis.export.venues import VENUES, Venue
 
@@ -22,5 +22,6 @@ __all__ = [
     "figure_bytes",
     "json_bytes",
     "measurements_latex",
+    "paper_latex",
     "tickets_latex",
 ]

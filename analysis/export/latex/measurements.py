@@ -13,6 +13,7 @@ from analysis.measures import wording
 from analysis.tables.statistics import half_width
 
 COUNTS = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
+SMALL = 1e3
 SHOWN = (*COUNTS, *published.MEASUREMENT_ROWS)
 
 
@@ -46,8 +47,9 @@ def _measure(table: pd.DataFrame, name: str) -> list[str]:
 
 def _paper(table: pd.DataFrame, name: str) -> list[str]:
     scale, decimals, _ = _scale(name, float(table[name].iloc[0]))
-    values = table[f"{name}_published"]
-    return [r"\quad in the paper", *(number(scale * value, decimals=min(decimals, 4)) for value in values)]
+    # The paper prints five decimals, of which three go into the scale.
+    decimals = min(decimals, 2) if scale == SMALL else decimals
+    return [r"\quad in the paper", *(number(scale * v, decimals=decimals) for v in table[f"{name}_published"])]
 
 
 def _closest(table: pd.DataFrame, name: str) -> int | None:
@@ -61,7 +63,7 @@ def _scale(name: str, original: float) -> tuple[float, int, str]:
     if wording.is_share(name):
         return 100.0, 1, r" (\%)"
     if original and abs(original) < 0.01:
-        return 1e3, 3, r" ($\times 10^{-3}$)"
+        return SMALL, 3, r" ($\times 10^{-3}$)"
     return 1.0, 0 if abs(original) >= 100 else 2 if abs(original) >= 1 else 4, ""
 
 

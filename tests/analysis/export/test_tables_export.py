@@ -132,6 +132,22 @@ def test_command_line(
     assert capsys.readouterr().out == ""
 
 
+def test_ours_beside_the_paper(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_scored("ugs", [[0.82, 0.82, 0.82, 0.82, 0.79]])
+    assert main(["table", "paper", str(run.path)]) == 0
+    assert cells(capsys.readouterr().out, "Cora UGS") == [
+        "Cora UGS",
+        "4",
+        "$18.5$",
+        "$59.0$",
+        "$79.0$",
+        "$80.8$",
+        "$-1.8$",
+    ]
+    assert main(["table", "paper", str(make_scored("random", [[0.8, 0.8]]).path)]) == 1
+    assert "prints no value" in capsys.readouterr().err
+
+
 def test_command_line_complaints(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
     dense = str(make_scored("ugs", [[0.8]]).path)
     assert main(["table", "tickets", dense]) == 1
