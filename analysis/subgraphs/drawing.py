@@ -88,9 +88,10 @@ def _sizes(panel: Panel) -> list[float]:
 
 
 def _describe(panel: Panel, node: int) -> str:
+    name, index = panel.subgraph.names[node], str(panel.subgraph.nodes[node])
     before, after = int(panel.full_degrees[node]), int(panel.degrees[node])
     degree = f"degree {before}" if before == after else f"degree {before}, {after} left"
-    return f"Node {panel.subgraph.names[node]}\n{panel.subgraph.class_name(node)}\n{degree}"
+    return f"Node {name}{'' if name == index else f' (index {index})'}\n{panel.subgraph.class_name(node)}\n{degree}"
 
 
 def _edges(panel: Panel, tone: Look) -> Items:

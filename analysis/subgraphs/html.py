@@ -69,6 +69,7 @@ def _data(panels: Sequence[Panel], dark: bool, selected: int | None) -> dict[str
         "key": hashlib.sha256(part.nodes.tobytes() + part.positions.tobytes()).hexdigest()[:16],
         "ink": look(dark).text,
         "names": part.names,
+        "indices": part.nodes.tolist(),
         "selected": place,
         "panels": [network_data(panel, dark) for panel in panels],
     }

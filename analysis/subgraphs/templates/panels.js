@@ -74,8 +74,12 @@
     const wanted = text.trim().toLowerCase();
     if (!wanted) return select(null);
     const names = data.names.map((name) => name.toLowerCase());
-    const exact = names.indexOf(wanted);
-    const node = exact >= 0 ? exact : names.findIndex((name) => name.startsWith(wanted));
+    const ways = [
+      () => names.indexOf(wanted),
+      () => data.indices.findIndex((index) => String(index) === wanted),
+      () => names.findIndex((name) => name.startsWith(wanted)),
+    ];
+    const node = ways.reduce((found, way) => (found < 0 ? way() : found), -1);
     if (node < 0) {
       select(null);
       byId("message").textContent = `No node ${text.trim()} in this sample`;

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from analysis.subgraphs import SAMPLERS, sample_nodes
+from analysis.subgraphs.communities import find_communities
+from glt.data import Graph
+from glt.errors import ConfigError
+
+
+def as_networkx(graph: Graph) -> nx.Graph:
+    whole = nx.empty_graph(graph.num_nodes)
+    whole.add_edges_from(graph.edges.T.tolist())
+    return whole
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_sample_is_sorted_without_repeats_and_the_same_again(cora: Graph, kind: str, seed: int) -> None:
+    nodes = sample_nodes(cora, kind, size=80, seed=seed)
+    assert 1 <= nodes.size <= 80
+    assert (np.diff(nodes) > 0).all()
+    assert np.array_equal(nodes, sample_nodes(cora, kind, size=80, seed=seed))
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+def test_other_seeds_give_other_samples(cora: Graph, kind: str) -> None:
+    found = {sample_nodes(cora, kind, size=40, seed=seed, center=None).tobytes() for seed in range(5)}
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize("kind", ["walk", "ego"])
+def test_walk_and_ego_hold_their_center_and_are_connected(cora: Graph, kind: str) -> None:
+    nodes = sample_nodes(cora, kind, size=60, center=1358)
+    assert nodes.size == 60
+    assert 1358 in nodes
+    assert nx.is_connected(as_networkx(cora).subgraph(nodes.tolist()))
+
+
+def test_ego_takes_the_nearest_nodes(two_triangles: Graph) -> None:
+    assert sample_nodes(two_triangles, "ego", size=3, center=0).tolist() == [0, 1, 2]
+    assert sample_nodes(two_triangles, "ego", size=4, center=0).tolist() == [0, 1, 2, 3]
+    assert sample_nodes(two_triangles, "ego", size=99, center=0).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("kind", ["walk", "ego"])
+def test_a_lonely_center_stays_alone(two_triangles: Graph, kind: str) -> None:
+    assert sample_nodes(two_triangles, kind, center=6).tolist() == [6]
+
+
+def test_class_holds_only_that_class_and_fills_up_over_components(cora: Graph) -> None:
+    nodes = sample_nodes(cora, "class", size=150, label=2)
+    assert nodes.size == 150
+    assert (cora.labels[nodes] == 2).all()
+    whole = sample_nodes(cora, "class", size=10_000, label=2)
+    assert np.array_equal(whole, np.flatnonzero(cora.labels == 2))
+
+
+def test_community_is_that_of_its_center(two_triangles: Graph) -> None:
+    assert sample_nodes(two_triangles, "community", center=0).tolist() == [0, 1, 2]
+    assert sample_nodes(two_triangles, "community", center=4).tolist() == [3, 4, 5]
+
+
+def test_communities_are_dense_inside(cora: Graph) -> None:
+    parts = find_communities(cora)
+    groups = [set(np.flatnonzero(parts == number).tolist()) for number in range(parts.max() + 1)]
+    assert nx.community.modularity(as_networkx(cora), groups) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"kind": "wlak"}, "did you mean 'walk'"),
+        ({"size": 0}, "at least 1"),
+        ({"center": 7}, "no node 7"),
+        ({"center": -1}, "no node -1"),
+        ({"kind": "class", "label": 5}, "class 5"),
+    ],
+)
+def test_bad_wishes_are_one_sentence(two_triangles: Graph, arguments: dict[str, object], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        sample_nodes(two_triangles, **arguments)
