@@ -18,7 +18,7 @@ _DAMAGE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
 
 def write_graph(path: Path, graph: Graph) -> None:
-    """Write `graph` to `path` whole or not at all; equal graphs give equal bytes. Raises OSError."""
+    """Write `graph` to `path` whole or not at all; raises OSError. On one machine equal graphs give equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:

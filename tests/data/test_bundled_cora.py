@@ -61,7 +61,7 @@ def test_class_names_follow_planetoids_numbers() -> None:
     }
 
 
-def test_the_build_script_makes_the_bundled_bytes_from_the_published_tables(tmp_path: Path) -> None:
+def test_the_build_script_makes_what_is_bundled_from_the_published_tables(tmp_path: Path) -> None:
     """Take the tables apart out of the bundled graph, shuffled, and let the script put them together."""
     graph = load_graph("cora")
     ids = np.array(graph.node_ids, dtype=np.int64)
@@ -78,4 +78,9 @@ def test_the_build_script_makes_the_bundled_bytes_from_the_published_tables(tmp_
         "public_split": {"train": [0, 139], "val": [140, 639], "test": [1708, 2707]},
     }
     write_graph(tmp_path / "cora.npz", build(papers, citations, order))
-    assert (tmp_path / "cora.npz").read_bytes() == BUNDLED_FILE.read_bytes()
+    # Not the bytes: zip headers differ between versions of Python and NumPy.
+    with np.load(tmp_path / "cora.npz") as made, np.load(BUNDLED_FILE) as bundled:
+        assert made.files == bundled.files
+        for name in bundled.files:
+            assert made[name].dtype == bundled[name].dtype
+            assert np.array_equal(made[name], bundled[name]), name

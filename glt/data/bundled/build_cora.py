@@ -2,7 +2,7 @@
 
 WHEEL is graphdatascience 2.2 (`pip download --no-deps graphdatascience==2.2`), whose resources hold Cora as LINQS
 published it. ORDER is a JSON file with `paper_id`, the papers in Planetoid's order, `subject_to_planetoid_class` and
-`public_split`, first and last node of each part. Equal input gives equal bytes.
+`public_split`, first and last node of each part.
 """
 
 from __future__ import annotations
