@@ -11,8 +11,9 @@ from glt.cli.displays import make_display
 from glt.cli.documents import run_document
 from glt.cli.following import follow, interruption
 from glt.cli.main import DONE
-from glt.cli.wording import listing
-from glt.store import Run
+from glt.cli.wording import duration, file_size, listing
+from glt.jobs.forecast import forecast
+from glt.store import Run, Store
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,5 +44,12 @@ def _announce(console: Console, run: Run, seeds: list[int], working: list[int], 
     elif detached:
         line = f"Started {run.path}, {listing(working)}; see it with: python -m glt show {run.path}"
     else:
-        line = f"{run.path}: {listing(working)}"
+        line = f"{run.path}: {listing(working)}, {_cost(run, working)}"
     console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _cost(run: Run, seeds: list[int]) -> str:
+    store = Store(run.path.parent)
+    expected = forecast(store, [run.config], seeds, store.runs())
+    size = f"adds about {file_size(expected.size_bytes)}"
+    return size if expected.seconds is None else f"{size}, takes about {duration(expected.seconds)}"

@@ -18,7 +18,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{name} (see the documentation for names)")
     parser.add_argument("--seeds", type=seeds, default=[0], metavar="N,...", help="as in 0,1,2 or 0-4 (default: 0)")
     parser.add_argument("--preset", metavar="P", help="hyper-parameters: paper or official")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="config.json of a run whose settings are taken")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="config.json of a run (or its folder), whose settings are taken"
+    )
     parser.add_argument(
         "--set",
         type=assignment,
@@ -53,12 +55,14 @@ def settings(args: Namespace) -> dict[str, Any]:
     """Return the settings the arguments name, flat; later ones win: --config, then names, then --set."""
     from glt.store.run import read_config
 
-    values: dict[str, Any] = {}
-    if args.config is not None:
-        chosen = read_config(args.config.parent).model_dump(mode="json")
-        values = {**chosen.pop("options"), **chosen}
-    values.update({name: value for name in NAMES if (value := getattr(args, name)) is not None})
-    return {**values, **dict(args.set)}
+    wanted = {name: value for name in NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
+    if args.config is None:
+        return wanted
+    chosen = read_config(args.config if args.config.is_dir() else args.config.parent).model_dump(mode="json")
+    options = chosen.pop("options")
+    # Options belong to a method, model and task; those of others mean nothing here.
+    same = all(wanted.get(name, chosen[name]) == chosen[name] for name in NAMES)
+    return {**(options if same else {}), **chosen, **wanted}
 
 
 VERBS.register(Verb("run", "Compute the rounds of a configuration", add_arguments, run))

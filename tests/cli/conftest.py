@@ -1,0 +1,63 @@
+"""The command line as a process of its own, with an engine that needs no torch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from glt.jobs import stop
+from glt.store import Store
+
+ENGINE = Path(__file__).parents[1] / "fake_engine"
+SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
+LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
+
+Glt = Callable[..., "subprocess.CompletedProcess[str]"]
+Begin = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def fake_engine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Have workers compute with the fake engine; `setenv` on the result slows it down or breaks it."""
+    monkeypatch.setenv("PYTHONPATH", str(ENGINE))
+    monkeypatch.setenv("FAKE_EPOCH", "0.02")
+    return monkeypatch
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """The store that GLT_STORE names; whatever still works in it is killed afterwards."""
+    store = Store(tmp_path / "store")
+    monkeypatch.setenv("GLT_STORE", str(store.root))
+    yield store
+    for run in store.runs():
+        stop(run, grace=0)
+
+
+@pytest.fixture
+def begin() -> Begin:
+    """Start `python -m glt ...` without waiting."""
+
+    def begin(*arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "glt", *arguments]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdout=pipe, stderr=pipe, stdin=subprocess.DEVNULL, text=True, env=os.environ)
+
+    return begin
+
+
+@pytest.fixture
+def glt(begin: Begin) -> Glt:
+    """Run `python -m glt ...` to its end."""
+
+    def glt(*arguments: str) -> subprocess.CompletedProcess[str]:
+        process = begin(*arguments)
+        out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    return glt

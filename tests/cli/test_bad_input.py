@@ -1,0 +1,115 @@
+"""Whatever is wrong is one clear line on standard error, with the exit code that scripts rely on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glt.cli.main import main
+from glt.config import RunConfig
+from glt.store import Store
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    try:
+        code = main(arguments)
+    except SystemExit as end:
+        code = int(str(end.code))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1, captured.err
+    assert "Traceback" not in captured.err
+    return code, captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("run --dataset coar", "Unknown data set 'coar': did you mean 'cora'?"),
+        ("run --method ugz", "Unknown method 'ugz': did you mean 'ugs'?"),
+        ("run --model gnc", "Unknown model 'gnc': did you mean 'gcn'?"),
+        ("run --task nodes", "Unknown task 'nodes': did you mean 'node'?"),
+        ("run --preset offical", "Unknown preset 'offical': did you mean 'official'?"),
+        ("run --set roundz=3", "Unknown setting 'roundz': did you mean 'rounds'?"),
+        ("run --set p_graph=1.5", "p_graph cannot be '1.5'"),
+        ("run --set p_graph=0", "p_graph cannot be '0'"),
+        ("run --set p_weight=1", "p_weight cannot be '1'"),
+        ("run --set p_weight=nan", "p_weight cannot be 'nan'"),
+        ("run --set rounds=0", "rounds cannot be '0'"),
+        ("run --set rounds=two", "rounds cannot be 'two'"),
+        ("run --set rounds", "'rounds' is no setting; write key=value"),
+        ("run --set =3", "'=3' is no setting"),
+        ("run --seeds x", "'x' is no seed"),
+        ("run --seeds 1,,2", "'' is no seed"),
+        ("run --seeds 1.5", "'1.5' is no seed"),
+        ("run --seeds 5-1", "'5-1' is no range"),
+        ("run --seeds 0-999999999", "no range of 1 to 1000 seeds"),
+        ("run --threads 0", "'0' is less than 1"),
+        ("run --device tpu", "invalid choice: 'tpu'"),
+        ("show", "required: RUN"),
+        ("cost r --round x", "'x' is not a whole number"),
+        ("delete", "name a run, or give --empty-trash"),
+        ("frobnicate", "invalid choice: 'frobnicate'"),
+        ("", "required: VERB"),
+    ],
+)
+def test_bad_arguments_exit_with_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, sentence: str
+) -> None:
+    monkeypatch.setenv("GLT_STORE", str(tmp_path / "store"))
+    code, said = complaint(capsys, *arguments.split())
+    assert code == 2
+    assert sentence in said
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("show nothing", "No run 'nothing' in the store"),
+        ("stop nothing", "No run 'nothing'"),
+        ("resume nothing", "No run 'nothing'"),
+        ("audit nothing --round 1", "No run 'nothing'"),
+        ("delete nothing", "No run 'nothing'"),
+        ("show cora-node-gcn-ugs", "did you mean cora-node-gcn-ugs-"),
+        ("run --config nowhere/config.json", "config.json is missing"),
+    ],
+)
+def test_what_is_not_there_exits_with_1(
+    capsys: pytest.CaptureFixture[str], store: Store, arguments: str, sentence: str
+) -> None:
+    store.create(RunConfig())
+    code, said = complaint(capsys, *arguments.split())
+    assert code == 1
+    assert sentence in said
+
+
+def test_a_store_that_cannot_be_written_exits_with_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    code, said = complaint(capsys, "run", "--store", str(tmp_path / "file" / "store"))
+    assert code == 1
+    assert "cannot be written" in said
+    assert "choose another store" in said
+
+
+def test_a_round_or_seed_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], store: Store) -> None:
+    run = store.create(RunConfig())
+    code, said = complaint(capsys, "cost", run.name, "--round", "1")
+    assert (code, said) == (1, f"The run {run.name} has no seeds yet: start it with `python -m glt run`.\n")
+
+
+def test_an_unforeseen_fault_is_one_line_and_a_traceback_on_request(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, store: Store
+) -> None:
+    def explode(_: Store) -> None:
+        raise RuntimeError("boom\nand more")
+
+    monkeypatch.setattr(Store, "runs", explode)
+    code, said = complaint(capsys, "list", "--json")
+    assert code == 1
+    assert said.startswith("Unexpected RuntimeError (boom and more)")
+    monkeypatch.setenv("GLT_DEBUG", "1")
+    with pytest.raises(RuntimeError, match="boom"):
+        main(["list", "--json"])
+    monkeypatch.undo()

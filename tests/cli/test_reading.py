@@ -1,0 +1,139 @@
+"""`list`, `show`, `cost` and `delete` on a store, with the names scripts rely on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from glt.cli.main import main
+from glt.config import RunConfig
+from glt.masks import EdgeMask, Masks, WeightMask
+from glt.store import RoundRecord, Run, SeedRun, Status, Store
+
+ROUND_KEYS = {
+    "round",
+    "graph_sparsity",
+    "weight_sparsity",
+    "edges_kept_either_way",
+    "edges_kept_both_ways",
+    "val",
+    "test",
+    "test_last",
+    "best_epoch",
+    "seconds",
+    "macs",
+}
+
+
+@pytest.fixture
+def run(store: Store) -> Run:
+    run = store.create(RunConfig(hidden=16, rounds=1))
+    for seed in (0, 2):
+        fill(run.seed(seed))
+    return run
+
+
+def fill(seed_run: SeedRun) -> None:
+    masks = Masks(
+        EdgeMask.full("directed", 5278), WeightMask.full({"layers.0.weight": (1433, 16), "layers.1.weight": (16, 7)})
+    )
+    record = RoundRecord(
+        round=0,
+        graph_sparsity=0.0,
+        weight_sparsity=0.0,
+        edges_kept_either_way=1.0,
+        edges_kept_both_ways=1.0,
+        val=0.79,
+        test=0.816,
+        test_last=0.81,
+        best_epoch=7,
+        seconds=3.25,
+        macs={"dense_features": 62_000_000, "sparse_features": 1_000_000, "published": 62_000_001},
+    )
+    with seed_run.lock():
+        seed_run.write_status(Status(state="stopped", seed=seed_run.seed))
+        seed_run.write_round(record, masks, {name: keep.astype("f4") for name, keep in masks.weights.keep.items()})
+
+
+def test_show_json_has_the_names_scripts_rely_on(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", run.name, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert set(document) == {"run", "config", "seeds"}
+    assert document["run"] == run.name
+    assert document["config"]["hidden"] == 16
+    assert [seed["seed"] for seed in document["seeds"]] == [0, 2]
+    (first,) = document["seeds"][0]["rounds"]
+    assert set(first) == ROUND_KEYS
+    assert set(first["macs"]) == {"dense_features", "sparse_features", "published"}
+    assert first["test"] == 0.816
+    assert document["seeds"][0]["state"] == "stopped"
+
+
+def test_list_json_has_the_names_scripts_rely_on(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert entry == {
+        "run": run.name,
+        "path": str(run.path),
+        "config": run.config.model_dump(mode="json"),
+        "seeds": {"0": "stopped", "2": "stopped"},
+    }
+
+
+def test_list_of_an_empty_store_is_an_empty_list(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert not store.root.exists()
+
+
+def test_tables_for_people(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(run.path)]) == 0
+    shown = capsys.readouterr().out
+    assert "seed 2: stopped" in shown
+    assert "81.6 %" in shown
+    assert "62 M" in shown
+    assert main(["list"]) == 0
+    listed = capsys.readouterr().out
+    assert "0 stopped, 2 stopped" in listed
+    assert "1 run, " in listed
+
+
+def test_a_damaged_run_is_named_beside_the_others(store: Store, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    other = store.create(RunConfig(method="random"))
+    (other.path / "config.json").write_text("{")
+    assert main(["list", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert [entry["run"] for entry in json.loads(captured.out)] == [run.name]
+    assert "config.json is damaged" in captured.err
+
+
+def test_a_damaged_line_is_one_sentence(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    (run.path / "seed-0" / "rounds.jsonl").write_text('{"round":0}\n')
+    assert main(["show", run.name, "--json"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "rounds.jsonl is damaged in line 1: resume the run" in captured.err
+
+
+def test_cost_json_splits_by_convention_and_layer(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cost", run.name, "--round", "0", "--seed", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert set(document) >= {"macs", "layers", "prunable", "excluded"}
+    for parts in document["macs"].values():
+        assert parts["total"] == parts["transform"] + parts["aggregate"]
+    assert document["macs"]["dense_features"]["transform"] == 2708 * (1433 * 16 + 16 * 7)
+    assert main(["cost", run.name, "--round", "0"]) == 0
+    assert "published" in capsys.readouterr().out
+
+
+def test_delete_moves_to_the_trash_and_empties_it(store: Store, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with run.seed(0).lock():
+        assert main(["delete", run.name]) == 1
+    assert main(["delete", run.name]) == 0
+    assert store.runs() == []
+    assert main(["list"]) == 0
+    assert "in the trash" in capsys.readouterr().out
+    assert main(["delete", "--empty-trash"]) == 0
+    assert "freed" in capsys.readouterr().out
+    assert store.trashed() == []

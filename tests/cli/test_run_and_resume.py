@@ -1,0 +1,159 @@
+"""Runs from start to end on the command line: followed, stopped, killed, resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glt.store import Run, Store
+
+SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
+LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
+
+Glt = Callable[..., "subprocess.CompletedProcess[str]"]
+Begin = Callable[..., "subprocess.Popen[str]"]
+
+pytestmark = pytest.mark.usefixtures("fake_engine")
+
+
+def the_run(store: Store) -> Run:
+    (run,) = store.runs()
+    return run
+
+
+def wait_for_rounds(store: Store, rounds: int, seed: int = 0) -> None:
+    deadline = time.monotonic() + 60
+    while not store.runs() or the_run(store).seed(seed).whole_rounds() < rounds:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_run_prints_one_line_a_round_and_then_is_complete(glt: Glt, store: Store) -> None:
+    done = glt("run", "--preset", "official", "--seeds", "0-1", *SHORT)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert "seeds 0, 1, adds about" in lines[0]
+    for seed in (0, 1):
+        own = [line for line in lines[1:] if line.startswith(f"seed {seed} ")]
+        assert [line.split(":")[0] for line in own] == [f"seed {seed} round {k}/2" for k in range(3)]
+        assert "test 80.0 %, last 75.0 %" in own[0]
+    again = glt("run", "--preset", "official", "--seeds", "0-1", *SHORT)
+    assert again.returncode == 0
+    assert "complete already: 2 rounds of seeds 0, 1." in again.stdout
+
+
+def test_json_prints_the_document_and_nothing_else(glt: Glt, store: Store) -> None:
+    done = glt("run", "--json", *SHORT)
+    document = json.loads(done.stdout)
+    assert document == json.loads(glt("show", the_run(store).name, "--json").stdout)
+    assert [each["round"] for each in document["seeds"][0]["rounds"]] == [0, 1, 2]
+
+
+def test_ctrl_c_stops_and_resume_goes_on(glt: Glt, begin: Begin, store: Store) -> None:
+    process = begin("run", "--seeds", "0,1", *LONG)
+    wait_for_rounds(store, 2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Stopped seeds 0, 1; go on with: python -m glt resume" in err
+    run = the_run(store)
+    assert [run.seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
+    before = run.seed(0).whole_rounds()
+    process = begin("resume", run.name)
+    wait_for_rounds(store, before + 1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 130
+    process.communicate()
+
+
+def test_killing_the_command_kills_its_workers(begin: Begin, store: Store) -> None:
+    process = begin("run", *LONG)
+    wait_for_rounds(store, 1)
+    process.kill()
+    process.communicate()
+    time.sleep(0.5)
+    assert the_run(store).seed(0).status().state == "lost"
+
+
+def test_a_second_command_on_a_seed_is_refused(glt: Glt, begin: Begin, store: Store) -> None:
+    process = begin("run", *LONG)
+    wait_for_rounds(store, 1)
+    second = glt("run", *LONG)
+    assert second.returncode == 1
+    assert "is in use by process" in second.stderr
+    assert second.stderr.count("\n") == 1
+    stopped = glt("stop", the_run(store).name)
+    assert stopped.stdout == f"Stopped seed 0 of {the_run(store).name}.\n"
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+def test_a_failed_seed_is_named_with_its_log_and_tried_again(
+    glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch
+) -> None:
+    fake_engine.setenv("FAKE_FAULT", "studio")
+    failed = glt("run", "--seeds", "3", *SHORT)
+    assert failed.returncode == 1
+    run = the_run(store)
+    assert failed.stderr == f"Seed 3 failed: The moon is missing: wait for night. Log: {run.seed(3).log_path}\n"
+    fake_engine.delenv("FAKE_FAULT")
+    again = glt("resume", str(run.path), "--seeds", "3")
+    assert again.returncode == 0, again.stderr
+    assert run.seed(3).is_complete()
+
+
+def test_detached_workers_outlive_the_command(glt: Glt, store: Store) -> None:
+    begun = glt("run", "--detach", *LONG)
+    assert begun.returncode == 0
+    assert "python -m glt show" in begun.stdout
+    wait_for_rounds(store, 2)
+    assert the_run(store).seed(0).status().state == "running"
+    assert glt("stop", the_run(store).name).returncode == 0
+    nothing = glt("stop", the_run(store).name)
+    assert (nothing.returncode, nothing.stdout) == (0, f"Nothing of {the_run(store).name} is at work.\n")
+
+
+def test_a_config_can_be_taken_from_another_run(glt: Glt, store: Store, tmp_path: Path) -> None:
+    glt("run", *SHORT)
+    first = the_run(store)
+    other = Store(tmp_path / "other")
+    copied = glt("run", "--config", str(first.path / "config.json"), "--store", str(other.root))
+    assert copied.returncode == 0, copied.stderr
+    assert the_run(other).config == first.config
+    random = glt("run", "--config", str(first.path), "--method", "random", "--store", str(other.root))
+    assert random.returncode == 0, random.stderr
+
+
+def test_bars_are_drawn_on_a_terminal(store: Store) -> None:
+    shown, terminal = pty.openpty()
+    command = [sys.executable, "-m", "glt", "run", *SHORT]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(
+        command, stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL, env=environment
+    ) as process:
+        os.close(terminal)
+        drawn = b""
+        while chunk := read(shown):
+            drawn += chunk
+    os.close(shown)
+    assert process.returncode == 0
+    assert "━" in drawn.decode()
+    assert "100 %" in drawn.decode()
+    assert "seed 0" in drawn.decode()
+
+
+def read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # Linux says so at the end of a terminal
+        return b""
