@@ -1,30 +1,18 @@
-"""Arguments that several verbs share: which store, which run, which seed."""
+"""Arguments that several verbs share beyond those of glt.cli.arguments: which runs, which score, which file."""
 
 from __future__ import annotations
 
 import math
-import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glt.cli.arguments import add_store, open_store
+
 if TYPE_CHECKING:
     from analysis.tables.curve import Score
-    from glt.store import Run, SeedRun, Store
-
-
-def add_store(parser: ArgumentParser) -> None:
-    """Add `--store`, the folder whose runs can be called by name; the variable GLT_STORE changes its default."""
-    default = os.environ.get("GLT_STORE") or "runs"
-    parser.add_argument("--store", default=default, metavar="S", help=f"folder of runs (default: {default})")
-
-
-def add_seed_run(parser: ArgumentParser) -> None:
-    """Add RUN, `--seed` and `--store`: one seed of one run."""
-    parser.add_argument("run", metavar="RUN", help="name of a run in the store, or the path of its folder")
-    parser.add_argument("--seed", type=count, metavar="N", help="seed (default: the first one)")
-    add_store(parser)
+    from glt.store import Run
 
 
 def add_runs(parser: ArgumentParser) -> None:
@@ -45,19 +33,6 @@ def add_score(parser: ArgumentParser) -> None:
 def chosen_score(args: Namespace) -> Score:
     """Return the column of `rounds_table` that `--score` means."""
     return "test" if args.score == "best" else "test_last"
-
-
-def open_store(args: Namespace) -> Store:
-    """Return the store named by `--store`, for reading."""
-    from glt.store import Store
-
-    return Store(args.store, writable=False)
-
-
-def find_seed_run(args: Namespace) -> SeedRun:
-    """Return the seed that RUN and `--seed` name; raises StoreError when there is none."""
-    run = open_store(args).find(args.run)
-    return run.existing_seed(args.seed)
 
 
 def find_runs(args: Namespace) -> list[Run]:
@@ -93,14 +68,3 @@ def points(text: str) -> float:
     if not 0 <= number < math.inf:
         raise ArgumentTypeError(f"{text!r} is not a number of percentage points (0, 0.5, 1, ...)")
     return number / 100
-
-
-def count(text: str) -> int:
-    """Read a whole number that is not negative; raises ArgumentTypeError.
-
-    >>> count("13")
-    13
-    """
-    if not text.isascii() or not text.isdigit():
-        raise ArgumentTypeError(f"{text!r} is not a whole number (0, 1, 2, ...)")
-    return int(text)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from analysis.cli.arguments import add_seed_run, count, find_seed_run
 from analysis.cli.verb import VERBS, Verb
+from glt.cli.arguments import add_json, add_round, find_seed_run, print_json
 
 if TYPE_CHECKING:
     from analysis.measures import MeasuredRound
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add RUN, the round and the form of the output."""
-    add_seed_run(parser)
-    parser.add_argument("--round", type=count, required=True, metavar="K", help="round whose survivors are measured")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_round(parser)
+    add_json(parser)
 
 
 def run(args: Namespace) -> int:
@@ -31,7 +29,7 @@ def run(args: Namespace) -> int:
     name, measured = seed_run.path.parent.name, measure_round(seed_run, args.round)
     if args.json:
         place = {"run": name, "seed": seed_run.seed, "round": args.round}
-        print(json.dumps(place | {part: _plain(values) for part, values in measured._asdict().items()}, indent=2))
+        print_json(place | {part: _plain(values) for part, values in measured._asdict().items()})
     else:
         _print_table(measured, f"{name}, seed {seed_run.seed}, round {args.round}")
     return 0

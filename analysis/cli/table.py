@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.cli.arguments import add_runs, add_score, chosen_score, count, find_runs, write_out
+from analysis.cli.arguments import add_runs, add_score, chosen_score, find_runs, write_out
 from analysis.cli.verb import VERBS, Verb
+from glt.cli.arguments import count
 from glt.errors import StoreError
 
 if TYPE_CHECKING:
