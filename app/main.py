@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -12,38 +13,36 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from app.views import curves, export, launch, measurements, runs, subgraphs, tickets  # noqa: E402
 from app.widgets import address, links  # noqa: E402
 
 STATIC = Path(__file__).resolve().parent / "static"
-VIEWS: Mapping[str, Callable[[], None]] = {
-    "Launch": launch.page,
-    "Runs": runs.page,
-    "Curves": curves.page,
-    "Subgraphs": subgraphs.page,
-    "Measurements": measurements.page,
-    "Tickets": tickets.page,
-    "Export": export.page,
-}
-
-
-def home() -> None:
-    """Open the curves: the first thing to see, at an address of their own."""
-    links.go("curves")
+PAGES = ("Launch", "Runs", "Curves", "Subgraphs", "Measurements", "Tickets", "Export")
+FIRST = "curves"
 
 
 def main() -> None:
-    """Lay out the navigation and run the chosen page."""
+    """Lay out the navigation and run the chosen page; the bare address leads to the curves."""
     st.set_page_config(page_title="GLT Studio", page_icon=str(STATIC / "mark.svg"), layout="wide")
     st.logo(str(STATIC / "mark.svg"), size="large")
     st.html(STATIC / "style.css")
-    pages = {title.lower(): st.Page(view, title=title, url_path=title.lower()) for title, view in VIEWS.items()}
+    pages = {title.lower(): st.Page(view(title.lower()), title=title, url_path=title.lower()) for title in PAGES}
     links.register(pages)
-    start = st.Page(home, title="GLT Studio", url_path="home", default=True, visibility="hidden")
-    chosen = st.navigation([start, *pages.values()], position="top")
+    # Every page keeps an address of its own: a default page would answer only to the bare one.
+    bare = st.Page(lambda: links.go(FIRST), title="GLT Studio", url_path="start", default=True, visibility="hidden")
+    chosen = st.navigation([bare, *pages.values()], position="top")
     address.enter(chosen.url_path)
     chosen.run()
     address.write()
 
 
-main()
+def view(name: str) -> Callable[[], None]:
+    """Return the function that shows a page; what the page needs is imported when it is first opened."""
+
+    def show() -> None:
+        importlib.import_module(f"app.views.{name}").page()
+
+    return show
+
+
+if __name__ == "__main__":
+    main()

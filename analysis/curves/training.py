@@ -18,33 +18,37 @@ def training_figure(events: Sequence[Event], dark: bool = False, height: int = 3
     """Draw the events of one round: validation and test accuracy on the left axis, loss on the right one."""
     tone = theme.ink(dark)
     figure = go.Figure(layout={"template": theme.template(dark), "height": height})
-    for number, (start, stage) in enumerate(stages(events)):
-        figure.add_traces(list(_lines(stage, start, tone, number == 0)))
+    last = 1
+    for number, (before, stage) in enumerate(stages(events)):
+        figure.add_traces(list(_lines(stage, before, tone, number == 0)))
         line = {"color": tone.axis, "width": 1, "dash": "dot"}
-        figure.add_vline(x=start, line=line, layer="below")
+        figure.add_vline(x=before + 1, line=line, layer="below")
         font = {"size": 12, "color": tone.muted}
-        place = {"x": start, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "xshift": 2}
+        place = {"x": before + 1, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "xshift": 2}
         figure.add_annotation(text=escape(stage[0].stage), showarrow=False, font=font, **place)
-    _axes(figure, len(events))
+        last = before + stage[-1].epoch + 1
+    _axes(figure, last)
     return figure
 
 
 def stages(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
-    """Return the stages in order, each with the place (from 1) of its first epoch in the round.
+    """Return the stages in order, each with the number of epochs before it in the round.
 
-    >>> one = Event(round=1, stage="search", epoch=0, loss=1.0, val=0.5, test=0.5)
-    >>> [(start, len(stage)) for start, stage in stages([one, one, one.model_copy(update={"stage": "retrain"})])]
-    [(1, 2), (3, 1)]
+    >>> one = Event(round=1, stage="search", epoch=9, loss=1.0, val=0.5, test=0.5)
+    >>> [(before, len(stage)) for before, stage in stages([one, one.model_copy(update={"stage": "retrain"})])]
+    [(0, 1), (10, 1)]
     """
     found: list[tuple[int, list[Event]]] = []
-    for place, event in enumerate(events, start=1):
+    before = 0
+    for event in events:
         if not found or event.stage != found[-1][1][-1].stage:
-            found.append((place, []))
+            before += found[-1][1][-1].epoch + 1 if found else 0
+            found.append((before, []))
         found[-1][1].append(event)
     return found
 
 
-def _lines(stage: Sequence[Event], start: int, tone: theme.Ink, in_legend: bool) -> Iterator[go.Scatter]:
+def _lines(stage: Sequence[Event], before: int, tone: theme.Ink, in_legend: bool) -> Iterator[go.Scatter]:
     told = [f"{escape(event.stage)}, epoch {event.epoch + 1}" for event in stage]
     for name, values, ink, axis, unit in (
         ("Loss", [event.loss for event in stage], tone.muted, "y2", ""),
@@ -52,7 +56,7 @@ def _lines(stage: Sequence[Event], start: int, tone: theme.Ink, in_legend: bool)
         ("Test accuracy", [100 * event.test for event in stage], TEST, "y", " %"),
     ):
         yield go.Scatter(
-            x=list(range(start, start + len(stage))),
+            x=[before + event.epoch + 1 for event in stage],
             y=values,
             name=name,
             mode="lines",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from analysis.curves import accuracy_figure
-from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, XAxis, caption, curve_table
-from app.widgets import controls, frame, links, look, pickers, reading
+from app.widgets import controls, frame, links, look, pickers, reading, scoring
 from app.widgets.opened import opened
-from glt.store import MAC_CONVENTIONS, MacConvention, Run
+from glt.store import MacConvention, Run
 
-AXES = {"graph": "Graph sparsity", "weight": "Weight sparsity", "macs": "MACs"}
 PERCENT = (
     "Graph sparsity",
     "Edges kept, either way",
@@ -24,7 +22,6 @@ PERCENT = (
     "Test accuracy",
     "95% interval",
 )
-SCORES = {"test": "best validation", "test_last": "last epoch"}
 
 
 @dataclass(frozen=True)
@@ -62,17 +59,14 @@ def page() -> None:
 
 def _controls(found: list[Run]) -> tuple[list[Run], View]:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        runs = pickers.pick_runs(found, pickers.same_setting(found))
-        x = controls.segments("x", "Horizontal axis", AXES)
-        macs = controls.select("macs", "MACs count", {name: MAC_NAMES[name] for name in MAC_CONVENTIONS}, width=150)
-        score = controls.select("score", "Test accuracy at", SCORES, width=145)
-        tolerance = controls.tolerance()
+        runs = pickers.pick_runs(found, pickers.together(found))
+        x, macs = scoring.pick_axis(), scoring.pick_macs()
+        score, tolerance = scoring.pick_score(), scoring.pick_tolerance()
         with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
             paper = controls.switch("paper", "Paper's points")
             each_seed = controls.switch("each_seed", "Each seed", default=True)
             whole = controls.switch("whole", "Full range")
-    choices = (cast(XAxis, x), cast(MacConvention, macs), cast(Score, score))
-    return runs, View(*choices, tolerance, paper, each_seed, whole)
+    return runs, View(x, macs, score, tolerance, paper, each_seed, whole)
 
 
 def _picture(runs: list[Run], view: View) -> None:

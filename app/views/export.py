@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -22,14 +23,12 @@ from analysis.export import (
     measurements_latex,
     tickets_latex,
 )
-from analysis.marks.axes import MAC_NAMES
-from analysis.tables import Score, XAxis, caption, curve_table, tickets_table
-from app.views.curves import AXES, SCORES
-from app.widgets import controls, frame, measuring, pickers, reading, sampling
+from analysis.tables import caption, curve_table, tickets_table
+from app.widgets import controls, frame, measuring, pickers, reading, sampling, scoring
 from app.widgets.opened import opened
 from glt.data import load_graph
 from glt.errors import ConfigError
-from glt.store import MAC_CONVENTIONS, MacConvention, Run
+from glt.store import Run
 
 TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
 COLUMNS = {"1": "one column", "2": "two columns"}
@@ -54,7 +53,7 @@ def page() -> None:
         whats = {**{figure.name: f"Figure · {figure.label}" for figure in FIGURES}, **TABLES}
         with st.container(key="choice", horizontal=True, vertical_alignment="bottom", gap="small"):
             what = controls.select("what", "Figure or table", whats, "accuracy", width=360)
-            runs = pickers.pick_runs(found, pickers.same_setting(found))
+            runs = pickers.pick_runs(found, pickers.together(found))
             choices = FigureChoices() if what in TABLES else _page_choices()
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
@@ -82,25 +81,23 @@ def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
     name = f"{runs[0].config.dataset}-{what}-{choices.venue}"
     with st.container(horizontal=True, gap="small", key="downloads"):
         for kind in FORMATS:
-            _download(kind.upper(), f"{name}.{kind}", MIME[kind], lambda kind=kind: _file(what, runs, choices, kind))
+            _download(kind.upper(), f"{name}.{kind}", MIME[kind], partial(_file, what, runs, choices, kind))
         if what == "accuracy":
             table = curve_table(reading.rounds_of(runs), choices.score, "graph", choices.macs, choices.tolerance)
-            _download("CSV of its points", f"{name}.csv", "text/csv", lambda: csv_bytes(table))
+            _download("CSV of its points", f"{name}.csv", "text/csv", partial(csv_bytes, table))
 
 
 def _curve_choices(choices: FigureChoices) -> FigureChoices:
-    x = controls.segments("x", "Horizontal axis", {**AXES, "all": "All three"})
-    macs = controls.select("macs", "MACs count", {name: MAC_NAMES[name] for name in MAC_CONVENTIONS}, width=150)
-    score = controls.select("score", "Test accuracy at", SCORES, width=145)
-    tolerance = controls.tolerance()
+    x, macs = scoring.pick_axes(), scoring.pick_macs()
+    score, tolerance = scoring.pick_score(), scoring.pick_tolerance()
     with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
         paper = controls.switch("paper", "Paper's points")
         whole = controls.switch("whole", "Full range")
     return replace(
         choices,
-        x=cast(XAxis, x),
-        macs=cast(MacConvention, macs),
-        score=cast(Score, score),
+        x=x,
+        macs=macs,
+        score=score,
         tolerance=tolerance,
         paper=paper,
         near=not whole,
@@ -141,8 +138,8 @@ def _table(what: str, runs: list[Run]) -> None:
     name = f"{runs[0].config.dataset}-{what}"
     with st.container(horizontal=True, gap="small", key="downloads"):
         _download("LaTeX", f"{name}.tex", "application/x-tex", latex.encode)
-        _download("CSV", f"{name}.csv", "text/csv", lambda: csv_bytes(table))
-        _download("JSON", f"{name}.json", "application/json", lambda: json_bytes(table))
+        _download("CSV", f"{name}.csv", "text/csv", partial(csv_bytes, table))
+        _download("JSON", f"{name}.json", "application/json", partial(json_bytes, table))
 
 
 def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str]:
@@ -155,10 +152,7 @@ def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str]:
 
 
 def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:
-    score = cast(Score, controls.select("score", "Test accuracy at", SCORES, width=145))
-    words = {name: MAC_NAMES[name] for name in MAC_CONVENTIONS}
-    macs = cast(MacConvention, controls.select("macs", "MACs count", words, width=150))
-    tolerance = controls.tolerance()
+    score, macs, tolerance = scoring.pick_score(), scoring.pick_macs(), scoring.pick_tolerance()
     table = tickets_table(reading.rounds_of(runs), score, macs, tolerance)
     if table.empty:
         raise ConfigError("These runs have no pruned round yet: wait for round 1, or choose other runs.")

@@ -127,11 +127,13 @@ def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: 
         if fields:
             st.markdown(f"**{title}**")
             filled |= settings.core_fields(fields, resolved)
-    owners = (MODELS.get(setting["model"]), TASKS.get(setting["task"]), *(METHODS.get(name) for name in methods))
-    for owner in owners:
-        if owner.Options.model_fields:
-            st.markdown(f"**{owner.label}**")
-            filled |= settings.option_fields(owner.Options, resolved)
+    model, task = MODELS.get(setting["model"]), TASKS.get(setting["task"])
+    owners = [(model.label, model.Options), (task.label, task.Options)]
+    owners += [(method.label, method.Options) for method in map(METHODS.get, methods)]
+    for label, options in owners:
+        if options.model_fields:
+            st.markdown(f"**{label}**")
+            filled |= settings.option_fields(options, resolved)
     return filled
 
 

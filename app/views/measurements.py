@@ -39,7 +39,7 @@ def page() -> None:
 
 def _controls(found: list[Run]) -> tuple[list[Run], int, bool]:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        runs = pickers.pick_runs(found, pickers.same_setting(found))
+        runs = pickers.pick_runs(found, pickers.together(found))
         number = pickers.pick_any_round(runs or found)
         null = controls.switch(
             "null",

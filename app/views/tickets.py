@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,8 +12,7 @@ import streamlit as st
 from analysis import formats, marks, names
 from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, tickets_table
-from app.views.curves import SCORES
-from app.widgets import auditing, controls, frame, links, pickers, reading
+from app.widgets import auditing, frame, links, pickers, reading, scoring
 from app.widgets.opened import opened
 from glt.store import MAC_CONVENTIONS, Run
 
@@ -50,10 +49,8 @@ def page() -> None:
 
 def _controls(found: list[Run]) -> tuple[list[Run], Score, float]:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        runs = pickers.pick_runs(found, pickers.same_setting(found))
-        score = controls.select("score", "Test accuracy at", SCORES, width=150)
-        tolerance = controls.tolerance()
-    return runs, cast(Score, score), tolerance
+        runs = pickers.pick_runs(found, pickers.together(found))
+        return runs, scoring.pick_score(), scoring.pick_tolerance()
 
 
 def _verdict(table: pd.DataFrame, tolerance: float) -> None:
@@ -61,7 +58,7 @@ def _verdict(table: pd.DataFrame, tolerance: float) -> None:
     if table["is_ticket"].any():
         return
     row = table.iloc[0]
-    paper = marks.paper_dense(row["dataset"], row["model"], row["task"])
+    paper = next(iter(marks.paper_baselines(table)), None)
     told = (
         f" The paper prints {formats.percent(paper)} for its dense network; here every round is held against a dense "
         f"network trained exactly as the pruned ones, which reaches {formats.percent(row['dense'])}."

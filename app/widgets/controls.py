@@ -78,13 +78,6 @@ def number(name: str, label: str, default: float, low: float, high: float, step:
     return float(value)
 
 
-def tolerance() -> float:
-    """Choose by how much a ticket may stay below its dense baseline; returns a fraction."""
-    told = "A round is a ticket when its mean is at least the dense mean minus this tolerance."
-    points = number("tolerance", "Tolerance (points)", 0.0, 0.0, 5.0, 0.1, format="%.1f", width=150, help=told)
-    return points / 100
-
-
 def text(name: str, label: str, default: str = "", **looks: Any) -> str:
     """Enter a line of text; an empty one is left out of the address."""
     given = address.start(name)

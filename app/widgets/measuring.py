@@ -22,10 +22,12 @@ def table_of(
     key = (tuple(reading.stamp(run) for run in runs), number, null, printed is None)
     if key not in known:
         bar = st.progress(0.0, "Measuring")
+
+        def advance(share: float) -> None:
+            bar.progress(share, "Measuring")
+
         try:
-            known[key] = measurement_table(
-                runs, At(round=number), null=null, published=printed, on_progress=bar.progress
-            )
+            known[key] = measurement_table(runs, At(round=number), null=null, published=printed, on_progress=advance)
         finally:
             bar.empty()
         for old in list(known)[:-KEPT]:

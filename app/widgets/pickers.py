@@ -39,9 +39,12 @@ def with_rounds(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())]
 
 
-def same_setting(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs on the data set, task and network of the first one: what belongs into one picture."""
-    return [run for run in runs if setting(run) == setting(runs[0])]
+def together(runs: Sequence[Run]) -> list[Run]:
+    """Return what stands in one picture unless the user chooses otherwise: the user's runs on one data set, task and
+    network; examples only where the user has no run.
+    """
+    own = [run for run in runs if not run.is_example] or list(runs)
+    return [run for run in own if setting(run) == setting(own[0])]
 
 
 def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:

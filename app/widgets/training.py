@@ -60,7 +60,7 @@ def panel(run: Run, live: bool) -> None:
 def _draw(run: Run, seed: int, chosen: str) -> None:
     events = _events(run, seed)
     if not events:
-        st.caption("No epochs yet." if not run.is_example else "Examples keep no epochs of this seed.")
+        st.caption("No epochs yet.")
         return
     number = events[-1].round if chosen == "last" else int(chosen)
     shown: Sequence[Event] = [event for event in events if event.round == number]
@@ -68,7 +68,11 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
     st.plotly_chart(
         figure, key="training", theme=None, config={"displaylogo": False}, alt="Loss and accuracy of every epoch"
     )
-    st.caption(f"Seed {seed}, round {number}: loss and accuracy after every epoch; {len(shown)} epochs.")
+    st.caption(f"Seed {seed}, round {number}: loss and accuracy after {_which(run)}.")
+
+
+def _which(run: Run) -> str:
+    return "every tenth epoch (examples keep no more)" if run.is_example else "every epoch"
 
 
 def _events(run: Run, seed: int) -> list[Event]:

@@ -1,0 +1,60 @@
+"""The state of a view lives in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from app.widgets import controls
+from glt.store import Run
+
+
+def test_a_link_restores_the_view(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+    run = make_run("ugs")
+    make_run("random")
+    app = open_page("curves", runs=[run.name], x="weight", tolerance="1.5", paper="1")
+    assert app.multiselect(key="runs").value == [run.name]
+    assert app.button_group(key="x").value == "weight"
+    assert app.number_input(key="tolerance").value == 1.5
+    assert app.toggle(key="paper").value is True
+
+
+def test_a_change_is_written_and_defaults_are_too(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    make_run("ugs")
+    app = open_page("curves")
+    assert app.query_params["x"] == "graph"
+    app.selectbox(key="score").set_value("test_last").run()
+    assert app.query_params["score"] == "test_last"
+    assert app.selectbox(key="score").value == "test_last"
+
+
+def test_what_the_address_gets_wrong_falls_back_to_the_default(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs")
+    app = open_page("subgraphs", run="no-such-run", seed="99", round="77", size="many", draw="x")
+    assert not app.exception
+    assert app.query_params["run"] == run.name
+    assert app.query_params["seed"] == "0"
+    assert app.query_params["round"] == "3"
+
+
+def test_no_runs_chosen_is_kept_as_a_choice(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+    make_run("ugs")
+    app = open_page("curves")
+    app.multiselect(key="runs").set_value([]).run()
+    assert app.query_params["runs"] == ""
+    assert "No runs chosen" in [heading.value for heading in app.subheader]
+    assert open_page("curves", runs="").multiselect(key="runs").value == []
+
+
+def test_numbers_of_an_address_are_read_with_care() -> None:
+    assert controls.whole(["7"], 0) == 7
+    assert controls.whole(["-7"], 3) == 3
+    assert controls.decimal(["1e-2"], 1) == 0.01
+    assert controls.decimal(["nan"], 1) == 1
+    assert controls.decimal(["inf"], 1) == 1
+    assert controls.decimal([], 2) == 2

@@ -1,0 +1,87 @@
+"""Launch: what the form refuses, what it costs, what it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.views.launch import read_seeds
+from glt import jobs
+from glt.config import RunConfig
+from glt.errors import ConfigError
+from glt.presets import resolve
+from glt.store import Run, Store
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"seeds": "0, x"}, "'x' is not a whole number"),
+        ({"seeds": "-1"}, "'-1' is not a whole number"),
+        ({"p_graph": "2"}, "p_graph cannot be '2'"),
+        ({"rounds": "0"}, "rounds cannot be '0'"),
+        ({"learning_rate": "fast"}, "learning_rate cannot be 'fast'"),
+        ({"methods": ""}, "No method is chosen"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_starts_nothing(
+    wrong: dict[str, str], told: str, store: Store, open_page: Callable[..., AppTest]
+) -> None:
+    app = open_page("launch", **wrong)
+    assert not app.exception
+    assert [told in error.value for error in app.error] == [True]
+    assert app.button(key="start").disabled
+
+
+def test_seeds_are_read_in_order_and_once() -> None:
+    assert read_seeds("3, 1,3 , 0") == (3, 1, 0)
+    with pytest.raises(ConfigError, match="No seed is given"):
+        read_seeds(" , ")
+
+
+def test_each_method_becomes_a_run_with_the_same_seeds(
+    store: Store, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    def start(at: Store, config: RunConfig, seeds: Sequence[int]) -> Run:
+        started.append((config, list(seeds)))
+        return at.create(config)
+
+    monkeypatch.setattr(jobs, "start", start)
+    app = open_page("launch", methods=["ugs", "admm"], seeds="0, 2", hidden="16", admm_rho="0.01", gamma_graph="0.5")
+    app.button(key="start").click().run()
+    assert not app.exception
+    wanted = {"hidden": 16, "gamma_graph": 0.5}
+    assert started == [
+        (resolve({**wanted, "method": "ugs"}, "official"), [0, 2]),
+        (resolve({**wanted, "method": "admm", "admm_rho": 0.01}, "official"), [0, 2]),
+    ]
+    assert app.title[0].value == "Runs"
+
+
+def test_what_is_on_disk_already_costs_nothing(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+    make_run("ugs")
+    app = open_page("launch", methods="ugs", seeds="0, 1", rounds="3", epochs="5", retrain_epochs="5")
+    cost = {metric.label: metric.value for metric in app.metric}
+    assert cost["Epochs"] == "0"
+    assert app.button(key="start").disabled
+
+
+def test_time_is_taken_from_the_store_and_says_so(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    make_run("ugs")
+    app = open_page("launch", methods="ugs", seeds="7", rounds="1", epochs="5", retrain_epochs="5")
+    cost = {metric.label: metric.value for metric in app.metric}
+    # Eight rounds of 2 s in two seeds of 35 epochs; the new seed has 15.
+    assert cost["Time, about"] == "3.4 s"
+    assert any("as timed in this store" in caption.value for caption in app.caption)
+
+
+def test_a_preset_fills_what_is_left_empty(store: Store, open_page: Callable[..., AppTest]) -> None:
+    app = open_page("launch", dataset="citeseer")
+    assert app.text_input(key="learning_rate").placeholder == "0.01"
+    assert open_page("launch").text_input(key="learning_rate").placeholder == "0.008"

@@ -1,0 +1,83 @@
+"""Every page, over a filled and over an empty store."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.main import PAGES
+from app.widgets import opened
+from glt.store import Run, Store
+from glt.store.compact import pack_run
+
+NAMES = [title.lower() for title in PAGES]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_shows_a_filled_store(
+    name: str, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    make_run("ugs")
+    make_run("random")
+    app = open_page(name)
+    assert not app.exception
+    assert not app.error
+    assert app.title[0].value.lower() == name
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "launch"])
+def test_a_page_of_an_empty_store_leads_to_launch(name: str, store: Store, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(name)
+    assert not app.exception
+    assert [link.label for link in app.get("page_link")] == ["Launch a run"]
+
+
+@pytest.fixture
+def example(make_run: Callable[..., Run], store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A bundled example beside an empty store."""
+    run = make_run("ugs")
+    packed = pack_run(run, tmp_path / "examples")
+    store.move_to_trash(run)
+    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
+    return packed
+
+
+def test_examples_fill_an_empty_store_and_are_marked(example: Run, open_page: Callable[..., AppTest]) -> None:
+    app = open_page("curves")
+    assert app.query_params["runs"] == example.name
+    assert "example" in app.multiselect(key="runs").options[0]
+
+
+def test_an_example_cannot_be_changed(example: Run, open_page: Callable[..., AppTest]) -> None:
+    app = open_page("runs")
+    assert not app.exception
+    assert not [button for button in app.button if button.label in ("Delete", "Stop", "Resume")]
+
+
+def test_a_run_of_the_users_own_stands_for_its_example(
+    example: Run, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    make_run("ugs")
+    found = opened.opened()
+    assert [run.is_example for run in found.runs] == [False]
+
+
+def test_the_pages_need_no_torch() -> None:
+    views = ", ".join(f"app.views.{name}" for name in NAMES)
+    script = f"import sys, app.main, {views}; print([n for n in sys.modules if n.split('.')[0].startswith('torch')])"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_examples_stay_out_of_the_picture_of_the_users_runs(
+    example: Run, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    own = make_run("random")
+    app = open_page("curves")
+    assert app.query_params["runs"] == own.name
+    assert len(app.multiselect(key="runs").options) == 2

@@ -1,0 +1,68 @@
+"""Runs: states, errors, and what the buttons ask of the store and the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from glt import jobs
+from glt.store import Run, Store
+
+
+def words(app: AppTest) -> str:
+    return " ".join(str(element.value) for kind in (app.markdown, app.caption, app.error) for element in kind)
+
+
+def test_a_failed_seed_says_why_and_can_be_tried_again_alone(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(jobs, "resume", lambda store, run, seeds: asked.append((run.name, list(seeds))))
+    run = make_run("ugs", states=("done", "failed"), rounds=1)
+    app = open_page("runs")
+    assert "lower learning_rate" in words(app)
+    app.button(key=f"resume-{run.name}-1").click().run()
+    assert asked == [(run.name, [1])]
+
+
+def test_nothing_is_deleted_before_it_is_confirmed(
+    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs")
+    app = open_page("runs")
+    app.button(key=f"delete-{run.name}").click().run()
+    assert not app.exception
+    assert [one.name for one in store.runs()] == [run.name]
+    assert app.button(key="confirm-delete").label == "Move to trash"
+
+
+def test_a_damaged_folder_is_named_and_the_others_are_shown(
+    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
+) -> None:
+    make_run("ugs")
+    damaged = make_run("random")
+    (damaged.path / "config.json").write_text("{")
+    app = open_page("runs")
+    assert not app.exception
+    assert [damaged.name in warning.value for warning in app.warning] == [True]
+
+
+def test_a_truncated_line_is_one_sentence_on_the_page(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs")
+    with (run.seed(0).path / "rounds.jsonl").open("a") as file:
+        file.write('{"round": "three"}\n')
+    app = open_page("curves")
+    assert not app.exception
+    assert ["rounds.jsonl" in error.value for error in app.error] == [True]
+
+
+def test_the_chosen_run_is_in_the_address(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+    make_run("ugs")
+    other = make_run("random")
+    app = open_page("runs", run=other.name)
+    assert app.query_params["run"] == other.name
+    assert other.name in words(app)

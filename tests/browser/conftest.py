@@ -1,0 +1,162 @@
+"""A server of the app over a store of its own, and a Chromium that may reach nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
+
+from glt.data import load_graph
+from glt.jobs import stop
+from glt.masks import EdgeMask, Masks, WeightMask
+from glt.presets import resolve
+from glt.store import RoundRecord, SeedRun, Status, Store
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+# Workers load torch first, perhaps beside other work.
+MILLISECONDS = 240_000
+SHAPES = {"layers.0.weight": (8, 4), "layers.1.weight": (4, 2)}
+
+expect.set_options(timeout=MILLISECONDS)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store with two finished runs; whatever is at work at the end is stopped."""
+    store = Store(tmp_path_factory.mktemp("browser") / "store")
+    for method in ("ugs", "random"):
+        config = resolve({"method": method, "rounds": 3, "epochs": 5, "retrain_epochs": 5}, "official")
+        run = store.create(config)
+        for seed in (0, 1):
+            write_seed(run.seed(seed))
+    yield store
+    for run in store.runs():
+        stop(run)
+
+
+@pytest.fixture(scope="module")
+def address(store: Store) -> Iterator[str]:
+    """The address of a server over the store."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.headless", "true"]
+    log = store.root.parent / "server.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [*command, "--server.port", str(port), "--server.fileWatcherType", "none"],
+            cwd=ROOT,
+            env={**os.environ, "GLT_STORE": str(store.root)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        wait_for(f"http://localhost:{port}/_stcore/health", server, log)
+        yield f"http://localhost:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no Chromium at {CHROMIUM} (CHROMIUM)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A fresh profile that reaches the app only; anything else it asks for fails the test."""
+    asked: list[str] = []
+
+    def only_the_app(route: Route) -> None:
+        if "//localhost:" in route.request.url:
+            route.continue_()
+        else:
+            asked.append(route.request.url)
+            route.abort()
+
+    context = browser.new_context(viewport={"width": 1440, "height": 1000})
+    context.set_default_timeout(MILLISECONDS)
+    context.route("http*://**", only_the_app)
+    yield context
+    context.close()
+    assert asked == []
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A tab."""
+    return context.new_page()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + MILLISECONDS / 1000
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(address, timeout=5).close()  # noqa: S310
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail(f"the server did not start: {log.read_text()}")
+
+
+def write_seed(seed_run: SeedRun) -> None:
+    seed_run.make()
+    generator = np.random.default_rng([seed_run.seed, *seed_run.config.method.encode()])
+    edges = EdgeMask.full("directed", load_graph("cora").num_edges)
+    weights = WeightMask.full(SHAPES)
+    for number in range(4):
+        if number:
+            edges = edges.prune(generator.random(edges.kept), 0.05)
+            weights = weights.prune({name: generator.random(shape) for name, shape in SHAPES.items()}, 0.2)
+        accuracy = 0.80 - 0.01 * number - 0.002 * seed_run.seed
+        record = RoundRecord(
+            round=number,
+            graph_sparsity=edges.sparsity,
+            weight_sparsity=weights.sparsity,
+            edges_kept_either_way=float(edges.either_way().mean()),
+            edges_kept_both_ways=float(edges.both_ways().mean()),
+            val=0.78,
+            test=accuracy,
+            test_last=accuracy,
+            best_epoch=3,
+            seconds=2.0,
+            macs={"dense_features": 2_000_000_000, "sparse_features": 35_000_000, "published": 2_007_000_000},
+        )
+        tensors = {name: np.ones(shape, dtype=np.float32) for name, shape in SHAPES.items()}
+        seed_run.write_round(record, Masks(edges, weights), tensors)
+    seed_run.write_status(Status(state="done", seed=seed_run.seed))
