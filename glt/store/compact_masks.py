@@ -8,6 +8,7 @@ import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from lzma import LZMAError
 from pathlib import Path
 from typing import Any
@@ -130,7 +131,8 @@ def encode(planes: BoolArray) -> Bytes:
     """Code [R + 1, n] masks of rounds 0 to R, of which round 0 keeps everything.
 
     Nested masks become n bytes: the round in which a value went, 0 when it is still there at the end. Others
-    become [R, n / 8] packed bits: a row a round, set where the mask differs from the round before.
+    become [R, n / 8] packed bits: a row a round, set where the mask differs from the round before. The values of a
+    row stand in order of their last eight states, because values alike in those change alike and so compress well.
 
     >>> encode(np.array([[1, 1, 1], [1, 0, 1], [1, 0, 0]], dtype=bool)).tolist()
     [0, 1, 2]
@@ -140,7 +142,12 @@ def encode(planes: BoolArray) -> Bytes:
     if (planes[1:] <= planes[:-1]).all():
         gone: Bytes = (~planes).argmax(axis=0).astype(np.uint8)
         return gone
-    return np.packbits(planes[1:] ^ planes[:-1], axis=1)
+    history = np.zeros(planes.shape[1], dtype=np.uint8)
+    rows = []
+    for before, after in pairwise(planes):
+        history = _with_latest(history, before)
+        rows.append(np.packbits((before ^ after)[np.argsort(history, kind="stable")]))
+    return np.stack(rows)
 
 
 def decode(coded: Bytes, round: int, shape: tuple[int, ...]) -> BoolArray:
@@ -150,10 +157,21 @@ def decode(coded: Bytes, round: int, shape: tuple[int, ...]) -> BoolArray:
     [True, False, True]
     """
     if coded.ndim == 1:
-        kept: BoolArray = ((coded == 0) | (coded > round)).reshape(shape)
-        return kept
-    changes = np.bitwise_xor.reduce(coded[:round], axis=0)
-    return np.unpackbits(~changes, count=math.prod(shape)).astype(np.bool_).reshape(shape)
+        nested: BoolArray = (coded == 0) | (coded > round)
+        return nested.reshape(shape)
+    kept: BoolArray = np.ones(math.prod(shape), dtype=np.bool_)
+    history = np.zeros(kept.size, dtype=np.uint8)
+    for row in coded[:round]:
+        history = _with_latest(history, kept)
+        order = np.argsort(history, kind="stable")
+        kept[order] ^= np.unpackbits(row, count=kept.size).astype(np.bool_)
+    return kept.reshape(shape)
+
+
+def _with_latest(history: Bytes, state: BoolArray) -> Bytes:
+    """Put a round's states into the highest of the eight bits that stand for the latest rounds."""
+    latest: Bytes = np.bitwise_or(history >> 1, state * np.uint8(128), dtype=np.uint8)
+    return latest
 
 
 def quantised_ranks(scores: Floats) -> Bytes:

@@ -33,7 +33,7 @@ def planes(seed: int, rounds: int, count: int, nested: bool) -> BoolArray:
     return np.logical_and.accumulate(drawn) if nested else drawn
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(0, 6), st.integers(1, 40), st.booleans())
+@given(st.integers(0, 2**32 - 1), st.integers(0, 12), st.integers(1, 40), st.booleans())
 def test_masks_decode_to_what_was_encoded(seed: int, rounds: int, count: int, nested: bool) -> None:
     masks = planes(seed, rounds, count, nested)
     coded = encode(masks)
