@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from analysis import formats, palette, published
+from analysis import palette, published
+from glt import formats
 
 
 def round_text(row: Mapping[str, Any]) -> str:

@@ -7,8 +7,9 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from analysis import formats, marks, palette
+from analysis import marks, palette
 from analysis.curves.frame import Frame
+from glt import formats
 
 
 def keys(frame: Frame, paper: bool) -> Iterator[go.Scatter]:

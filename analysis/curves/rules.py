@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from analysis import formats, marks, palette
+from analysis import marks, palette
 from analysis.curves.frame import HEIGHT, Frame
 from analysis.tables.curve import dense_table
+from glt import formats
 
 # Pixels. Labels of baselines stand in the right margin, which grows with them.
 TOP, BOTTOM, RIGHT, WIDEST, LETTER = 92, 62, 118, 260, 6.8

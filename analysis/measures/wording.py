@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from analysis import formats
 from analysis.measures.registry import MEASURES
+from glt import formats
 
 COUNT_LABELS = {
     "graph_sparsity": "Graph sparsity",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis import formats
 from analysis.measures import MeasuredGraph
 from analysis.measures.components import components
 from analysis.measures.counts import isolated_nodes
 from analysis.subgraphs.subgraph import BOTH, REMOVED, EdgeStates, Subgraph
+from glt import formats
 from glt.data.graph import Graph
 from glt.masks import EdgeMask
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from analysis import formats, palette
+from analysis import palette
 from app.widgets import controls, frame, links, reading, settings
 from app.widgets.opened import Opened, opened
-from glt import jobs
+from glt import formats, jobs
 from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError

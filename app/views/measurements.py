@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 import streamlit as st
 
-from analysis import formats, names, published
+from analysis import names, published
 from analysis.measures import in_order, wording
 from analysis.tables.statistics import half_width
 from app.widgets import controls, frame, measuring, pickers
 from app.widgets.opened import opened
+from glt import formats
 from glt.store import Run
 
 FIRST = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways", *published.MEASUREMENT_ROWS)

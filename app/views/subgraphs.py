@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from analysis import formats, names, palette
+from analysis import names, palette
 from analysis.export import Sample
 from analysis.subgraphs import SAMPLERS, make_panel, original_panel, panels_html
 from app.widgets import frame, look, pickers, reading, sampling
 from app.widgets.opened import opened
+from glt import formats
 from glt.data import Graph, load_graph
 from glt.store import RoundRecord, Run
 

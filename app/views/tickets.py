@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis import formats, marks, names
+from analysis import marks, names
 from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, tickets_table
 from app.widgets import auditing, frame, links, pickers, reading, scoring
 from app.widgets.opened import opened
+from glt import formats
 from glt.store import MAC_CONVENTIONS, Run
 
 NO_BREAK = "\N{NO-BREAK SPACE}"

@@ -40,9 +40,7 @@ def with_rounds(runs: Sequence[Run]) -> list[Run]:
 
 
 def together(runs: Sequence[Run]) -> list[Run]:
-    """Return what stands in one picture unless the user chooses otherwise: the user's runs on one data set, task and
-    network; examples only where the user has no run.
-    """
+    """Return what stands in one picture at first: the user's runs on one data set, task and network, else examples."""
     own = [run for run in runs if not run.is_example] or list(runs)
     return [run for run in own if setting(run) == setting(own[0])]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from analysis import formats
 from app.widgets import reading
+from glt import formats
 from glt.store import Run, State, Status
 
 ACTIVE: tuple[State, ...] = ("running", "queued")

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from analysis import formats
 from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
-from glt import jobs
+from glt import formats, jobs
 from glt.errors import StudioError
 from glt.store import Run
 

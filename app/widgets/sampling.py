@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from analysis import formats, names
+from analysis import names
 from analysis.export import Sample
 from analysis.subgraphs import SAMPLERS, Subgraph, sample_nodes, take
 from analysis.subgraphs.sampling import DEFAULT_SIZE
 from analysis.subgraphs.subgraph import class_names
 from app.widgets import controls
+from glt import formats
 from glt.data import Graph
 from glt.errors import ConfigError
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from analysis import formats
 from app.widgets import frame, look, run_actions
 from app.widgets.opened import Opened
 from app.widgets.progress import ACTIVE, SeedProgress
+from glt import formats
 from glt.store import Run
 
 

@@ -11,7 +11,7 @@ from glt.cli.displays import make_display
 from glt.cli.documents import run_document
 from glt.cli.following import follow, interruption
 from glt.cli.main import DONE
-from glt.cli.wording import duration, file_size, listing
+from glt.formats import duration, file_size, listing
 from glt.jobs.forecast import forecast
 from glt.store import Run, Store
 

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from glt.cli.arguments import add_store, open_store
 from glt.cli.verb import VERBS, Verb
-from glt.cli.wording import file_size
 from glt.errors import ConfigError
+from glt.formats import file_size
 
 
 def add_arguments(parser: ArgumentParser) -> None:

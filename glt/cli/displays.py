@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
-from glt.cli.wording import duration, percent
+from glt.formats import duration, percent
 from glt.store import Event, RoundRecord, Status
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from glt.cli.displays import Display
 from glt.cli.main import DONE, FAILED, STOPPED
-from glt.cli.wording import listing
+from glt.formats import listing
 from glt.jobs import stop
 from glt.store import Run, SeedRun, Status
 from glt.store.liveness import ACTIVE

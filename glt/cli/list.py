@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.documents import list_entry
 from glt.cli.verb import VERBS, Verb
-from glt.cli.wording import file_size
+from glt.formats import file_size
 
 if TYPE_CHECKING:
     from glt.store import Store

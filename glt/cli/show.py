@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from glt.cli.arguments import add_json, add_run, find_run, print_json
 from glt.cli.documents import run_document
 from glt.cli.verb import VERBS, Verb
-from glt.cli.wording import duration, percent
+from glt.formats import duration, percent
 
 if TYPE_CHECKING:
     from rich.console import Console

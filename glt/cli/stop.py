@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from glt.cli.arguments import add_run, find_run, seeds
 from glt.cli.verb import VERBS, Verb
-from glt.cli.wording import listing
+from glt.formats import listing
 
 
 def add_arguments(parser: ArgumentParser) -> None:

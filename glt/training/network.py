@@ -56,9 +56,7 @@ class Network:
     def stem(self, weights: Mapping[str, Tensor]) -> Any:
         """Run the part of the pass that holds no randomness."""
         edge_values = self.soft.edges if self.soft else None
-        return self.problem.model.stem(
-            self.operator, edge_values, self.problem.features, weights, self.problem.config
-        )
+        return self.problem.model.stem(self.operator, edge_values, self.problem.features, weights, self.problem.config)
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Callable[[Tensor], Tensor]) -> Tensor:
         """Finish the pass."""

@@ -11,8 +11,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from analysis import formats, marks, palette
+from analysis import marks, palette
 from analysis.tables.curve import Score, XAxis, dense_table
+from glt import formats
 from glt.store import MacConvention
 
 # Areas in square points, as matplotlib's scatter takes them.

@@ -9,8 +9,9 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis import formats, palette
+from analysis import palette
 from analysis.export.figures.curve_layers import OPEN_AREA, STAR_AREA, Panel
+from glt import formats
 
 KEY_INK = "#555555"
 KEY_SHARES = (1.0, 0.1)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import formats, names
+from analysis import names
 from analysis.export.latex.writing import booktabs, escape, number
 from analysis.tables.caption import MAC_WORDS, SCORE_WORDS, allowance
 from analysis.tables.curve import Score
+from glt import formats
 from glt.store import MacConvention
 
 HEADERS = (

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from analysis import formats, published
+from analysis import published
 from analysis.measures import (
     At,
     MeasuredRound,
@@ -15,6 +15,7 @@ from analysis.measures import (
     random_survivors,
     wording,
 )
+from glt import formats
 from glt.data import load_graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.masks import EdgeMask

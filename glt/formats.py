@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "\N{EN DASH}"
@@ -95,6 +96,15 @@ def count(number: float) -> str:
     '13,264'
     """
     return f"{number:,.0f}"
+
+
+def listing(seeds: Sequence[int]) -> str:
+    """Name seeds as "seed 0" or "seeds 0, 1, 2".
+
+    >>> listing([0]), listing([0, 2])
+    ('seed 0', 'seeds 0, 2')
+    """
+    return f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds))}"
 
 
 def signed_text(value: float, decimals: int) -> str:
