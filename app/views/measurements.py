@@ -35,7 +35,7 @@ def page() -> None:
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "straighten")
             return
-        _tables(runs, number, null)
+        _table(runs, number, null)
 
 
 def _controls(found: list[Run]) -> tuple[list[Run], int, bool]:
@@ -50,23 +50,18 @@ def _controls(found: list[Run]) -> tuple[list[Run], int, bool]:
     return runs, number, null
 
 
-def _tables(runs: list[Run], number: int, null: bool) -> None:
+def _table(runs: list[Run], number: int, null: bool) -> None:
     table = measuring.table_of(runs, number, null)
-    printed = published.measurements(runs[0].config.dataset)
-    _figures("first", as_read(table, FIRST, printed))
-    st.caption(_caption(runs, number, table))
-    if published.swapped(runs[0].config.dataset):
-        st.caption(f":material/swap_horiz: {published.SWAP_NOTE}")
-    st.subheader("More about what is left", anchor=False)
+    dataset = runs[0].config.dataset
     others = [name for name in _names(table) if name not in FIRST]
-    _figures("others", as_read(table, others, {}))
+    with st.container(key="figures-measurements"):
+        read = as_read(table, [*FIRST, *others], published.measurements(dataset))
+        st.table(read, border="horizontal", hide_index=True, width="content")
+    st.caption(_caption(runs, number, table))
+    if published.swapped(dataset):
+        st.caption(f":material/swap_horiz: {published.SWAP_NOTE}")
     with st.expander("What each of them means", icon=":material/menu_book:", key="definitions"):
         st.markdown("\n".join(f"- **{measure.label}**: {measure.definition}" for measure in in_order()))
-
-
-def _figures(key: str, read: pd.DataFrame) -> None:
-    with st.container(key=f"figures-{key}"):
-        st.table(read, border="horizontal", hide_index=True)
 
 
 def as_read(table: pd.DataFrame, measures: Iterable[str], printed: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:

@@ -50,7 +50,9 @@ def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
     words = run_words(runs)
     chosen = [run.name for run in default]
     count = controls.settle_several("runs", words, chosen)
-    with st.popover(f"Runs · {count} of {len(runs)}", icon=":material/stacked_line_chart:", key="pick-runs"):
+    only_examples = all(run.is_example for run in runs if run.name in st.session_state["runs"])
+    noun = "Examples" if count and only_examples else "Runs"
+    with st.popover(f"{noun} · {count} of {len(runs)}", icon=":material/stacked_line_chart:", key="pick-runs"):
         names = controls.several("runs", "Runs in the picture", words, chosen, width=420)
     return [run for run in runs if run.name in names]
 

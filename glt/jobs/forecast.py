@@ -22,10 +22,11 @@ HEADER = 700
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds an epoch takes, and in words how that is known."""
+    """Seconds an epoch takes, which run tells so, and where and how that run was timed."""
 
     seconds: float
-    basis: str
+    run: str
+    timed: str
 
 
 @dataclass(frozen=True)
@@ -48,27 +49,17 @@ def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], t
     """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first)."""
     known = {run.name: run for run in store.runs()}
     cores = slot_count()
+    paces = [pace(config, timed) for config in configs]
     epochs: list[int] = []
     spans: list[float] = []
     size = 0
-    paces = {run_name(config): pace(config, timed) for config in configs}
-    for config in configs:
-        name = run_name(config)
-        for seed in seeds:
-            start = known[name].seed(seed).whole_rounds() if name in known else 0
-            epochs.append(sum(epochs_of(config, k) for k in range(start, config.rounds + 1)))
-            size += sum(bytes_of(config, k) for k in range(start, config.rounds + 1))
-            found = paces[name]
+    for config, found in zip(configs, paces, strict=True):
+        for rounds in _missing(config, known.get(run_name(config)), seeds):
+            epochs.append(sum(epochs_of(config, number) for number in rounds))
             spans.append(epochs[-1] * found.seconds if found else 0.0)
-    unknown = not all(paces.values())
-    return Forecast(
-        workers=len(epochs),
-        cores=cores,
-        epochs=sum(epochs),
-        size_bytes=size,
-        seconds=None if unknown else side_by_side(spans, cores),
-        basis=_basis([found for found in paces.values() if found]),
-    )
+            size += sum(bytes_of(config, number) for number in rounds)
+    seconds = side_by_side(spans, cores) if all(paces) else None
+    return Forecast(len(epochs), cores, sum(epochs), size, seconds, _basis([found for found in paces if found]))
 
 
 def epochs_of(config: RunConfig, round: int) -> int:
@@ -110,11 +101,11 @@ def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:
     for alike in (_same_method, _same_network):
         for run in runs:
             if alike(run.config, config):
-                return Pace(_seconds_an_epoch(run), f"{_words(run.config)} as timed {_origin(run)}")
+                return Pace(_seconds_an_epoch(run), _words(run.config), f"as timed {_origin(run)}")
     for run in runs:
         scale = _work(config) / _work(run.config)
-        basis = f"scaled by size from {_words(run.config)} as timed {_origin(run)}, so only a rough guess"
-        return Pace(scale * _seconds_an_epoch(run), basis)
+        timed_there = f"as timed {_origin(run)} and scaled by size, so only a rough guess"
+        return Pace(scale * _seconds_an_epoch(run), _words(run.config), timed_there)
     return None
 
 
@@ -128,6 +119,11 @@ def side_by_side(spans: Iterable[float], cores: int) -> float:
     for span in spans:
         heapq.heapreplace(ends, ends[0] + span)
     return max(ends)
+
+
+def _missing(config: RunConfig, run: Run | None, seeds: Iterable[int]) -> list[range]:
+    """Return for each seed the rounds that are not on disk."""
+    return [range(run.seed(seed).whole_rounds() if run else 0, config.rounds + 1) for seed in seeds]
 
 
 def _seconds_an_epoch(run: Run) -> float:
@@ -159,8 +155,11 @@ def _origin(run: Run) -> str:
 
 def _words(config: RunConfig) -> str:
     labels = (METHODS.get(config.method).label, DATASETS.get(config.dataset).label, MODELS.get(config.model).label)
-    return f"{labels[0]}, {labels[1]} {labels[2]}-{config.hidden}"
+    return f"{labels[0]} on {labels[1]} with {labels[2]}-{config.hidden}"
 
 
 def _basis(paces: Sequence[Pace]) -> str:
-    return "; ".join(dict.fromkeys(found.basis for found in paces)) or "no run was timed yet"
+    runs: dict[str, list[str]] = {}
+    for found in paces:
+        runs.setdefault(found.timed, []).append(found.run)
+    return "; ".join(f"{', '.join(dict.fromkeys(of))}, {timed}" for timed, of in runs.items()) or "no run was timed yet"
