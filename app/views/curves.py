@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.curves import accuracy_figure
-from analysis.tables import Score, XAxis, caption, curve_table
+from analysis.tables import Score, XAxis, caption
 from app.widgets import controls, frame, links, look, pickers, reading, scoring
 from app.widgets.opened import opened
 from glt.store import MacConvention, Run
@@ -71,18 +72,8 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
 
 def _picture(runs: list[Run], view: View) -> None:
     rounds = reading.rounds_of(runs)
-    table = curve_table(rounds, view.score, view.x, view.macs, view.tolerance)
-    figure = accuracy_figure(
-        table,
-        rounds,
-        x=view.x,
-        score=view.score,
-        macs=view.macs,
-        paper=view.paper,
-        dark=look.is_dark(),
-        near=not view.whole,
-        seeds=view.each_seed,
-    )
+    table = reading.curve_of(runs, view.score, view.x, view.macs, view.tolerance)
+    figure = _figure(tuple(reading.stamp(run) for run in runs), view, look.is_dark(), table, rounds)
     event = st.plotly_chart(
         figure,
         key="accuracy",
@@ -95,6 +86,23 @@ def _picture(runs: list[Run], view: View) -> None:
     _open_point(event)
     st.caption(caption(rounds, view.score, view.macs, view.tolerance, view.paper))
     _numbers(table)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={View: repr})
+def _figure(
+    stamps: tuple[reading.Stamp, ...], view: View, dark: bool, _table: pd.DataFrame, _rounds: pd.DataFrame
+) -> go.Figure:
+    return accuracy_figure(
+        _table,
+        _rounds,
+        x=view.x,
+        score=view.score,
+        macs=view.macs,
+        paper=view.paper,
+        dark=dark,
+        near=not view.whole,
+        seeds=view.each_seed,
+    )
 
 
 def _open_point(event: Any) -> None:

@@ -23,7 +23,7 @@ from analysis.export import (
     measurements_latex,
     tickets_latex,
 )
-from analysis.tables import caption, curve_table, tickets_table
+from analysis.tables import caption
 from app.widgets import controls, frame, measuring, pickers, reading, sampling, scoring
 from app.widgets.opened import opened
 from glt.data import load_graph
@@ -83,7 +83,7 @@ def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
         for kind in FORMATS:
             _download(kind.upper(), f"{name}.{kind}", MIME[kind], partial(_file, what, runs, choices, kind))
         if what == "accuracy":
-            table = curve_table(reading.rounds_of(runs), choices.score, "graph", choices.macs, choices.tolerance)
+            table = reading.curve_of(runs, choices.score, "graph", choices.macs, choices.tolerance)
             _download("CSV of its points", f"{name}.csv", "text/csv", partial(csv_bytes, table))
 
 
@@ -153,7 +153,7 @@ def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str]:
 
 def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:
     score, macs, tolerance = scoring.pick_score(), scoring.pick_macs(), scoring.pick_tolerance()
-    table = tickets_table(reading.rounds_of(runs), score, macs, tolerance)
+    table = reading.tickets_of(runs, score, macs, tolerance)
     if table.empty:
         raise ConfigError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
     return table, tickets_latex(table, score, macs, tolerance)

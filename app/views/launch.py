@@ -50,7 +50,7 @@ class Plan:
 def page() -> None:
     """Show the page."""
     with frame.page("Launch", "Choose what to prune and how; see what it costs before it starts."):
-        form, cost = st.columns([1.9, 1], gap="large")
+        form, cost = st.columns([1.8, 1], gap="medium")
         with form:
             draft = _form()
         with cost, st.container(border=True, key="cost"):
@@ -102,7 +102,7 @@ def _form() -> Draft:
 
 
 def _setting() -> dict[str, str]:
-    data, task, model = st.columns(3, gap="small")
+    data, task, model = st.columns([1, 1.3, 1], gap="small")
     with data:
         dataset = controls.select("dataset", "Data set", {d.name: d.label for d in DATASETS}, "cora")
     spec = DATASETS.get(dataset)
@@ -173,11 +173,16 @@ def _cost(found: Opened, draft: Draft) -> None:
 
 
 def _numbers(cost: Forecast) -> None:
-    left, right = st.columns(2, gap="small")
-    left.metric("Time, about", formats.duration(cost.seconds) if cost.seconds is not None else "not known yet")
-    right.metric("Disk, about", formats.file_size(cost.size_bytes))
-    left.metric("Epochs", formats.count(cost.epochs))
-    right.metric("Workers", f"{cost.workers} on {cost.cores} {'core' if cost.cores == 1 else 'cores'}")
+    time = formats.duration(cost.seconds) if cost.seconds is not None else "not known yet"
+    numbers = {
+        "Time, about": time,
+        "Disk, about": formats.file_size(cost.size_bytes),
+        "Epochs": formats.count(cost.epochs),
+        "Workers": f"{cost.workers} on {cost.cores} {'core' if cost.cores == 1 else 'cores'}",
+    }
+    with st.container(horizontal=True, gap="small"):
+        for label, value in numbers.items():
+            st.metric(label, value, width=170)
     st.caption(f"Time: {cost.basis}.")
 
 

@@ -88,7 +88,11 @@ def _heading(graph: Mapping[str, str]) -> str:
 
 
 def _names(table: pd.DataFrame) -> list[str]:
-    return [column.removesuffix("_spread") for column in table.columns if column.endswith("_spread")]
+    found = [column.removesuffix("_spread") for column in table.columns if column.endswith("_spread")]
+    # How many edges survive both ways belongs beside how many survive at all.
+    return sorted(
+        found, key=lambda name: found.index("edges") + 0.5 if name == "edges_both_ways" else found.index(name)
+    )
 
 
 def _caption(runs: list[Run], number: int, table: pd.DataFrame) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,7 +11,7 @@ import streamlit as st
 
 from analysis import marks, names
 from analysis.marks.axes import MAC_NAMES
-from analysis.tables import Score, tickets_table
+from analysis.tables import Score
 from app.widgets import auditing, frame, links, pickers, reading, scoring
 from app.widgets.opened import opened
 from glt import formats
@@ -36,15 +36,14 @@ def page() -> None:
             )
             return
         runs, score, tolerance = _controls(found)
-        rounds = reading.rounds_of(runs)
-        table = tickets_table(rounds, score, tolerance=tolerance)
+        table = reading.tickets_of(runs, score, "dense_features", tolerance)
         if table.empty:
             frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")
             return
         _verdict(table, tolerance)
         _cards({run.name: run for run in runs}, table)
         with st.container(key="figures-tickets"):
-            st.table(as_read(rounds, score, tolerance), border="horizontal", hide_index=True)
+            st.table(as_read(runs, score, tolerance), border="horizontal", hide_index=True)
         st.caption(_caption(table, tolerance))
 
 
@@ -82,8 +81,8 @@ def _cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
 
 
 def _card(run: Run, row: Row) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(str(row["label"]), anchor=False, width="content")
+    with st.container(gap="xsmall"):
+        st.subheader(str(row["label"]), anchor=False)
         if row["is_ticket"]:
             st.badge(f"ticket, round {row['round']}", color="green", icon=":material/star:")
         else:
@@ -100,12 +99,12 @@ def _card(run: Run, row: Row) -> None:
     number = int(row["round"])
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         auditing.panel(run, number)
-        links.link("subgraphs", "See what went", ":material/hub:", run=run.name, round=str(number))
+        links.link("subgraphs", "Subgraph", ":material/hub:", run=run.name, round=str(number))
 
 
-def as_read(rounds: pd.DataFrame, score: Score, tolerance: float) -> pd.DataFrame:
+def as_read(runs: Sequence[Run], score: Score, tolerance: float) -> pd.DataFrame:
     """Return one row a run, as people read it: the round, its accuracy, its paired difference, MACs three ways."""
-    tables = {name: tickets_table(rounds, score, name, tolerance) for name in MAC_CONVENTIONS}
+    tables = {name: reading.tickets_of(runs, score, name, tolerance) for name in MAC_CONVENTIONS}
     table = tables["dense_features"]
     read = {
         "Method": table["label"],

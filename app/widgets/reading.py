@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from analysis.tables import rounds_table
+from analysis.tables import Score, XAxis, curve_table, rounds_table, tickets_table
 from app.widgets.opened import Opened
 from glt.config import RunConfig
 from glt.jobs.forecast import Forecast, forecast
 from glt.masks import EdgeMask
-from glt.store import Run, SeedRun
+from glt.store import MacConvention, Run, SeedRun
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 
@@ -30,6 +30,30 @@ def rounds_of(runs: Sequence[Run]) -> pd.DataFrame:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _rounds(stamps: tuple[Stamp, ...], _runs: list[Run]) -> pd.DataFrame:
     return rounds_table(_runs)
+
+
+def curve_of(runs: Sequence[Run], score: Score, x: XAxis, macs: MacConvention, tolerance: float) -> pd.DataFrame:
+    """Return `curve_table` of the runs, from the cache while no file has changed."""
+    return _curve(tuple(stamp(run) for run in runs), score, x, macs, tolerance, list(runs))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _curve(
+    stamps: tuple[Stamp, ...], score: Score, x: XAxis, macs: MacConvention, tolerance: float, _runs: list[Run]
+) -> pd.DataFrame:
+    return curve_table(rounds_of(_runs), score, x, macs, tolerance)
+
+
+def tickets_of(runs: Sequence[Run], score: Score, macs: MacConvention, tolerance: float) -> pd.DataFrame:
+    """Return `tickets_table` of the runs, from the cache while no file has changed."""
+    return _tickets(tuple(stamp(run) for run in runs), score, macs, tolerance, list(runs))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _tickets(
+    stamps: tuple[Stamp, ...], score: Score, macs: MacConvention, tolerance: float, _runs: list[Run]
+) -> pd.DataFrame:
+    return tickets_table(rounds_of(_runs), score, macs, tolerance)
 
 
 def forecast_of(found: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:

@@ -41,6 +41,9 @@ def test_a_click_on_a_point_opens_its_round(page: Page, address: str) -> None:
     expect(page.locator("iframe")).to_be_visible()
     assert "round=" in page.url
     assert "run=cora-node-gcn-" in page.url
+    page.locator("[data-testid='stTopNavLink']", has_text="Curves").click()
+    expect(points.first).to_be_visible()
+    assert "/curves" in page.url, "a point clicked before does not lead away again"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -23,6 +23,8 @@ def test_a_short_run_is_launched_and_finishes(page: Page, context: BrowserContex
     row = page.locator(".st-key-seed-row-0")
     expect(row).to_contain_text("done")
     expect(row).to_contain_text("round 1 of 1")
+    # The button to stop it leaves a moment later.
+    expect(row.get_by_role("button")).to_have_count(0)
     shown = row.inner_text()
     page.reload()
     expect(row).to_contain_text("done")
