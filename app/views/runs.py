@@ -29,7 +29,7 @@ def page() -> None:
         with detail:
             st.fragment(_seeds, run_every=pace)()
             training.panel(_selected(found), live)
-            _details(_selected(found))
+            _details(_selected(found), pace)
         run_actions.store_line(found)
 
 
@@ -46,7 +46,7 @@ def _list(was_live: bool) -> None:
     for run in found.examples:
         _card(run_progress(run), run.name == chosen)
     for folder, reason in found.damaged:
-        st.warning(f"{folder.name}: {reason}", icon=":material/warning:")
+        st.warning(frame.plain(f"{folder.name}: {reason}"), icon=":material/warning:")
 
 
 def _selected(found: Opened) -> Run:
@@ -92,13 +92,13 @@ def _seeds() -> None:
         seed_rows.row(found, run, seed)
 
 
-def _details(run: Run) -> None:
+def _details(run: Run, pace: int | None) -> None:
     settings, log = st.columns(2, gap="medium")
     with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
         config = run.config.model_dump(exclude={"options"})
         st.table({name: str(value) for name, value in {**config, **run.config.options}.items()}, border="horizontal")
     with log, st.expander("Log", icon=":material/notes:", key="log"):
-        seed_rows.log(run, LOG_LINES)
+        st.fragment(seed_rows.log, run_every=pace)(run, LOG_LINES)
     with st.container(horizontal=True):
         links.link("curves", "Curves", ":material/show_chart:", runs=run.name)
         links.link("subgraphs", "Subgraphs", ":material/hub:", run=run.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,7 +26,16 @@ def page(title: str, purpose: str) -> Iterator[None]:
 
 def failure(sentence: str) -> None:
     """Say in one sentence what is wrong, where, and what to do."""
-    st.error(sentence, icon=":material/error:")
+    st.error(plain(sentence), icon=":material/error:")
+
+
+def plain(text: str) -> str:
+    r"""Return text with everything that Markdown would take as markup made harmless.
+
+    >>> plain("seed [1](x) of $a$")
+    'seed \\[1\\](x) of \\$a\\$'
+    """
+    return re.sub(r"([\\`*\[\]$<~])", r"\\\1", text)
 
 
 def empty(title: str, text: str, icon: str, page: str | None = None, label: str = "", **view: str) -> None:

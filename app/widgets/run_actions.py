@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from app.widgets import frame
 from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
 from glt import formats, jobs
@@ -71,6 +72,6 @@ def _attempt(action: Callable[[], object]) -> None:
     try:
         action()
     except StudioError as error:
-        st.error(str(error), icon=":material/error:")
+        frame.failure(str(error))
     else:
         st.rerun()

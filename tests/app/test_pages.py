@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.main import PAGES
-from app.widgets import opened
+from app.widgets import frame, opened
 from glt.store import Run, Store
 from glt.store.compact import pack_run
 
@@ -81,3 +81,15 @@ def test_examples_stay_out_of_the_picture_of_the_users_runs(
     app = open_page("curves")
     assert app.query_params["runs"] == own.name
     assert len(app.multiselect(key="runs").options) == 2
+
+
+@pytest.mark.parametrize("name", ["launch", "curves", "runs"])
+def test_a_store_that_is_no_folder_is_one_sentence(name: str, store: Store, open_page: Callable[..., AppTest]) -> None:
+    store.root.write_text("not a folder")
+    app = open_page(name)
+    assert not app.exception
+    assert [str(store.root) in error.value for error in app.error] == [True]
+
+
+def test_an_error_is_not_read_as_markup() -> None:
+    assert frame.plain("see ![x](http://y) <b> $z$ a_b") == r"see !\[x\](http://y) \<b> \$z\$ a_b"
