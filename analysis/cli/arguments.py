@@ -12,7 +12,8 @@ from glt.cli.arguments import add_store, open_store
 
 if TYPE_CHECKING:
     from analysis.tables.curve import Score
-    from glt.store import Run
+    from glt.errors import StudioError
+from glt.store import Run
 
 
 def add_runs(parser: ArgumentParser) -> None:
@@ -51,8 +52,12 @@ def write_out(content: bytes, out: Path | None) -> None:
     try:
         partial.write_bytes(content)
         partial.replace(out)
+    except OSError as error:
+        reason = error.strerror or error
+        raise StudioError(f"{out} cannot be written ({reason}): name a file in a folder that is there.") from None
     finally:
-        partial.unlink(missing_ok=True)
+        if out.parent.is_dir():
+            partial.unlink(missing_ok=True)
 
 
 def points(text: str) -> float:

@@ -55,10 +55,19 @@ def _labels(rounds: pd.DataFrame) -> Iterable[str]:
 
 
 def _seeds(rounds: pd.DataFrame) -> str:
-    counts = sorted(set(rounds.groupby(["run", "round"], sort=False)["seed"].nunique()))
-    if counts == [1]:
+    return averaged_over(rounds.groupby(["run", "round"], sort=False)["seed"].nunique())
+
+
+def averaged_over(counts: Iterable[int]) -> str:
+    """Say over how many seeds means were taken, and whether there is an interval.
+
+    >>> averaged_over([5, 5]), averaged_over([1])
+    ('mean and 95% t interval over 5 seeds', '1 seed, no interval')
+    """
+    found = sorted(set(counts))
+    if found == [1]:
         return "1 seed, no interval"
-    number = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    number = str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
     return f"mean and 95% t interval over {number} seeds"
 
 

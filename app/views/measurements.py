@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis import names, published
 from analysis.measures import in_order, wording
+from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
 from app.widgets import controls, frame, measuring, pickers
 from app.widgets.opened import opened
@@ -96,10 +97,9 @@ def _names(table: pd.DataFrame) -> list[str]:
 
 
 def _caption(runs: list[Run], number: int, table: pd.DataFrame) -> str:
-    seeds = sorted({int(count) for count in table.loc[table["kind"] != "original", "seeds"]})
-    averaged = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    averaged = averaged_over(int(count) for count in table.loc[table["kind"] != "original", "seeds"])
     return (
-        f"{names.dataset(runs[0].config.dataset)}, round {number}: mean and 95% t interval over {averaged} seeds. An "
+        f"{names.dataset(runs[0].config.dataset)}, round {number}: {averaged}. An "
         "edge counts when it survives in at least one direction, as in the paper; NetworkX's definitions, isolated "
         "nodes kept."
     )
