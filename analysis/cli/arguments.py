@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glt.cli.arguments import add_store, open_store
+from glt.errors import StudioError
 
 if TYPE_CHECKING:
     from analysis.tables.curve import Score
-    from glt.errors import StudioError
-from glt.store import Run
+    from glt.store import Run
 
 
 def add_runs(parser: ArgumentParser) -> None:
