@@ -44,7 +44,7 @@ SETTLED = """() => document.querySelector("[data-testid=stApp]").dataset.testScr
 def main(width: int, folder: Path) -> None:
     """Start the app over an empty store and draw every page in both themes."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as store, serving(store) as address, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as home, serving(home) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         for theme in ("light", "dark"):
             draw(browser, address, theme, width, folder)
@@ -70,8 +70,8 @@ def draw(browser: Browser, address: str, theme: str, width: int, folder: Path) -
 
 
 @contextmanager
-def serving(store: str) -> Iterator[str]:
-    """Serve the app over a store for as long as the context lasts."""
+def serving(home: str) -> Iterator[str]:
+    """Serve the app over an empty store in a home folder of its own for as long as the context lasts."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
@@ -88,7 +88,7 @@ def serving(store: str) -> Iterator[str]:
             str(port),
         ],
         cwd=ROOT,
-        env={**os.environ, "GLT_STORE": store},
+        env={**os.environ, "HOME": home, "GLT_STORE": f"{home}/runs"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )

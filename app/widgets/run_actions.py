@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import streamlit as st
 
@@ -44,12 +45,18 @@ def store_line(found: Opened) -> None:
     store = found.store
     trashed = store.trashed()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="store-line"):
-        st.caption(f"Store `{store.root.absolute()}` · {formats.file_size(store.size_bytes())}", width="content")
+        st.caption(f"Store `{short(store.root)}` · {formats.file_size(store.size_bytes())}", width="content")
         if trashed:
             words = "1 run in the trash" if len(trashed) == 1 else f"{len(trashed)} runs in the trash"
             st.caption(f"· {words}", width="content")
             if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
                 _confirm_empty(found)
+
+
+def short(path: Path) -> str:
+    """Write an absolute path, the home folder as ~."""
+    whole = path.absolute()
+    return f"~/{whole.relative_to(Path.home())}" if whole.is_relative_to(Path.home()) else str(whole)
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.widgets import run_actions
 from glt import jobs
 from glt.store import Run, Store
 
@@ -66,3 +68,9 @@ def test_the_chosen_run_is_in_the_address(make_run: Callable[..., Run], open_pag
     app = open_page("runs", run=other.name)
     assert app.query_params["run"] == other.name
     assert other.name in words(app)
+
+
+def test_a_path_is_shown_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run_actions.short(tmp_path / "runs") == "~/runs"
+    assert run_actions.short(tmp_path.parent / "runs") == str(tmp_path.parent / "runs")
