@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from glt.config import RunConfig
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from glt.sparse import Features, GraphOperator
+    from glt.sparse import Dropout, Features, GraphOperator
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,11 @@ class Model(ABC):
         """Compute all that comes before the first dropout, in a form only `head` reads."""
 
     @abstractmethod
-    def head(
-        self, stem: Any, weights: Mapping[str, Tensor], dropout: Callable[[Tensor], Tensor], config: RunConfig
-    ) -> Tensor:
-        """Finish the pass from a stem; returns [N, C] logits (or embeddings, for links)."""
+    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
+        """Finish the pass from a stem; returns [N, C] logits (or embeddings, for links).
+
+        Without dropout a stem serves any number of calls; a call with dropout may consume it.
+        """
 
     def prunable_shapes(self, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the tensors a weight mask covers."""

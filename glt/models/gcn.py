@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from glt.config import RunConfig
@@ -12,7 +12,7 @@ from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from glt.sparse import Features, GraphOperator
+    from glt.sparse import Dropout, Features, GraphOperator
 
 
 def weight_name(layer: int) -> str:
@@ -54,13 +54,11 @@ class GCN(Model):
         adjacency = operator.normalised(edge_values, config.degree)
         return adjacency, adjacency.propagate(features.times(weights[weight_name(0)]))
 
-    def head(
-        self, stem: Any, weights: Mapping[str, Tensor], dropout: Callable[[Tensor], Tensor], config: RunConfig
-    ) -> Tensor:
+    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
         """Return logits [N, C] from the first layer's output."""
         adjacency, hidden = stem
         for layer in range(1, config.layers):
-            hidden = adjacency.convolve(dropout(hidden.relu()), weights[weight_name(layer)])
+            hidden = adjacency.convolve(hidden, weights[weight_name(layer)], dropout)
         result: Tensor = hidden
         return result
 

@@ -2,6 +2,7 @@
 
 from glt.sparse.dropout import Dropout
 from glt.sparse.features import Features, row_normalised
+from glt.sparse.hidden import hidden_linear
 from glt.sparse.linear import linear
 from glt.sparse.memory import keep_freed_memory
 from glt.sparse.operator import Adjacency, GraphOperator
@@ -13,6 +14,7 @@ __all__ = [
     "Features",
     "GraphOperator",
     "Structure",
+    "hidden_linear",
     "keep_freed_memory",
     "linear",
     "propagate",

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 
-class _Scale(torch.autograd.Function):
-    """Multiply by a constant that autograd need not copy to the input's type."""
-
-    @staticmethod
-    def forward(ctx: Any, dense: Tensor, scale: Tensor) -> Tensor:
-        ctx.scale = scale
-        return dense * scale
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return gradients[0] * ctx.scale, None
-
-
 class Dropout:
-    """Zero each element with probability `rate` and scale the others by 1 / (1 - rate).
+    """Zero each element with probability `rate` and scale the others by `factor`, 1 / (1 - rate).
 
     The numbers come from a NumPy generator on every device, so a seed means the same everywhere.
     Torch's own dropout spends most of its time drawing one 32-bit number an element.
@@ -32,20 +18,21 @@ class Dropout:
     def __init__(self, rate: float, generator: np.random.Generator | None) -> None:
         self._rate = rate
         self._generator = generator
+        self.factor = 1 / (1 - rate)
 
     def __call__(self, dense: Tensor) -> Tensor:
         """Return `dense` with dropout applied, or itself where the rate is 0 or no generator was given."""
-        if self._generator is None or self._rate == 0:
-            return dense
-        scale = self._scale(self._generator, dense.shape)
-        result: Tensor = _Scale.apply(dense, scale.to(dense.device))  # type: ignore[no-untyped-call]
-        return result
+        keep = self.keep(dense)
+        return dense if keep is None else dense * (keep * self.factor)
 
-    def _scale(self, generator: np.random.Generator, shape: torch.Size) -> Tensor:
-        count = shape.numel()
+    def keep(self, dense: Tensor) -> Tensor | None:
+        """Draw which elements of `dense` stay, as 0 and 1 (uint8); None where nothing is to be dropped."""
+        if self._generator is None or self._rate == 0:
+            return None
+        return torch.from_numpy(self._draw(self._generator, dense.numel())).view(dense.shape).to(dense.device)
+
+    def _draw(self, generator: np.random.Generator, count: int) -> NDArray[np.uint8]:
         if self._rate == 0.5:
             packed = np.frombuffer(generator.bytes((count + 7) // 8), dtype=np.uint8)
-            doubled = np.left_shift(np.unpackbits(packed, count=count), 1)
-            return torch.from_numpy(doubled).view(shape)
-        kept = generator.random(count, dtype=np.float32) >= self._rate
-        return torch.from_numpy(kept * np.float32(1 / (1 - self._rate))).view(shape)
+            return np.unpackbits(packed, count=count)
+        return (generator.random(count, dtype=np.float32) >= self._rate).astype(np.uint8)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from glt.sparse.structure import Structure, propagate
+from glt.sparse.structure import Structure, product
 
 
 def row_normalised(features: csr_array) -> csr_array:
@@ -23,17 +25,32 @@ def row_normalised(features: csr_array) -> csr_array:
     return csr_array((data, features.indices, features.indptr), shape=features.shape)
 
 
+class _ConstantTimes(torch.autograd.Function):
+    """The features never change, so both layouts of the matrix are built once and only the weight has a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, matrix: Tensor, transposed: Tensor) -> Tensor:
+        ctx.transposed = transposed
+        return product(matrix, weight)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return product(ctx.transposed, gradients[0].contiguous()), None, None
+
+
 class Features:
-    """The [N, F] feature matrix as a sparse structure with values."""
+    """The [N, F] feature matrix, sparse."""
 
     def __init__(self, matrix: csr_array, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
         rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         shape = (int(matrix.shape[0]), int(matrix.shape[1]))
-        self.structure = Structure.from_entries(rows.astype(np.int64), matrix.indices.astype(np.int64), shape, device)
-        self.values = torch.from_numpy(matrix.data).to(device, dtype)[self.structure.order]
+        structure = Structure.from_entries(rows.astype(np.int64), matrix.indices.astype(np.int64), shape, device)
+        values = torch.from_numpy(matrix.data).to(device, dtype)[structure.order]
+        self._matrix, self._transposed = structure.matrix(values), structure.transposed(values)
 
     def times(self, weight: Tensor) -> Tensor:
         """Return features @ weight [N, H]; `weight` [F, H] is dense, or sparse CSR where no gradient is needed."""
         if weight.layout is torch.sparse_csr:
-            return (self.structure.matrix(self.values) @ weight).to_dense()
-        return propagate(self.structure, self.values, weight)
+            return (self._matrix @ weight).to_dense()
+        result: Tensor = _ConstantTimes.apply(weight, self._matrix, self._transposed)  # type: ignore[no-untyped-call]
+        return result

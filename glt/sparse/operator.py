@@ -11,7 +11,8 @@ from torch import Tensor
 from glt.config import DegreeKind
 from glt.data.graph import Graph, IntArray
 from glt.masks import EdgeMask
-from glt.sparse.linear import linear
+from glt.sparse.dropout import Dropout
+from glt.sparse.hidden import hidden_linear
 from glt.sparse.structure import Structure, propagate
 
 # A soft mask may dip below zero, and so may a degree made of it; the square root needs a positive number.
@@ -29,9 +30,9 @@ class Adjacency:
         """Return, for every node, the weighted sum of its sources' rows of `dense` [N, width]."""
         return propagate(self.structure, self.values, dense)
 
-    def convolve(self, hidden: Tensor, weight: Tensor) -> Tensor:
-        """Return the propagated product of `hidden` [N, H] and `weight` [H, C]: transform first, then aggregate."""
-        return self.propagate(linear(hidden, weight))
+    def convolve(self, hidden: Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
+        """Return the propagated dropout(ReLU(hidden [N, H])) @ weight [H, C]; `hidden` is overwritten."""
+        return self.propagate(hidden_linear(hidden, weight, dropout))
 
 
 class GraphOperator:

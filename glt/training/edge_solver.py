@@ -35,7 +35,7 @@ class _FixedNetwork:
         self._weights = {name: torch.from_numpy(value).to(problem.device) for name, value in weights.items()}
         self.start = self._normalised_values()
 
-    def loss(self, values: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    def loss(self, values: Tensor, dropout: Dropout) -> Tensor:
         """Return the task's loss when the normalised adjacency holds `values` [E]."""
         return self._problem.task.loss(self._output(values, dropout))
 
@@ -44,7 +44,7 @@ class _FixedNetwork:
         """Return the validation score for `values` [E]."""
         return self._problem.task.scores(self._output(values, Dropout(0, None))).val
 
-    def _output(self, values: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    def _output(self, values: Tensor, dropout: Dropout) -> Tensor:
         model, config = self._problem.model, self._problem.config
         stem = model.stem(self._operator, values / self.start, self._problem.features, self._weights, config)
         return model.head(stem, self._weights, dropout, config)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.masks import Masks
-from glt.sparse import GraphOperator
+from glt.sparse import Dropout, GraphOperator
 from glt.training.problem import Arrays, Problem
 
 
@@ -58,7 +58,7 @@ class Network:
         edge_values = self.soft.edges if self.soft else None
         return self.problem.model.stem(self.operator, edge_values, self.problem.features, weights, self.problem.config)
 
-    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout) -> Tensor:
         """Finish the pass."""
         return self.problem.model.head(stem, weights, dropout, self.problem.config)
 

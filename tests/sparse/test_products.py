@@ -1,14 +1,13 @@
-"""Sparse features, thin products and dropout."""
+"""Sparse features and thin products."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from scipy.sparse import csr_array
 
 from glt.data.graph import Graph
-from glt.sparse import Dropout, Features, linear, row_normalised
+from glt.sparse import Features, linear, row_normalised
 
 
 def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Graph) -> None:
@@ -42,30 +41,3 @@ def test_all_zero_rows_stay_zero_and_others_sum_to_one(small_graph: Graph) -> No
 def test_rows_with_negative_values_are_divided_by_their_magnitudes() -> None:
     result = row_normalised(csr_array(np.array([[-1.0, 1.0]])))
     np.testing.assert_allclose(result.toarray(), [[-0.5, 0.5]])
-
-
-@pytest.mark.parametrize("rate", [0.5, 0.2])
-def test_dropout_keeps_the_expected_share_and_the_mean(rate: float) -> None:
-    dropped = Dropout(rate, np.random.default_rng(0))(torch.ones(1000, 100))
-    assert dropped.unique().tolist() == pytest.approx([0, 1 / (1 - rate)])
-    # 100,000 draws: five standard deviations of the mean are below 0.016.
-    assert float(dropped.mean()) == pytest.approx(1, abs=0.016)
-
-
-@pytest.mark.parametrize("rate", [0.5, 0.2])
-def test_dropout_gradient_is_its_own_scale(rate: float) -> None:
-    dense = torch.ones(50, 30, requires_grad=True)
-    dropped = Dropout(rate, np.random.default_rng(1))(dense)
-    dropped.sum().backward()
-    assert dense.grad is not None
-    assert torch.equal(dense.grad, dropped.detach())
-
-
-def test_dropout_without_generator_changes_nothing() -> None:
-    dense = torch.randn(3, 3)
-    assert Dropout(0.5, None)(dense) is dense
-
-
-def test_equal_generators_drop_the_same_elements() -> None:
-    first, second = (Dropout(0.5, np.random.default_rng(7))(torch.ones(9, 9)) for _ in range(2))
-    assert torch.equal(first, second)
