@@ -1,19 +1,26 @@
-"""What all tests share: where the reference data lies, how hypothesis searches, and when a skip is no excuse."""
+"""What all tests share: reference data, a drawn run, how hypothesis searches, and when a skip is no excuse."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
+from numpy.typing import NDArray
+
+from glt.data import load_graph
+from glt.masks import EdgeMask, Masks, WeightMask
+from glt.store import Event, RoundRecord, SeedRun, State, Status
 
 # A slow machine is no failure, and a check must say the same twice.
 settings.register_profile("studio", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "studio")
 
+SHAPES = {"layers.0.weight": (8, 4), "layers.1.weight": (4, 2)}
 _BROWSER_TESTS = Path(__file__).parent / "browser"
 
 
@@ -33,6 +40,43 @@ def planetoid(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("GLT_DATA", str(test_data))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return test_data / "planetoid"
+
+
+@pytest.fixture(scope="session")
+def draw_seed() -> Callable[..., None]:
+    """Write a seed of a run on Cora whose masks are drawn, not trained: rounds after round 0, and its last state."""
+
+    def draw_seed(seed_run: SeedRun, rounds: int = 3, state: State = "done") -> None:
+        seed_run.make()
+        seed_run.write_init(ones())
+        generator = np.random.default_rng([seed_run.seed, *seed_run.config.method.encode()])
+        masks = Masks(EdgeMask.full("directed", load_graph("cora").num_edges), WeightMask.full(SHAPES))
+        for number in range(rounds + 1):
+            masks = drawn(masks, generator) if number else masks
+            for epoch in range(seed_run.config.retrain_epochs):
+                seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=1.0, val=0.6, test=0.5))
+            seed_run.write_round(made_up(number, masks, seed_run), masks, ones())
+        error = "The loss became infinite in round 2: lower learning_rate." if state == "failed" else None
+        seed_run.write_status(Status(state=state, seed=seed_run.seed, error=error))
+
+    return draw_seed
+
+
+def ones() -> dict[str, NDArray[np.float32]]:
+    return {name: np.ones(shape, dtype=np.float32) for name, shape in SHAPES.items()}
+
+
+def drawn(masks: Masks, generator: np.random.Generator) -> Masks:
+    edges = masks.edges.prune(generator.random(masks.edges.kept), 0.05)
+    return Masks(edges, masks.weights.prune({name: generator.random(shape) for name, shape in SHAPES.items()}, 0.2))
+
+
+def made_up(number: int, masks: Masks, seed_run: SeedRun) -> RoundRecord:
+    accuracy = 0.80 - 0.01 * number * (1 if seed_run.config.method == "ugs" else 2) + 0.002 * seed_run.seed
+    macs = {"dense_features": 2_000_000_000 // (number + 1), "sparse_features": 35_000_000, "published": 2_007_000_000}
+    return RoundRecord.of(
+        number, masks, val=0.78, test=accuracy, test_last=accuracy - 0.02, best_epoch=3, seconds=2.0, macs=macs
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

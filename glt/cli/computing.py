@@ -13,7 +13,8 @@ from glt.cli.following import follow, interruption
 from glt.cli.main import DONE
 from glt.formats import duration, file_size, listing
 from glt.jobs.forecast import forecast
-from glt.store import Run, Store
+from glt.store import Run, SeedRun, Store
+from glt.store.liveness import ACTIVE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +29,7 @@ def compute(args: Namespace, launch: Launch) -> int:
     console = Console(stderr=args.json)
     with interruption() as interrupted:
         run, seeds = launch()
-        working = [seed for seed in seeds if not run.seed(seed).is_complete()]
+        working = [seed for seed in seeds if _is_at_work(run.seed(seed))]
         _announce(console, run, seeds, working, args.detach)
         code = DONE
         if working and not args.detach:
@@ -36,6 +37,11 @@ def compute(args: Namespace, launch: Launch) -> int:
     if args.json:
         print_json(run_document(run))
     return code
+
+
+def _is_at_work(seed_run: SeedRun) -> bool:
+    """Tell a seed that was started from one that needed nothing; a fast worker may have failed by now."""
+    return seed_run.status().state in ACTIVE or not seed_run.is_complete()
 
 
 def _announce(console: Console, run: Run, seeds: list[int], working: list[int], detached: bool) -> None:
@@ -50,6 +56,6 @@ def _announce(console: Console, run: Run, seeds: list[int], working: list[int], 
 
 def _cost(run: Run, seeds: list[int]) -> str:
     store = Store(run.path.parent)
-    expected = forecast(store, [run.config], seeds, store.runs())
+    expected = forecast(store, [run.config], seeds, store.runs(), SeedRun.sound_rounds)
     size = f"adds about {file_size(expected.size_bytes)}"
     return size if expected.seconds is None else f"{size}, takes about {duration(expected.seconds)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.documents import list_entry
+from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
 from glt.formats import file_size
 
@@ -22,15 +23,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print all runs; folders that cannot be opened are named on standard error."""
+    """Print all runs; folders that cannot be opened are named on standard error, and the exit code is 1."""
     store = open_store(args)
     if args.json:
         print_json([list_entry(found) for found in store.runs()])
     else:
         _print_table(store)
-    for _, sentence in store.damaged():
+    damaged = store.damaged()
+    for _, sentence in damaged:
         print(sentence, file=sys.stderr)
-    return 0
+    return FAILED if damaged else DONE
 
 
 def _print_table(store: Store) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 
 from glt.cli.arguments import add_computing, add_json, add_run, open_store, seeds
 from glt.cli.verb import VERBS, Verb
 from glt.store import Run, Store
+from glt.store.liveness import ACTIVE
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,12 +28,24 @@ def run(args: Namespace) -> int:
     found = open_store(args, writable=True).find(args.run)
     store = Store(found.path.parent)
 
+    for sentence in _remade(found, args.seeds or found.seeds()):
+        print(sentence, file=sys.stderr)
+
     def launch() -> tuple[Run, list[int]]:
         tied = not args.detach
         resume(store, found, args.seeds, device=args.device, threads=args.threads, tied=tied)
         return found, args.seeds or found.seeds()
 
     return compute(args, launch)
+
+
+def _remade(run: Run, seeds: Sequence[int]) -> Iterator[str]:
+    """Say which finished rounds are computed again, because they follow one that cannot be read."""
+    for seed_run in map(run.seed, seeds):
+        sound, written = seed_run.sound_rounds(), seed_run.whole_rounds()
+        if sound < written and seed_run.status().state not in ACTIVE:
+            again = "it is" if sound == written - 1 else f"rounds {sound} to {written - 1} are"
+            yield f"seed {seed_run.seed}: round {sound} cannot be read, so {again} computed again"
 
 
 VERBS.register(Verb("resume", "Go on with the unfinished seeds of a run", add_arguments, run))

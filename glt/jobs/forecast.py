@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from glt.config import RunConfig
@@ -12,7 +12,7 @@ from glt.jobs.queueing import slot_count
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS, NetworkShape
-from glt.store import Run, Store, run_name
+from glt.store import Run, SeedRun, Store, run_name
 
 # Bytes of one line of events and of one line of rounds, and of a tensor file's header.
 EVENT_LINE = 100
@@ -45,8 +45,17 @@ class Forecast:
     basis: str
 
 
-def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], timed: Sequence[Run]) -> Forecast:
-    """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first)."""
+def forecast(
+    store: Store,
+    configs: Sequence[RunConfig],
+    seeds: Sequence[int],
+    timed: Sequence[Run],
+    on_disk: Callable[[SeedRun], int] = SeedRun.whole_rounds,
+) -> Forecast:
+    """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first).
+
+    `on_disk` tells how many rounds of a seed need not be computed; SeedRun.sound_rounds looks closer, and is slower.
+    """
     known = {run.name: run for run in store.runs()}
     cores = slot_count()
     paces = [pace(config, timed) for config in configs]
@@ -54,7 +63,9 @@ def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], t
     spans: list[float] = []
     size = 0
     for config, found in zip(configs, paces, strict=True):
-        for rounds in _missing(config, known.get(run_name(config)), seeds):
+        run = known.get(run_name(config))
+        for seed in seeds:
+            rounds = range(on_disk(run.seed(seed)) if run else 0, config.rounds + 1)
             epochs.append(sum(epochs_of(config, number) for number in rounds))
             spans.append(epochs[-1] * found.seconds if found else 0.0)
             size += sum(bytes_of(config, number) for number in rounds)
@@ -119,11 +130,6 @@ def side_by_side(spans: Iterable[float], cores: int) -> float:
     for span in spans:
         heapq.heapreplace(ends, ends[0] + span)
     return max(ends)
-
-
-def _missing(config: RunConfig, run: Run | None, seeds: Iterable[int]) -> list[range]:
-    """Return for each seed the rounds that are not on disk."""
-    return [range(run.seed(seed).whole_rounds() if run else 0, config.rounds + 1) for seed in seeds]
 
 
 def _seconds_an_epoch(run: Run) -> float:

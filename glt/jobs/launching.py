@@ -45,14 +45,14 @@ def start(
     threads: int | None = None,
     tied: bool = False,
 ) -> Run:
-    """Start a worker for each seed that is not complete; every status is "queued" before this returns.
+    """Start a worker for each seed that lacks rounds or has damaged ones; when this returns, each is "queued".
 
     The workers go on when the caller ends, unless they are `tied` to it. Raises StoreError, before anything is
     started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
     """
     run = store.create(config)
     _refuse_example(run)
-    _launch(store, run, [seed for seed in seeds if not run.seed(seed).is_complete()], device, threads, tied)
+    _launch(store, run, [seed for seed in seeds if not run.seed(seed).is_sound()], device, threads, tied)
     return run
 
 
@@ -65,21 +65,21 @@ def resume(
     threads: int | None = None,
     tied: bool = False,
 ) -> list[int]:
-    """Start workers for unfinished seeds again, by default all that are not at work; return which ones.
+    """Start workers for unfinished and damaged seeds again, by default all that are not at work; return which ones.
 
-    Each goes on after its last whole round. Raises as `start` does.
+    Each goes on after its last round that can be read. Raises as `start` does.
     """
     _refuse_example(run)
     wanted = unfinished(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
-    wanted = [seed for seed in wanted if not run.seed(seed).is_complete()]
+    wanted = [seed for seed in wanted if not run.seed(seed).is_sound()]
     _launch(store, run, wanted, device, threads, tied)
     return wanted
 
 
 def unfinished(run: Run) -> list[int]:
-    """Return the seeds that lack rounds and have no worker."""
-    seeds = [seed for seed in run.seeds() if not run.seed(seed).is_complete()]
-    return [seed for seed in seeds if run.seed(seed).status().state not in ACTIVE]
+    """Return the seeds that lack rounds, or have some that cannot be read, and have no worker."""
+    idle = [seed for seed in run.seeds() if run.seed(seed).status().state not in ACTIVE]
+    return [seed for seed in idle if not run.seed(seed).is_sound()]
 
 
 def _refuse_example(run: Run) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from glt.masks import Masks
 
 State = Literal["queued", "running", "stopped", "done", "failed", "lost"]
 MacConvention = Literal["dense_features", "sparse_features", "published"]
@@ -31,6 +33,20 @@ class RoundRecord(Record):
     best_epoch: int
     seconds: float
     macs: dict[MacConvention, int]
+
+    @classmethod
+    def of(cls, round_: int, masks: Masks, **measured: Any) -> RoundRecord:
+        """Make the record of a round: what masks say is counted here, what was `measured` is given by field name."""
+        edges = masks.edges
+        num_edges = max(edges.num_edges, 1)
+        return cls(
+            round=round_,
+            graph_sparsity=edges.sparsity,
+            weight_sparsity=masks.weights.sparsity,
+            edges_kept_either_way=int(edges.either_way().sum()) / num_edges,
+            edges_kept_both_ways=int(edges.both_ways().sum()) / num_edges,
+            **measured,
+        )
 
 
 class Event(Record):

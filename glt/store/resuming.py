@@ -20,7 +20,7 @@ def drop_after_last_whole_round(folder: Path) -> int:
     A round counts as whole when its line and its two tensor files can be read; the lines go first, so that
     being killed in here does no harm.
     """
-    following, size = _whole_rounds(folder)
+    following, size = _sound_rounds(folder)
     cut_file(folder / paths.ROUNDS, size)
     for file in sorted(folder.iterdir()):
         number = paths.round_of(file.name)
@@ -31,7 +31,13 @@ def drop_after_last_whole_round(folder: Path) -> int:
     return following
 
 
-def _whole_rounds(folder: Path) -> tuple[int, int]:
+def sound_rounds(folder: Path) -> int:
+    """Return how many rounds, from round 0 on, can be read; a resume goes on after them."""
+    return _sound_rounds(folder)[0]
+
+
+def _sound_rounds(folder: Path) -> tuple[int, int]:
+    """Return their number and the bytes that their lines take."""
     number = size = 0
     for line in whole_lines(folder / paths.ROUNDS)[0]:
         if not _is_whole(folder, line, number):

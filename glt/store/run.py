@@ -15,7 +15,7 @@ from glt.store.safe_files import reading, replace_file
 from glt.store.seed import SeedRun
 from glt.store.tensors import check_schema
 
-REMEDY = "restore it from a copy, or delete the run's folder"
+REMEDY = "restore it from a copy, or move the run's folder out of the store"
 
 
 class Run:

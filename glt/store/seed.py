@@ -22,7 +22,7 @@ from glt.store.json_files import RESUME, parse_lines, read_json, whole_lines
 from glt.store.liveness import concluded
 from glt.store.lock import locked
 from glt.store.records import Event, RoundRecord, Status
-from glt.store.resuming import drop_after_last_whole_round
+from glt.store.resuming import drop_after_last_whole_round, sound_rounds
 from glt.store.round_files import Floats, read_edge_scores, read_masks, read_weights, write_masks, write_weights
 from glt.store.safe_files import append_line, flush_file, make_folder, replace_file
 from glt.store.tensors import checksum, read_tensors, write_tensors
@@ -86,8 +86,16 @@ class SeedRun:
         return found.st_size, found.st_mtime_ns
 
     def is_complete(self) -> bool:
-        """Say whether every round the config asks for is there."""
+        """Say whether every round the config asks for is there, without looking into them."""
         return self.whole_rounds() > self.config.rounds
+
+    def sound_rounds(self) -> int:
+        """Return how many rounds, from round 0 on, can be read: a resume goes on there. Opens every tensor file."""
+        return sound_rounds(self.path)
+
+    def is_sound(self) -> bool:
+        """Say whether every round the config asks for can be read."""
+        return self.is_complete() and self.sound_rounds() > self.config.rounds
 
     def events(self, offset: int = 0) -> tuple[list[Event], int]:
         """Return the events from byte `offset` to the last whole line, and the offset to go on from.

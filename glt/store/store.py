@@ -101,8 +101,10 @@ class Store:
 
     def _unknown(self, name: str) -> str:
         names = [folder.name for folder in self._folders()]
-        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names[:3]
-        hint = f"did you mean {' or '.join(close)}?" if close else "the store holds no runs yet."
+        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        some = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
+        held = f"the store holds {some}." if names else "the store holds no runs yet."
+        hint = f"did you mean {' or '.join(close)}?" if close else held
         return f"No run {name!r} in the store {self.root}, and no run folder of that path: {hint}"
 
     def _writing(self) -> None:

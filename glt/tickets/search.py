@@ -126,14 +126,9 @@ class _Search:
             raise Stopped
 
     def _record(self, round_: int, masks: Masks, result: TrainResult, seconds: float) -> RoundRecord:
-        edges = masks.edges
-        num_edges = max(edges.num_edges, 1)
-        return RoundRecord(
-            round=round_,
-            graph_sparsity=edges.sparsity,
-            weight_sparsity=masks.weights.sparsity,
-            edges_kept_either_way=int(edges.either_way().sum()) / num_edges,
-            edges_kept_both_ways=int(edges.both_ways().sum()) / num_edges,
+        return RoundRecord.of(
+            round_,
+            masks,
             val=result.best.val,
             test=result.best.test,
             test_last=result.last.test,

@@ -47,16 +47,14 @@ def write_seed(seed_run: SeedRun, rounds: int) -> None:
         if number:
             edges = edges.prune(generator.random(edges.kept), 0.2)
         tensors = {name: np.ones(shape, dtype=np.float32) for name, shape in SHAPES.items()}
-        seed_run.write_round(record(number, edges), Masks(edges, weights), tensors)
+        masks = Masks(edges, weights)
+        seed_run.write_round(record(number, masks), masks, tensors)
 
 
-def record(number: int, edges: EdgeMask) -> RoundRecord:
-    return RoundRecord(
-        round=number,
-        graph_sparsity=edges.sparsity,
-        weight_sparsity=0.0,
-        edges_kept_either_way=float(edges.either_way().mean()),
-        edges_kept_both_ways=float(edges.both_ways().mean()),
+def record(number: int, masks: Masks) -> RoundRecord:
+    return RoundRecord.of(
+        number,
+        masks,
         val=0.8,
         test=0.8,
         test_last=0.8,

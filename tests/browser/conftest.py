@@ -9,18 +9,15 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
-from glt.data import load_graph
 from glt.jobs import stop
-from glt.masks import EdgeMask, Masks, WeightMask
 from glt.presets import resolve
-from glt.store import RoundRecord, SeedRun, Status, Store
+from glt.store import Store
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -35,20 +32,19 @@ FLAGS = (
 )
 # Workers load torch first, perhaps beside other work.
 MILLISECONDS = 240_000
-SHAPES = {"layers.0.weight": (8, 4), "layers.1.weight": (4, 2)}
 
 expect.set_options(timeout=MILLISECONDS)
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., None]) -> Iterator[Store]:
     """A store with two finished runs; whatever is at work at the end is stopped."""
     store = Store(tmp_path_factory.mktemp("browser") / "store")
     for method in ("ugs", "random"):
         config = resolve({"method": method, "rounds": 3, "epochs": 5, "retrain_epochs": 5}, "official")
         run = store.create(config)
         for seed in (0, 1):
-            write_seed(run.seed(seed))
+            draw_seed(run.seed(seed))
     yield store
     for run in store.runs():
         stop(run)
@@ -132,31 +128,3 @@ def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
         else:
             return
     pytest.fail(f"the server did not start: {log.read_text()}")
-
-
-def write_seed(seed_run: SeedRun) -> None:
-    seed_run.make()
-    generator = np.random.default_rng([seed_run.seed, *seed_run.config.method.encode()])
-    edges = EdgeMask.full("directed", load_graph("cora").num_edges)
-    weights = WeightMask.full(SHAPES)
-    for number in range(4):
-        if number:
-            edges = edges.prune(generator.random(edges.kept), 0.05)
-            weights = weights.prune({name: generator.random(shape) for name, shape in SHAPES.items()}, 0.2)
-        accuracy = 0.80 - 0.01 * number - 0.002 * seed_run.seed
-        record = RoundRecord(
-            round=number,
-            graph_sparsity=edges.sparsity,
-            weight_sparsity=weights.sparsity,
-            edges_kept_either_way=float(edges.either_way().mean()),
-            edges_kept_both_ways=float(edges.both_ways().mean()),
-            val=0.78,
-            test=accuracy,
-            test_last=accuracy,
-            best_epoch=3,
-            seconds=2.0,
-            macs={"dense_features": 2_000_000_000, "sparse_features": 35_000_000, "published": 2_007_000_000},
-        )
-        tensors = {name: np.ones(shape, dtype=np.float32) for name, shape in SHAPES.items()}
-        seed_run.write_round(record, Masks(edges, weights), tensors)
-    seed_run.write_status(Status(state="done", seed=seed_run.seed))

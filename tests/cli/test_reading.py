@@ -38,12 +38,9 @@ def fill(seed_run: SeedRun) -> None:
     masks = Masks(
         EdgeMask.full("directed", 5278), WeightMask.full({"layers.0.weight": (1433, 16), "layers.1.weight": (16, 7)})
     )
-    record = RoundRecord(
-        round=0,
-        graph_sparsity=0.0,
-        weight_sparsity=0.0,
-        edges_kept_either_way=1.0,
-        edges_kept_both_ways=1.0,
+    record = RoundRecord.of(
+        0,
+        masks,
         val=0.79,
         test=0.816,
         test_last=0.81,
@@ -102,7 +99,7 @@ def test_tables_for_people(run: Run, capsys: pytest.CaptureFixture[str]) -> None
 def test_a_damaged_run_is_named_beside_the_others(store: Store, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     other = store.create(RunConfig(method="random"))
     (other.path / "config.json").write_text("{")
-    assert main(["list", "--json"]) == 0
+    assert main(["list", "--json"]) == 1
     captured = capsys.readouterr()
     assert [entry["run"] for entry in json.loads(captured.out)] == [run.name]
     assert "config.json is damaged" in captured.err

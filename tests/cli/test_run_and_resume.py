@@ -157,3 +157,21 @@ def read(descriptor: int) -> bytes:
         return os.read(descriptor, 65536)
     except OSError:  # Linux says so at the end of a terminal
         return b""
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_a_finished_run_with_a_round_that_cannot_be_read_is_mended(glt: Glt, store: Store, missing: bool) -> None:
+    assert glt("run", *SHORT).returncode == 0
+    run = the_run(store)
+    file = run.seed(0).path / "round-01.safetensors"
+    before = file.read_bytes()
+    if missing:
+        file.unlink()
+    else:
+        file.write_bytes(before[:-1])
+    mended = glt("resume", run.name)
+    assert mended.returncode == 0, mended.stderr
+    assert mended.stderr == "seed 0: round 1 cannot be read, so rounds 1 to 2 are computed again\n"
+    assert file.read_bytes() == before
+    assert run.seed(0).is_sound()
+    assert "complete already" in glt("resume", run.name).stdout

@@ -71,12 +71,9 @@ def train(seed_run, observer, number):  # noqa: ANN001, ANN201
 def record(number, masks):  # noqa: ANN001, ANN201
     from glt.store import RoundRecord
 
-    return RoundRecord(
-        round=number,
-        graph_sparsity=masks.edges.sparsity,
-        weight_sparsity=masks.weights.sparsity,
-        edges_kept_either_way=1.0,
-        edges_kept_both_ways=0.9,
+    return RoundRecord.of(
+        number,
+        masks,
         val=0.7,
         test=0.8,
         test_last=0.75,

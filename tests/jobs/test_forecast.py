@@ -43,12 +43,10 @@ def write_run(store: Store, config: RunConfig, seconds: float = 3.0, rounds: int
         for epoch in range(epochs_of(config, number)):
             event = Event(round=number, stage="retrain", epoch=epoch, loss=1.23456789, val=0.78, test=0.8)
             seed_run.append_event(event)
-        record = RoundRecord(
-            round=number,
-            graph_sparsity=edges.sparsity,
-            weight_sparsity=weights.sparsity,
-            edges_kept_either_way=0.9,
-            edges_kept_both_ways=0.8,
+        masks = Masks(edges, weights)
+        record = RoundRecord.of(
+            number,
+            masks,
             val=0.7,
             test=0.8,
             test_last=0.8,
@@ -56,7 +54,7 @@ def write_run(store: Store, config: RunConfig, seconds: float = 3.0, rounds: int
             seconds=seconds,
             macs={"dense_features": 1, "sparse_features": 1, "published": 1},
         )
-        seed_run.write_round(record, Masks(edges, weights), tensors, scores)
+        seed_run.write_round(record, masks, tensors, scores)
     return run
 
 

@@ -30,10 +30,15 @@ def test_a_run_is_found_by_name_and_by_path(store: Store, run: Run, tmp_path: Pa
     assert Store(tmp_path / "elsewhere").find(str(run.path)).config == run.config
 
 
-@pytest.mark.parametrize("name", ["..", ".", ".trash", "", "cora-node-gcn-ugs", "/"])
+@pytest.mark.parametrize("name", ["..", ".", ".trash", "", "/", "zebra"])
 def test_what_is_no_run_is_not_found(store: Store, run: Run, name: str) -> None:
-    with pytest.raises(StoreError, match=f"did you mean {run.name}"):
+    with pytest.raises(StoreError, match=f"the store holds {run.name}"):
         store.find(name)
+
+
+def test_a_run_of_a_similar_name_is_suggested(store: Store, run: Run) -> None:
+    with pytest.raises(StoreError, match=f"did you mean {run.name}"):
+        store.find("cora-node-gcn-ugs")
 
 
 def test_the_same_config_opens_the_same_run(store: Store, run: Run) -> None:
