@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,6 +13,7 @@ from glt.errors import ConfigError, unknown_name
 EdgeMaskKind = Literal["directed", "undirected"]
 DegreeKind = Literal["source", "target", "both", "fixed"]
 OptionValue = bool | int | float | str
+Options = TypeVar("Options", bound=BaseModel)
 
 PruneRate = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -53,6 +54,11 @@ class RunConfig(BaseModel):
     def canonical_json(self) -> str:
         """Return the config as JSON with sorted keys and no spaces: equal configs give equal bytes."""
         return canonical_json(self.model_dump(mode="json"))
+
+
+def options_of(values: Mapping[str, OptionValue], kind: type[Options]) -> Options:
+    """Return the part of a config's `options` that belongs to one options model, defaults filled in."""
+    return kind.model_validate({name: value for name, value in values.items() if name in kind.model_fields})
 
 
 CORE_FIELDS = tuple(name for name in RunConfig.model_fields if name != "options")

@@ -84,11 +84,6 @@ def option_fields(config: RunConfig) -> dict[str, type[BaseModel]]:
     return {name: owner.Options for owner in owners for name in owner.Options.model_fields}
 
 
-def options_of(config: RunConfig, model: type[BaseModel]) -> BaseModel:
-    """Return the part of a config's options that belongs to one options model."""
-    return model.model_validate({k: v for k, v in config.options.items() if k in model.model_fields})
-
-
 def _check_names(config: RunConfig) -> None:
     DATASETS.get(config.dataset)
     METHODS.get(config.method)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 from analysis.measures.cache import MeasureCache, shared_cache
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import Measure, in_order
-from glt.data import Graph, load_graph
+from glt.data import Graph
 from glt.errors import DataError
 from glt.masks import BoolArray, EdgeMask
 from glt.store import SeedRun
+from glt.training.tasks import message_graph
 
 Numbers = dict[str, float]
 
@@ -54,7 +55,7 @@ def measure_mask(graph: Graph, mask: EdgeMask, cache: MeasureCache | None = None
 def measure_round(seed_run: SeedRun, round: int, cache: MeasureCache | None = None) -> MeasuredRound:
     """Return the values of the run's graph and of what is left of it after `round`; raises StoreError, DataError."""
     mask = seed_run.masks(round).edges
-    graph = load_graph(seed_run.config.dataset)
+    graph = message_graph(seed_run.config)
     full = EdgeMask.full(mask.kind, mask.num_edges)
     return MeasuredRound(measure_mask(graph, full, cache), measure_mask(graph, mask, cache))
 

@@ -12,7 +12,8 @@ import numpy as np
 from analysis.measures.cache import MeasureCache
 from analysis.measures.measuring import Numbers, measure_mask
 from analysis.measures.nulls import random_survivors
-from glt.data import Graph, load_graph
+from analysis.shared_graph import shared_graph
+from glt.data import Graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask
 from glt.store import Run, SeedRun
@@ -78,17 +79,10 @@ def measurement_table(
     """
     import pandas as pd
 
-    graph = _shared_graph(runs)
+    graph = shared_graph(runs, "A table of measurements")
     rows = list(_rows(graph, runs, at, seeds, null, cache))
     report = _Progress(sum(len(row.samples) for row in rows), on_progress)
     return pd.DataFrame([_values(row, published or {}, report) for row in rows])
-
-
-def _shared_graph(runs: Sequence[Run]) -> Graph:
-    names = sorted({run.config.dataset for run in runs})
-    if len(names) != 1:
-        raise ConfigError(f"Measurements need runs of one data set, not of {', '.join(names) or 'none'}: choose again.")
-    return load_graph(names[0])
 
 
 def _rows(

@@ -26,9 +26,9 @@ from analysis.export import (
 from analysis.tables import caption
 from app.widgets import controls, frame, measuring, pickers, reading, sampling, scoring
 from app.widgets.opened import opened
-from glt.data import load_graph
 from glt.errors import ConfigError
 from glt.store import Run
+from glt.training.tasks import message_graph
 
 TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
 COLUMNS = {"1": "one column", "2": "two columns"}
@@ -107,7 +107,7 @@ def _curve_choices(choices: FigureChoices) -> FigureChoices:
 def _subgraph_choices(runs: list[Run], choices: FigureChoices) -> FigureChoices:
     seed = pickers.pick_shared_seed(runs)
     number = pickers.pick_round([run.seed(seed) for run in runs])
-    sample = sampling.pick_sample(load_graph(runs[0].config.dataset))
+    sample = sampling.pick_sample(message_graph(runs[0].config))
     return replace(choices, seed=seed, round=number, sample=sample)
 
 

@@ -10,8 +10,9 @@ from analysis.subgraphs import SAMPLERS, make_panel, original_panel, panels_html
 from app.widgets import frame, look, pickers, reading, sampling
 from app.widgets.opened import opened
 from glt import formats
-from glt.data import Graph, load_graph
+from glt.data import Graph
 from glt.store import RoundRecord, Run
+from glt.training.tasks import message_graph
 
 HEIGHT = 660
 
@@ -32,7 +33,7 @@ def page() -> None:
         with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
             run = pickers.pick_run(found)
             seed = pickers.pick_seed(run)
-            graph = load_graph(run.config.dataset)
+            graph = message_graph(run.config)
             number = pickers.pick_round([run.seed(seed)])
             sample = sampling.pick_sample(graph)
         _panels(run, seed, number, graph, sample)

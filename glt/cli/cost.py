@@ -21,11 +21,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Count the operations of one round on its real masks."""
     from glt.cost import macs
-    from glt.data import load_graph
+    from glt.training.tasks import message_graph
 
     seed_run = find_seed_run(args)
     masks = seed_run.masks(args.round)
-    report = macs(seed_run.config, load_graph(seed_run.config.dataset), masks)
+    report = macs(seed_run.config, message_graph(seed_run.config), masks)
     if args.json:
         print_json(report.as_json())
     else:

@@ -6,17 +6,18 @@ executes; `published` is the recipe that reproduces the paper's printed numbers.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from glt.config import RunConfig
 from glt.data.graph import Graph, IntArray
 from glt.masks import Masks
-from glt.models import MODELS, LayerCost, Model, NetworkShape
+from glt.models import MODELS, LayerCost, NetworkShape
 from glt.store.records import MacConvention
-from glt.training.shapes import network_shape
+from glt.training.shapes import network_shape, tensor_specs
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,14 @@ class MacReport:
 
 
 def macs(config: RunConfig, graph: Graph, masks: Masks) -> MacReport:
-    """Count the MACs of one forward pass of `config`'s network on `graph` under `masks`."""
-    model = MODELS.get(config.model)
-    shape = network_shape(config, graph)
-    layers = tuple(_layer(layer, graph, masks, model, shape) for layer in model.layer_costs(shape))
-    specs = model.tensors(shape)
-    transform, aggregate = published_parts(shape, graph, masks)
+    """Count the MACs of one forward pass of `config`'s network on the message `graph` under `masks`."""
+    shape = network_shape(config, graph.num_features, graph.num_classes)
+    costs = MODELS.get(config.model).layer_costs(shape)
+    specs = tensor_specs(config, shape)
+    sizes = {spec.name: spec.shape for spec in specs}
+    layers = tuple(_layer(layer, graph, masks, sizes) for layer in costs)
+    counted = sum(math.prod(sizes[name]) for layer in costs for name in (layer.weight, *layer.further))
+    transform, aggregate = published_parts(shape, counted, graph, masks)
     return MacReport(
         layers,
         transform + aggregate,
@@ -81,38 +84,36 @@ def macs(config: RunConfig, graph: Graph, masks: Masks) -> MacReport:
     )
 
 
-def published_parts(shape: NetworkShape, graph: Graph, masks: Masks) -> tuple[int, int]:
+def published_parts(shape: NetworkShape, weights: int, graph: Graph, masks: Masks) -> tuple[int, int]:
     """Return transform and aggregate MACs by the recipe that reproduces the paper's numbers.
 
-    N (F H + H C) times the share of weights kept, plus 2 H times the directed entries kept, self-loops left out;
-    N leaves out nodes whose features are all zero (Citeseer has 15).
+    N times the `weights` (F H + H C of a GCN) times the share of weights kept, plus 2 H times the directed entries
+    kept, self-loops left out; N leaves out nodes whose features are all zero (Citeseer has 15).
     """
     nodes = int((np.diff(graph.features.indptr) > 0).sum())
-    widths = shape.widths()
-    dense = nodes * sum(inputs * outputs for inputs, outputs in pairwise(widths))
     entries = int(masks.edges.directions().sum())
-    transform = round(dense * (1 - masks.weights.sparsity))
+    transform = round(nodes * weights * (1 - masks.weights.sparsity))
     return transform, shape.layers * shape.hidden * entries
 
 
-def _layer(layer: LayerCost, graph: Graph, masks: Masks, model: Model, shape: NetworkShape) -> LayerMacs:
-    kept_by_input = _kept_by_input(layer.weight, masks, model, shape)
+def _layer(layer: LayerCost, graph: Graph, masks: Masks, sizes: Mapping[str, tuple[int, ...]]) -> LayerMacs:
+    kept_by_input = _kept_by_input(layer.weight, masks, sizes[layer.weight])
     dense = graph.num_nodes * int(kept_by_input.sum())
     sparse = dense
     if layer.reads_features:
         column_counts = np.bincount(graph.features.indices, minlength=graph.num_features)
         sparse = int(column_counts @ kept_by_input)
+    further = graph.num_nodes * sum(int(_kept_by_input(name, masks, sizes[name]).sum()) for name in layer.further)
     entries = int(masks.edges.directions().sum()) + graph.num_nodes
-    return LayerMacs(layer.name, dense, sparse, entries * layer.message_width)
+    return LayerMacs(layer.name, dense + further, sparse + further, entries * layer.message_width)
 
 
-def _kept_by_input(weight: str, masks: Masks, model: Model, shape: NetworkShape) -> IntArray:
+def _kept_by_input(weight: str, masks: Masks, size: tuple[int, ...]) -> IntArray:
     """Return how many weights each input row keeps."""
     keep = masks.weights.keep.get(weight)
     if keep is not None:
         return np.asarray(keep.sum(axis=1), dtype=np.int64)
-    rows, columns = next(spec.shape for spec in model.tensors(shape) if spec.name == weight)
-    return np.full(rows, columns, dtype=np.int64)
+    return np.full(size[0], math.prod(size[1:]), dtype=np.int64)
 
 
 def _parts(transform: int, aggregate: int) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,10 @@ from glt.data import DATASETS
 from glt.jobs.queueing import slot_count
 from glt.masks import remaining_after
 from glt.methods import METHODS
-from glt.models import MODELS, NetworkShape
+from glt.models import MODELS
 from glt.store import Run, SeedRun, Store, run_name
+from glt.training.shapes import network_shape
+from glt.training.tasks import TASKS
 
 # Bytes of one line of events and of one line of rounds, and of a tensor file's header.
 EVENT_LINE = 100
@@ -89,7 +92,7 @@ def bytes_of(config: RunConfig, round: int) -> int:
     Counts follow from the pruning rates; a method that stores no edge scores takes a little less.
     """
     spec = DATASETS.get(config.dataset)
-    entries = spec.edges * (2 if config.edge_mask == "directed" else 1)
+    entries = TASKS.get(config.task).message_edges(spec.edges) * (2 if config.edge_mask == "directed" else 1)
     weights = weight_count(config)
     masks = (entries + weights) // 8
     scores = 2 * remaining_after(config.p_graph, entries, round - 1) if round else 0
@@ -102,8 +105,8 @@ def bytes_of(config: RunConfig, round: int) -> int:
 def weight_count(config: RunConfig) -> int:
     """Return how many weights the network of a config has that may be pruned."""
     spec = DATASETS.get(config.dataset)
-    shape = NetworkShape(spec.features, config.hidden, spec.classes, config.layers)
-    return sum(a * b for a, b in (s.shape for s in MODELS.get(config.model).tensors(shape) if s.prunable))
+    shape = network_shape(config, spec.features, spec.classes)
+    return sum(math.prod(size) for size in MODELS.get(config.model).prunable_shapes(shape).values())
 
 
 def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:

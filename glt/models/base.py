@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from glt.config import RunConfig
+from glt.config import OptionValue, RunConfig
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """Widths of a network: F input features, H hidden units, C outputs, and the number of layers."""
+    """What decides a network's tensors: F input features, H hidden units, C outputs, layers, the model's options."""
 
     features: int
     hidden: int
     outputs: int
     layers: int
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
 
     def widths(self) -> list[int]:
         """Return the widths between layers.
@@ -39,21 +40,29 @@ class NetworkShape:
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """A tensor of a network: [inputs, outputs] of a linear map, and whether it may be pruned."""
+    """A tensor of a network: [inputs, outputs] of a linear map, or any shape that starts at one value.
+
+    Only a map may be pruned. `start` is the value that a tensor which is no map has everywhere in theta_0.
+    """
 
     name: str
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
     prunable: bool
+    start: float | None = None
 
 
 @dataclass(frozen=True)
 class LayerCost:
-    """One layer for counting: which weight transforms, what it multiplies, and how wide the messages are."""
+    """One layer for counting: which weight transforms, what it multiplies, and how wide the messages are.
+
+    `further` weights multiply the hidden rows of every node: attention vectors, a second linear map, a read-out.
+    """
 
     name: str
     weight: str
     reads_features: bool
     message_width: int
+    further: tuple[str, ...] = ()
 
 
 class NoOptions(BaseModel):
@@ -72,6 +81,10 @@ class Model(ABC):
     description: str
     tasks: frozenset[str]
     Options: type[BaseModel] = NoOptions
+
+    def keeps_pruned_edges(self, config: RunConfig) -> bool:
+        """Say whether pruned edges stay in the operator with the value 0, as only a faithful copy of a fault needs."""
+        return False
 
     @abstractmethod
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
@@ -104,12 +117,13 @@ class Model(ABC):
         return {spec.name: spec.shape for spec in self.tensors(shape) if spec.prunable}
 
 
-def initial_weights(
-    model: Model, shape: NetworkShape, generator: np.random.Generator
-) -> dict[str, NDArray[np.float32]]:
+def initial_weights(specs: Sequence[TensorSpec], generator: np.random.Generator) -> dict[str, NDArray[np.float32]]:
     """Draw theta_0: every linear map uniform within +- 1 / sqrt(inputs), as PyTorch's Linear does."""
-    drawn = {}
-    for spec in model.tensors(shape):
-        bound = np.float32(1 / np.sqrt(spec.shape[0]))
-        drawn[spec.name] = generator.random(spec.shape, dtype=np.float32) * (2 * bound) - bound
-    return drawn
+    return {spec.name: _initial(spec, generator) for spec in specs}
+
+
+def _initial(spec: TensorSpec, generator: np.random.Generator) -> NDArray[np.float32]:
+    if spec.start is not None:
+        return np.full(spec.shape, spec.start, dtype=np.float32)
+    bound = np.float32(1 / np.sqrt(spec.shape[0]))
+    return generator.random(spec.shape, dtype=np.float32) * (2 * bound) - bound

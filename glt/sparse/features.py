@@ -54,3 +54,19 @@ class Features:
             return (self._matrix @ weight).to_dense()
         result: Tensor = _ConstantTimes.apply(weight, self._matrix, self._transposed)  # type: ignore[no-untyped-call]
         return result
+
+    def shuffled(self, order: Tensor) -> ShuffledFeatures:
+        """Return the same rows in another order: node i has those of node order[i]."""
+        return ShuffledFeatures(self, order)
+
+
+class ShuffledFeatures(Features):
+    """Features whose rows are in another order; the matrix itself is shared."""
+
+    def __init__(self, features: Features, order: Tensor) -> None:
+        self._features = features
+        self._order = order
+
+    def times(self, weight: Tensor) -> Tensor:
+        """Return the reordered rows of features @ weight."""
+        return self._features.times(weight)[self._order]

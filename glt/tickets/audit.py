@@ -57,7 +57,7 @@ def audit(seed_run: SeedRun, round_: int) -> AuditReport:
         edge_entries_deleted=masks.edges.keep.size - masks.edges.kept,
         weights_deleted=masks.weights.total - masks.weights.kept,
         recorded_test=records[round_].test,
-        test=problem.task.scores(deleted).test,
+        test=problem.task.scores(deleted, _tensors(weights)).test,
     )
 
 
@@ -71,10 +71,14 @@ def multiplied_logits(problem: Problem, masks: Masks, weights: Arrays) -> Tensor
 
 def deleted_logits(problem: Problem, masks: Masks, weights: Arrays) -> Tensor:
     """Evaluate on what is left: surviving edges only, surviving weights only (as sparse CSR tensors)."""
-    tensors = {name: torch.from_numpy(value) for name, value in weights.items()}
+    tensors = _tensors(weights)
     for name, keep in masks.weights.keep.items():
         tensors[name] = (tensors[name] * torch.from_numpy(keep)).to_sparse_csr()
     return _evaluate(problem, GraphOperator(problem.graph, masks.edges), None, tensors)
+
+
+def _tensors(weights: Arrays) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(value) for name, value in weights.items()}
 
 
 @torch.no_grad()

@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from glt.config import RunConfig
+from glt.config import RunConfig, options_of
 from glt.cost.macs import macs
 from glt.data import load_graph
 from glt.masks import Masks
 from glt.methods import METHODS, Proposal, RoundContext
-from glt.presets import options_of
 from glt.randomness import stream
 from glt.store import Event, Progress, RoundRecord, SeedRun
 from glt.training.loop import EpochResult, Schedule, TrainResult, train
@@ -84,7 +83,7 @@ class _Search:
         def train_stage(network: Network, schedule: Schedule, stage: str) -> TrainResult:
             return self._train(round_, network, schedule, stage)
 
-        options = options_of(self._problem.config, self._method.Options)
+        options = options_of(self._problem.config.options, self._method.Options)
         return RoundContext(
             self._problem,
             self._seed_run.seed,

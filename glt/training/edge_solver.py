@@ -10,8 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glt.sparse import Dropout, GraphOperator
+from glt.sparse import Dropout, Features, GraphOperator
 from glt.training.problem import Arrays, Problem
+from glt.training.tasks import TrainingPass
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,24 @@ class _FixedNetwork:
         self._weights = {name: torch.from_numpy(value).to(problem.device) for name, value in weights.items()}
         self.start = self._normalised_values()
 
-    def loss(self, values: Tensor, dropout: Dropout) -> Tensor:
+    def loss(self, values: Tensor, dropout: Dropout, generator: np.random.Generator) -> Tensor:
         """Return the task's loss when the normalised adjacency holds `values` [E]."""
-        return self._problem.task.loss(self._output(values, dropout))
+
+        def shuffled(order: Tensor) -> Tensor:
+            return self._output(values, dropout, self._problem.features.shuffled(order))
+
+        output = self._output(values, dropout, self._problem.features)
+        return self._problem.task.loss(TrainingPass(output, self._weights, generator, shuffled))
 
     @torch.no_grad()
     def validation(self, values: Tensor) -> float:
         """Return the validation score for `values` [E]."""
-        return self._problem.task.scores(self._output(values, Dropout(0, None))).val
+        output = self._output(values, Dropout(0, None), self._problem.features)
+        return self._problem.task.scores(output, self._weights).val
 
-    def _output(self, values: Tensor, dropout: Dropout) -> Tensor:
+    def _output(self, values: Tensor, dropout: Dropout, features: Features) -> Tensor:
         model, config = self._problem.model, self._problem.config
-        stem = model.stem(self._operator, values / self.start, self._problem.features, self._weights, config)
+        stem = model.stem(self._operator, values / self.start, features, self._weights, config)
         return model.head(stem, self._weights, dropout, config)
 
     def _normalised_values(self) -> Tensor:
@@ -81,7 +88,7 @@ def solve_edges(
         for _ in range(settings.steps):
             penalty = settings.rho / 2 * (values - projected + dual).square().sum()
             optimiser.zero_grad(set_to_none=True)
-            (network.loss(values, dropout) + penalty).backward()  # type: ignore[no-untyped-call]
+            (network.loss(values, dropout, generator) + penalty).backward()  # type: ignore[no-untyped-call]
             optimiser.step()
         projected = _largest(values.detach() + dual, count)
         dual += values.detach() - projected

@@ -64,7 +64,7 @@ def train(
     weights = network.effective_weights()
     stem = network.stem(weights)
     for epoch in range(schedule.epochs):
-        loss = network.problem.task.loss(network.head(stem, weights, dropout))
+        loss = network.problem.task.loss(network.step(stem, weights, dropout, generator))
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         network.add_penalty_gradient(schedule.gamma_graph, schedule.gamma_weight)
@@ -82,7 +82,7 @@ def train(
 
 @torch.no_grad()
 def _evaluate(network: Network, stem: object, weights: dict[str, Tensor]) -> Scores:
-    return network.problem.task.scores(network.head(stem, weights, Dropout(0, None)))
+    return network.problem.task.scores(network.head(stem, weights, Dropout(0, None)), weights)
 
 
 def _optimiser(network: Network, schedule: Schedule) -> torch.optim.Adam:

@@ -14,6 +14,7 @@ from torch import Tensor
 from glt.masks import Masks
 from glt.sparse import Dropout, GraphOperator
 from glt.training.problem import Arrays, Problem
+from glt.training.tasks import TrainingPass
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,24 +44,38 @@ class Network:
     """Weights theta, masked, on the surviving graph.
 
     Pruned weights start at zero and get no gradient (their mask is zero), so momentum and weight decay leave them
-    exactly there; pruned edges are not in the operator at all.
+    exactly there; pruned edges are not in the operator at all, unless the model keeps them on purpose.
     """
 
     def __init__(self, problem: Problem, masks: Masks, theta: Arrays, soft: SoftMasks | None = None) -> None:
         self.problem = problem
         self.soft = soft
-        self.operator = GraphOperator(problem.graph, masks.edges, problem.device)
+        keeps_pruned = problem.model.keeps_pruned_edges(problem.config)
+        edges = problem.full_masks().edges if keeps_pruned else masks.edges
+        self.operator = GraphOperator(problem.graph, edges, problem.device)
+        self._places = torch.from_numpy(np.flatnonzero(masks.edges.keep)).to(problem.device) if keeps_pruned else None
         self._binary = {} if soft else _binary_factors(masks, problem.device)
         self.theta = {name: self._start(name, value, masks) for name, value in theta.items()}
 
-    def stem(self, weights: Mapping[str, Tensor]) -> Any:
-        """Run the part of the pass that holds no randomness."""
-        edge_values = self.soft.edges if self.soft else None
-        return self.problem.model.stem(self.operator, edge_values, self.problem.features, weights, self.problem.config)
+    def stem(self, weights: Mapping[str, Tensor], order: Tensor | None = None) -> Any:
+        """Run the part of the pass that holds no randomness; with an `order`, node i has the features of order[i]."""
+        problem = self.problem
+        features = problem.features if order is None else problem.features.shuffled(order)
+        return problem.model.stem(self.operator, self._edge_values(), features, weights, problem.config)
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout) -> Tensor:
         """Finish the pass."""
         return self.problem.model.head(stem, weights, dropout, self.problem.config)
+
+    def step(
+        self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, generator: np.random.Generator
+    ) -> TrainingPass:
+        """Finish the pass and return it as the task's objective sees it."""
+
+        def shuffled(order: Tensor) -> Tensor:
+            return self.head(self.stem(weights, order), weights, dropout)
+
+        return TrainingPass(self.head(stem, weights, dropout), weights, generator, shuffled)
 
     def effective_weights(self) -> dict[str, Tensor]:
         """Return mask * theta, differentiable in theta and in soft masks."""
@@ -79,6 +94,13 @@ class Network:
     def snapshot(self) -> dict[str, Tensor]:
         """Copy all trainable tensors, so that the best epoch can be kept."""
         return {name: tensor.detach().clone() for name, tensor in self._trainable().items()}
+
+    def _edge_values(self) -> Tensor | None:
+        values = self.soft.edges if self.soft else None
+        if self._places is None:
+            return values
+        survivors = torch.ones(self._places.shape, device=self._places.device) if values is None else values
+        return survivors.new_zeros(self.operator.num_values).index_put((self._places,), survivors)
 
     def _trainable(self) -> dict[str, Tensor]:
         named = {f"theta/{name}": tensor for name, tensor in self.theta.items()}

@@ -13,22 +13,25 @@ from glt.masks import Masks
 from glt.models import MODELS, initial_weights
 from glt.randomness import stream
 from glt.sparse import Features, row_normalised
-from glt.training.shapes import full_masks, network_shape
+from glt.training.shapes import full_masks, network_shape, tensor_specs
 from glt.training.tasks import TASKS
 
 Arrays = Mapping[str, NDArray[np.float32]]
 
 
 class Problem:
-    """The model, the task and the features of a run; equal for all its seeds and rounds."""
+    """The model, the task and the features of a run; equal for all its seeds and rounds.
+
+    `graph` is the whole graph of the data set; the attribute of that name is the part of it that carries messages.
+    """
 
     def __init__(self, config: RunConfig, graph: Graph, device: str = "cpu") -> None:
+        task = TASKS.get(config.task)
         self.config = config
-        self.graph = graph
+        self.graph = task.message_graph(graph, config)
         self.device = device
         self.model = MODELS.get(config.model)
-        task = TASKS.get(config.task)
-        self.shape = network_shape(config, graph)
+        self.specs = tensor_specs(config, network_shape(config, graph.num_features, graph.num_classes))
         self.task = task.bind(graph, config, device)
         self.features = Features(row_normalised(graph.features), device)
 
@@ -38,4 +41,4 @@ class Problem:
 
     def initial_weights(self, seed: int) -> Arrays:
         """Draw theta_0 of a seed; it depends on the seed and the network alone, so methods share it."""
-        return initial_weights(self.model, self.shape, stream(seed, 0, "init"))
+        return initial_weights(self.specs, stream(seed, 0, "init"))

@@ -1,21 +1,29 @@
-"""Widths and full masks of a config's network on a graph; needs no torch."""
+"""Tensors, widths and full masks of a config's network on a graph; needs no torch."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from glt.config import RunConfig
 from glt.data.graph import Graph
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.models import MODELS, NetworkShape
+from glt.models import MODELS, NetworkShape, TensorSpec
 from glt.training.tasks import TASKS
 
 
-def network_shape(config: RunConfig, graph: Graph) -> NetworkShape:
-    """Return the widths a config's network has on a graph."""
-    outputs = TASKS.get(config.task).outputs(graph)
-    return NetworkShape(graph.num_features, config.hidden, outputs, config.layers)
+def network_shape(config: RunConfig, features: int, classes: int) -> NetworkShape:
+    """Return what decides the tensors of a config's network on a graph with so many features and classes."""
+    outputs = TASKS.get(config.task).outputs(classes)
+    return NetworkShape(features, config.hidden, outputs, config.layers, config.options)
+
+
+def tensor_specs(config: RunConfig, shape: NetworkShape) -> Sequence[TensorSpec]:
+    """List all trained tensors in the order in which they are drawn: the network's, then the task's own."""
+    return [*MODELS.get(config.model).tensors(shape), *TASKS.get(config.task).tensors(config, shape.outputs)]
 
 
 def full_masks(config: RunConfig, graph: Graph) -> Masks:
-    """Return the masks of round 0: every edge entry and every prunable weight."""
-    shapes = MODELS.get(config.model).prunable_shapes(network_shape(config, graph))
+    """Return the masks of round 0 on the graph that carries messages: every edge entry and every prunable weight."""
+    shape = network_shape(config, graph.num_features, graph.num_classes)
+    shapes = MODELS.get(config.model).prunable_shapes(shape)
     return Masks(EdgeMask.full(config.edge_mask, graph.num_edges), WeightMask.full(shapes))

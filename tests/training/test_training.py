@@ -65,7 +65,7 @@ def test_best_epoch_is_the_first_strict_maximum_and_its_tensors_score_so(problem
         for name, tensor in net.theta.items():
             tensor.copy_(torch.from_numpy(result.best_tensors[f"theta/{name}"]))
         weights = net.effective_weights()
-        again = problem.task.scores(net.head(net.stem(weights), weights, Dropout(0, None)))
+        again = problem.task.scores(net.head(net.stem(weights), weights, Dropout(0, None)), weights)
     assert again == result.best
 
 
@@ -94,12 +94,13 @@ def test_a_stem_shared_with_evaluation_trains_as_a_fresh_one(problem: Problem) -
     """Two steps by hand, computing everything anew, equal two epochs of the loop."""
     masks, schedule = problem.full_masks(), Schedule(2, 0.01, 5e-4)
     result = train(network(problem, masks, False), schedule, stream(0, 1, "x"), lambda _: None)
-    net, dropout = network(problem, masks, False), Dropout(0.5, stream(0, 1, "x"))
+    generator = stream(0, 1, "x")
+    net, dropout = network(problem, masks, False), Dropout(0.5, generator)
     optimiser = torch.optim.Adam(net.theta.values(), lr=0.01, weight_decay=5e-4, fused=True)
     for _ in range(2):
         weights = net.effective_weights()
         optimiser.zero_grad()
-        problem.task.loss(net.head(net.stem(weights), weights, dropout)).backward()
+        problem.task.loss(net.step(net.stem(weights), weights, dropout, generator)).backward()
         optimiser.step()
     for name, tensor in net.theta.items():
         assert np.array_equal(tensor.detach().numpy(), result.last_tensors[f"theta/{name}"])

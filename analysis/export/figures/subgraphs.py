@@ -14,11 +14,11 @@ from matplotlib.lines import Line2D
 
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, PaperFigure
+from analysis.shared_graph import shared_graph
 from analysis.subgraphs import BOTH, REMOVED, Panel, make_panel, original_panel, sample_nodes, take
 from analysis.subgraphs.class_colors import MARKERS, class_color, class_shape
 from analysis.tables.labels import run_labels
-from glt.data import Graph, load_graph
-from glt.errors import ConfigError
+from glt.data import Graph
 from glt.store import Run
 
 KEPT, GONE = "#57606A", "#C2410C"
@@ -32,7 +32,7 @@ NARROWEST_PANEL, WIDE_FIGURE, LINE = 2.2, 5.0, 0.15
 
 def subgraphs(runs: Sequence[Run], choices: FigureChoices) -> Figure:
     """Draw the original sample and what a round of each run leaves of it; raises ConfigError for several data sets."""
-    graph = _shared_graph(runs)
+    graph = shared_graph(runs, "A subgraph figure")
     panels = _panels(graph, runs, choices)
     keys = _keys(panels)
     per_row = 4 if choices.width > WIDE_FIGURE else 2
@@ -63,13 +63,6 @@ def draw_panel(area: Axes, panel: Panel, scale: float) -> None:
     area.set(xticks=[], yticks=[])
     for spine in area.spines.values():
         spine.set_visible(False)
-
-
-def _shared_graph(runs: Sequence[Run]) -> Graph:
-    names = sorted({run.config.dataset for run in runs})
-    if len(names) != 1:
-        raise ConfigError(f"A subgraph figure needs runs of one data set, not of {', '.join(names)}: choose again.")
-    return load_graph(names[0])
 
 
 def _panels(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> list[Panel]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pydantic import BaseModel
 
 from glt.config import RunConfig
 from glt.data.graph import Graph
-from glt.models.base import NoOptions
+from glt.models.base import NoOptions, TensorSpec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,16 +26,30 @@ class Scores:
     test: float
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingPass:
+    """One training step as a task sees it: the model's output, all trained tensors, and random numbers.
+
+    `shuffled(order)` runs the same network again with the features of node order[i] at node i, for objectives that
+    tell real nodes from false ones.
+    """
+
+    output: Tensor
+    weights: Mapping[str, Tensor]
+    generator: np.random.Generator
+    shuffled: Callable[[Tensor], Tensor]
+
+
 class BoundTask(ABC):
     """A task tied to one graph and one device."""
 
     @abstractmethod
-    def loss(self, output: Tensor) -> Tensor:
-        """Return the training loss of a model's output, a scalar."""
+    def loss(self, step: TrainingPass) -> Tensor:
+        """Return the training loss of a step, a scalar."""
 
     @abstractmethod
-    def scores(self, output: Tensor) -> Scores:
-        """Return validation and test score of a model's output."""
+    def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
+        """Return validation and test score of a model's output, given all trained tensors."""
 
 
 class Task(ABC):
@@ -46,9 +62,21 @@ class Task(ABC):
     Options: type[BaseModel] = NoOptions
 
     @abstractmethod
-    def outputs(self, graph: Graph) -> int:
-        """Return the width of the network's last layer."""
+    def outputs(self, classes: int) -> int:
+        """Return the width of the network's last layer on a graph with so many classes."""
 
     @abstractmethod
     def bind(self, graph: Graph, config: RunConfig, device: str) -> BoundTask:
         """Tie the task to a graph."""
+
+    def tensors(self, config: RunConfig, outputs: int) -> Sequence[TensorSpec]:
+        """List the tensors that the objective trains beside the network; they are never pruned nor counted."""
+        return []
+
+    def message_graph(self, graph: Graph, config: RunConfig) -> Graph:
+        """Return the graph that carries messages and that edge masks cover; edges to be predicted are not in it."""
+        return graph
+
+    def message_edges(self, edges: int) -> int:
+        """Return how many of a data set's edges carry messages, for estimates."""
+        return edges

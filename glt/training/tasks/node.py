@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from glt.config import RunConfig
 from glt.data.graph import Graph
 from glt.training.tasks import TASKS
-from glt.training.tasks.base import BoundTask, Scores, Task
+from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,13 +24,13 @@ class NodeClassification(BoundTask):
         split = (graph.split.train, graph.split.val, graph.split.test)
         self._train, self._val, self._test = (torch.from_numpy(nodes).to(device) for nodes in split)
 
-    def loss(self, output: Tensor) -> Tensor:
+    def loss(self, step: TrainingPass) -> Tensor:
         """Return the mean cross-entropy over training nodes of logits [N, C]."""
         from torch.nn.functional import cross_entropy
 
-        return cross_entropy(output[self._train], self._labels[self._train])
+        return cross_entropy(step.output[self._train], self._labels[self._train])
 
-    def scores(self, output: Tensor) -> Scores:
+    def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
         """Return validation and test accuracy of logits [N, C]."""
         correct = output.argmax(dim=1) == self._labels
         return Scores(self._share(correct[self._val]), self._share(correct[self._test]))
@@ -47,9 +48,9 @@ class NodeTask(Task):
     description = "Predict the class of each node from a few labelled ones."
     metric = "accuracy"
 
-    def outputs(self, graph: Graph) -> int:
+    def outputs(self, classes: int) -> int:
         """One output a class."""
-        return graph.num_classes
+        return classes
 
     def bind(self, graph: Graph, config: RunConfig, device: str) -> BoundTask:
         """Tie the task to the graph's labels and split."""

@@ -81,7 +81,7 @@ def test_round_zero_leaves_the_graph_as_it_is(make_run: Callable[..., Run]) -> N
 def test_bad_choices_are_one_sentence(make_run: Callable[..., Run]) -> None:
     with pytest.raises(ConfigError, match="either a round or a graph sparsity"):
         At()
-    with pytest.raises(ConfigError, match="one data set"):
+    with pytest.raises(ConfigError, match="one graph, not on none"):
         measurement_table([], At(round=0))
     with pytest.raises(StoreError, match="no round 9"):
         measure_round(make_run().seed(0), 9)
