@@ -12,6 +12,7 @@ from glt.errors import ConfigError, unknown_name
 
 EdgeMaskKind = Literal["directed", "undirected"]
 DegreeKind = Literal["source", "target", "both", "fixed"]
+Activation = Literal["relu", "none"]
 OptionValue = bool | int | float | str
 Options = TypeVar("Options", bound=BaseModel)
 

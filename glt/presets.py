@@ -35,7 +35,14 @@ PRESETS = {
             "official",
             "As the authors' code runs",
             "Masks are read at the best-validation epoch of the search, and weight decay acts on them.",
-            {"masks_from": "best_validation", "mask_weight_decay": True},
+            {
+                "masks_from": "best_validation",
+                "mask_weight_decay": True,
+                "gin_aggregation": "mean",
+                "gin_degree": "original",
+                "gin_mlp": "one",
+                "gin_read_out": "jumping",
+            },
         ),
         Preset(
             "paper",
@@ -56,6 +63,12 @@ PENALTIES: dict[tuple[str, str], dict[str, float]] = {
     ("gcn", "cora"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
     ("gcn", "citeseer"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
     ("gcn", "pubmed"): {"gamma_graph": 1e-6, "gamma_weight": 1e-3},
+    ("gin", "cora"): {"gamma_graph": 1e-3, "gamma_weight": 1e-3},
+    ("gin", "citeseer"): {"gamma_graph": 1e-5, "gamma_weight": 1e-5},
+    ("gin", "pubmed"): {"gamma_graph": 1e-5, "gamma_weight": 1e-5},
+    ("gat", "cora"): {"gamma_graph": 1e-3, "gamma_weight": 1e-3},
+    ("gat", "citeseer"): {"gamma_graph": 1e-7, "gamma_weight": 1e-3},
+    ("gat", "pubmed"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
 }
 
 

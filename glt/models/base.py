@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from glt.config import OptionValue, RunConfig
+from glt.config import Activation, OptionValue, RunConfig
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -115,6 +115,20 @@ class Model(ABC):
     def prunable_shapes(self, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the tensors a weight mask covers."""
         return {spec.name: spec.shape for spec in self.tensors(shape) if spec.prunable}
+
+
+def weight_name(layer: int) -> str:
+    """Return the name of the tensor that transforms a layer's input.
+
+    >>> weight_name(0)
+    'layers.0.weight'
+    """
+    return f"layers.{layer}.weight"
+
+
+def hidden_activation(config: RunConfig) -> Activation:
+    """Return what stands between layers: ReLU, unless the task's options say otherwise."""
+    return "none" if config.options.get("hidden_activation") == "none" else "relu"
 
 
 def initial_weights(specs: Sequence[TensorSpec], generator: np.random.Generator) -> dict[str, NDArray[np.float32]]:

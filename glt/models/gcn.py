@@ -7,21 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from glt.config import RunConfig
 from glt.models import MODELS
-from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec
+from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from glt.sparse import Dropout, Features, GraphOperator
-
-
-def weight_name(layer: int) -> str:
-    """Return the name of a layer's weight tensor.
-
-    >>> weight_name(0)
-    'layers.0.weight'
-    """
-    return f"layers.{layer}.weight"
 
 
 class GCN(Model):
@@ -30,7 +21,7 @@ class GCN(Model):
     name = "gcn"
     label = "GCN"
     description = "Graph convolutional network: normalised neighbourhood averages, bias-free layers."
-    tasks = frozenset({"node"})
+    tasks = frozenset({"node", "link"})
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
         """List the weight of every layer, [inputs, outputs]."""
@@ -57,8 +48,9 @@ class GCN(Model):
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
         """Return logits [N, C] from the first layer's output."""
         adjacency, hidden = stem
+        activation = hidden_activation(config)
         for layer in range(1, config.layers):
-            hidden = adjacency.convolve(hidden, weights[weight_name(layer)], dropout)
+            hidden = adjacency.convolve(hidden, weights[weight_name(layer)], dropout, activation)
         result: Tensor = hidden
         return result
 

@@ -1,11 +1,12 @@
 """The engine: CSR structure with its transpose, differentiable edge values, sparse features, fast dropout."""
 
+from glt.sparse.attention import edge_softmax, propagate_heads
 from glt.sparse.dropout import Dropout
 from glt.sparse.features import Features, row_normalised
 from glt.sparse.hidden import hidden_linear
-from glt.sparse.linear import linear
+from glt.sparse.linear import as_dense, linear
 from glt.sparse.memory import keep_freed_memory
-from glt.sparse.operator import Adjacency, GraphOperator
+from glt.sparse.operator import Adjacency, GraphOperator, MeanDegree
 from glt.sparse.structure import Structure, propagate
 
 __all__ = [
@@ -13,10 +14,14 @@ __all__ = [
     "Dropout",
     "Features",
     "GraphOperator",
+    "MeanDegree",
     "Structure",
+    "as_dense",
+    "edge_softmax",
     "hidden_linear",
     "keep_freed_memory",
     "linear",
     "propagate",
+    "propagate_heads",
     "row_normalised",
 ]

@@ -23,7 +23,10 @@ class Dropout:
     def __call__(self, dense: Tensor) -> Tensor:
         """Return `dense` with dropout applied, or itself where the rate is 0 or no generator was given."""
         keep = self.keep(dense)
-        return dense if keep is None else dense * (keep * self.factor)
+        if keep is None:
+            return dense
+        # A factor that is a whole number keeps the scale in one byte an element.
+        return dense * (keep * (int(self.factor) if self.factor.is_integer() else self.factor))
 
     def keep(self, dense: Tensor) -> Tensor | None:
         """Draw which elements of `dense` stay, as 0 and 1 (uint8); None where nothing is to be dropped."""

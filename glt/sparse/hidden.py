@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from glt.config import Activation
 from glt.sparse.dropout import Dropout
 from glt.sparse.linear import linear
 
@@ -44,12 +45,14 @@ class _HiddenLinear(torch.autograd.Function):
         return to_hidden, to_weight, None, None
 
 
-def hidden_linear(hidden: Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
-    """Return dropout(ReLU(hidden)) @ weight for hidden [N, H] and weight [H, C].
+def hidden_linear(hidden: Tensor, weight: Tensor, dropout: Dropout, activation: Activation = "relu") -> Tensor:
+    """Return dropout(activation(hidden)) @ weight for hidden [N, H] and weight [H, C].
 
-    `hidden` is overwritten: without dropout by its ReLU, after which the call may be repeated with the same result;
-    with dropout by what is left of it, so that a second use raises where its gradient would be wrong.
+    With ReLU, `hidden` is overwritten: without dropout by its ReLU, after which the call may be repeated with the
+    same result; with dropout by what is left of it, so that a second use raises where its gradient would be wrong.
     """
+    if activation == "none":
+        return linear(dropout(hidden), weight)
     keep = dropout.keep(hidden)
     if keep is not None:
         result: Tensor = _HiddenLinear.apply(hidden, weight, keep, dropout.factor)[1]  # type: ignore[no-untyped-call]

@@ -32,3 +32,8 @@ def linear(dense: Tensor, weight: Tensor) -> Tensor:
         return dense @ weight
     result: Tensor = _Linear.apply(dense, weight)  # type: ignore[no-untyped-call]
     return result
+
+
+def as_dense(weight: Tensor) -> Tensor:
+    """Return a weight with its zeros written out, where it is sparse CSR."""
+    return weight.to_dense() if weight.layout is torch.sparse_csr else weight

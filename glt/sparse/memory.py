@@ -5,10 +5,9 @@ from __future__ import annotations
 import ctypes
 import sys
 
-# From glibc's malloc.h: blocks up to MMAP_LIMIT come from the heap, and the heap is not trimmed below KEEP_BYTES.
+# From glibc's malloc.h: no block is mapped on its own, all come from the heap, which is not trimmed below KEEP_BYTES.
 M_TRIM_THRESHOLD = -1
-M_MMAP_THRESHOLD = -3
-MMAP_LIMIT = 32 * 1024 * 1024
+M_MMAP_MAX = -4
 KEEP_BYTES = 1024 * 1024 * 1024
 
 
@@ -22,4 +21,4 @@ def keep_freed_memory() -> bool:
     library = ctypes.CDLL(None)
     if not hasattr(library, "mallopt"):
         return False
-    return bool(library.mallopt(M_MMAP_THRESHOLD, MMAP_LIMIT) and library.mallopt(M_TRIM_THRESHOLD, KEEP_BYTES))
+    return bool(library.mallopt(M_MMAP_MAX, 0) and library.mallopt(M_TRIM_THRESHOLD, KEEP_BYTES))

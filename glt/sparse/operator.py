@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from glt.config import DegreeKind
+from glt.config import Activation, DegreeKind
 from glt.data.graph import Graph, IntArray
 from glt.masks import EdgeMask
 from glt.sparse.dropout import Dropout
 from glt.sparse.hidden import hidden_linear
 from glt.sparse.structure import Structure, propagate
 
+MeanDegree = Literal["surviving", "original"]
 # A soft mask may dip below zero, and so may a degree made of it; the square root needs a positive number.
 SMALLEST_DEGREE = 1e-6
 
@@ -30,9 +32,9 @@ class Adjacency:
         """Return, for every node, the weighted sum of its sources' rows of `dense` [N, width]."""
         return propagate(self.structure, self.values, dense)
 
-    def convolve(self, hidden: Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
-        """Return the propagated dropout(ReLU(hidden [N, H])) @ weight [H, C]; `hidden` is overwritten."""
-        return self.propagate(hidden_linear(hidden, weight, dropout))
+    def convolve(self, hidden: Tensor, weight: Tensor, dropout: Dropout, activation: Activation = "relu") -> Tensor:
+        """Return the propagated dropout(activation(hidden [N, H])) @ weight [H, C]; `hidden` is overwritten."""
+        return self.propagate(hidden_linear(hidden, weight, dropout, activation))
 
 
 class GraphOperator:
@@ -56,11 +58,32 @@ class GraphOperator:
         degrees = np.bincount(graph.entries()[0], minlength=graph.num_nodes) + 1
         self._full_degrees = torch.from_numpy(degrees).to(device, dtype)
 
-    def entry_values(self, edge_values: Tensor | None) -> Tensor:
-        """Return the [nnz] values in CSR order, self-loops 1, differentiable in `edge_values`."""
-        if edge_values is None:
+    def entry_values(self, edge_values: Tensor | None, loops: Tensor | None = None) -> Tensor:
+        """Return the [nnz] values in CSR order, differentiable; `loops` [1] is that of self-loops, by default 1."""
+        if edge_values is None and loops is None:
             return torch.ones(self.structure.nnz, dtype=self._dtype, device=self._value_index.device)
-        return torch.cat([edge_values, edge_values.new_ones(1)])[self._value_index]
+        if edge_values is None:
+            edge_values = torch.ones(self.num_values, dtype=self._dtype, device=self._value_index.device)
+        last = edge_values.new_ones(1) if loops is None else loops
+        return torch.cat([edge_values, last])[self._value_index]
+
+    def summed(self, edge_values: Tensor | None, loops: Tensor) -> Adjacency:
+        """Return the plain sum over sources, self-loops with the value `loops` [1] (GIN, Xu et al. 2019, eq. 4.1)."""
+        return Adjacency(self.structure, self.entry_values(edge_values, loops))
+
+    def averaged(self, edge_values: Tensor | None, loops: Tensor, degree: MeanDegree) -> Adjacency:
+        """Return the mean over sources plus `loops` [1] times the node itself.
+
+        The mean divides by the sum of the surviving entries' |values|, or by the unpruned graph's degree.
+        """
+        edges = self.entry_values(edge_values, loops.new_zeros(1))
+        counts = self._received(edges.abs()) if degree == "surviving" else (self._full_degrees - 1).clamp(min=1)
+        own = (self._value_index == self.num_values) * loops
+        return Adjacency(self.structure, edges / counts[self.structure.row] + own)
+
+    def _received(self, values: Tensor) -> Tensor:
+        sums = values.new_zeros(self.num_nodes).index_add(0, self.structure.row, values)
+        return sums.clamp(min=SMALLEST_DEGREE)
 
     def normalised(self, edge_values: Tensor | None, degree: DegreeKind) -> Adjacency:
         """Return D^-1/2 (m * A + I) D^-1/2 (paper, section 3.1, with the misprinted exponent put right).

@@ -78,7 +78,11 @@ def product(matrix: Tensor, dense: Tensor) -> Tensor:
     `matrix @ dense` first fills one array with zeros and copies it into another, a third of the whole time;
     with a factor of 0 for what the output holds, nothing need be written before the sums.
     """
-    result = dense.new_empty(matrix.shape[0], dense.shape[1])
+    return product_into(dense.new_empty(matrix.shape[0], dense.shape[1]), matrix, dense)
+
+
+def product_into(result: Tensor, matrix: Tensor, dense: Tensor) -> Tensor:
+    """Write a sparse CSR matrix times dense columns into `result`, which may be columns of a wider tensor."""
     return torch.addmm(result, matrix, dense, beta=0, out=result)
 
 

@@ -1,0 +1,155 @@
+"""GAT (Velickovic et al. 2018): attention over the surviving edges and the node itself, several heads side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from glt.config import Count, NonNegative, RunConfig, options_of
+from glt.models import MODELS
+from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from glt.sparse import Dropout, Features, GraphOperator
+
+ENDS = ("source", "target")
+
+
+class GATOptions(BaseModel):
+    """Heads, and what a mask does to attention."""
+
+    gat_heads: Count = Field(8, description="Attention heads of a hidden layer, each of the hidden width")
+    gat_slope: NonNegative = Field(0.2, description="Slope of the leaky ReLU on attention logits below zero")
+    gat_mask: Literal["remove", "logit"] = Field(
+        "remove",
+        description="A pruned edge is absent from the softmax, or (the authors' code) stays in it with the logit 0",
+    )
+
+
+class GAT(Model):
+    """Attention alpha_ij proportional to m_ij exp(e_ij), e_ij = LeakyReLU(a_s z_j + a_t z_i), self-loop included.
+
+    With m = 0 this is the softmax without the edge, with m = 1 the usual one, and in between it has a gradient, so
+    a soft mask is learned on the very thing that removal does.
+    """
+
+    name = "gat"
+    label = "GAT"
+    description = "Graph attention network: learned weights on surviving edges, several heads side by side."
+    tasks = frozenset({"node", "link"})
+    Options = GATOptions
+
+    def keeps_pruned_edges(self, config: RunConfig) -> bool:
+        """Only the authors' form needs pruned edges: they keep the weight exp(0) in its softmax."""
+        return options_of(config.options, GATOptions).gat_mask == "logit"
+
+    def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
+        """List of each layer its map and the two halves of its attention vectors, one column a head."""
+        return [spec for layer in range(shape.layers) for spec in _layer_tensors(shape, layer)]
+
+    def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
+        """List the layers; attention vectors work on the rows of all nodes, the softmax itself is not counted."""
+        return [_layer_cost(shape, layer) for layer in range(shape.layers)]
+
+    def stem(
+        self,
+        operator: GraphOperator,
+        edge_values: Tensor | None,
+        features: Features,
+        weights: Mapping[str, Tensor],
+        config: RunConfig,
+    ) -> Any:
+        """Return what every layer's attention needs, and the first layer's result.
+
+        The first layer's logits are X (W a): far fewer numbers than (X W) a, of which nothing wide need be kept.
+        """
+        import torch
+
+        from glt.sparse import as_dense
+
+        attention = _Attention(operator, edge_values, config)
+        weight, vectors = weights[weight_name(0)], _vectors(weights, 0)
+        heads = vectors[0].shape[1]
+        maps = torch.cat([_by_head(as_dense(weight), vector) for vector in vectors], dim=1)
+        source, target = features.times(maps).tensor_split([heads], dim=1)
+        return attention, attention.messages(features.times(weight), source, target)
+
+    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
+        """Return logits [N, C] from the first layer's output."""
+        from torch.nn.functional import elu
+
+        from glt.sparse import linear
+
+        attention, hidden = stem
+        for layer in range(1, config.layers):
+            active = elu(hidden) if hidden_activation(config) == "relu" else hidden
+            rows = linear(dropout(active), weights[weight_name(layer)])
+            source, target = (_by_head(rows, vector) for vector in _vectors(weights, layer))
+            hidden = attention.messages(rows, source, target)
+        result: Tensor = hidden
+        return result
+
+
+class _Attention:
+    """The graph's entries and their mask values, shared by all layers."""
+
+    def __init__(self, operator: GraphOperator, edge_values: Tensor | None, config: RunConfig) -> None:
+        self._structure = operator.structure
+        self._options = options_of(config.options, GATOptions)
+        self._factors = None if edge_values is None else operator.entry_values(edge_values)
+
+    def messages(self, rows: Tensor, source: Tensor, target: Tensor) -> Tensor:
+        """Attend over `rows` [N, heads * width] by the two parts [N, heads] of the logits."""
+        from torch.nn.functional import leaky_relu
+
+        from glt.sparse import edge_softmax, propagate_heads
+
+        structure, factors = self._structure, self._factors
+        logits = leaky_relu(source[structure.col] + target[structure.row], self._options.gat_slope)
+        if factors is not None and self._options.gat_mask == "logit":
+            logits, factors = logits * factors[:, None], None
+        return propagate_heads(structure, edge_softmax(structure, logits, factors), rows)
+
+
+def _by_head(rows: Tensor, vectors: Tensor) -> Tensor:
+    """Return the product [n, heads] of each head's columns of `rows` [n, heads * width] with its own vector."""
+    import torch
+
+    width, heads = vectors.shape
+    return torch.einsum("nhd,dh->nh", rows.reshape(-1, heads, width), vectors)
+
+
+def _vectors(weights: Mapping[str, Tensor], layer: int) -> list[Tensor]:
+    from glt.sparse import as_dense
+
+    return [as_dense(weights[_vector(layer, end)]) for end in ENDS]
+
+
+def _layer_tensors(shape: NetworkShape, layer: int) -> list[TensorSpec]:
+    inputs, heads, width = _sizes(shape, layer)
+    maps = TensorSpec(weight_name(layer), (inputs, heads * width), True)
+    return [maps, *[TensorSpec(_vector(layer, end), (width, heads), True) for end in ENDS]]
+
+
+def _layer_cost(shape: NetworkShape, layer: int) -> LayerCost:
+    _, heads, width = _sizes(shape, layer)
+    vectors = tuple(_vector(layer, end) for end in ENDS)
+    return LayerCost(f"layer {layer + 1}", weight_name(layer), layer == 0, heads * width, vectors)
+
+
+def _sizes(shape: NetworkShape, layer: int) -> tuple[int, int, int]:
+    """Return inputs, heads and width of a head of a layer."""
+    heads = options_of(shape.options, GATOptions).gat_heads
+    inputs = shape.features if layer == 0 else heads * shape.hidden
+    return (inputs, 1, shape.outputs) if layer == shape.layers - 1 else (inputs, heads, shape.hidden)
+
+
+def _vector(layer: int, end: str) -> str:
+    return f"layers.{layer}.attention_{end}"
+
+
+MODELS.register(GAT())

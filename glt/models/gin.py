@@ -1,0 +1,136 @@
+"""GIN (Xu et al. 2019): a sum or mean over neighbours with a learnable weight of the node itself, then an MLP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from glt.config import RunConfig, options_of
+from glt.models import MODELS
+from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from glt.sparse import Adjacency, Dropout, Features, GraphOperator
+
+
+class GINOptions(BaseModel):
+    """On what the paper's GIN and the authors' code differ."""
+
+    gin_aggregation: Literal["sum", "mean"] = Field("sum", description="How neighbours are put together")
+    gin_degree: Literal["surviving", "original"] = Field(
+        "surviving", description="What the mean divides by: surviving edges, or the unpruned graph's as in the code"
+    )
+    gin_mlp: Literal["two", "one"] = Field("two", description="Linear maps in a layer, ReLU between two")
+    gin_read_out: Literal["last", "jumping"] = Field(
+        "last", description="Logits: the last layer's, or its mean with a linear map of each hidden layer"
+    )
+
+
+class GIN(Model):
+    """x' = MLP((1 + eps) x + sum or mean of the neighbours' x); the first map of the MLP comes before the sum."""
+
+    name = "gin"
+    label = "GIN"
+    description = "Graph isomorphism network: neighbours summed or averaged, the node itself weighted by 1 + eps."
+    tasks = frozenset({"node", "link"})
+    Options = GINOptions
+
+    def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
+        """List of each layer its maps and eps; then the read-outs, which are never pruned."""
+        options, layers = options_of(shape.options, GINOptions), range(shape.layers)
+        specs = [spec for layer in layers for spec in _layer_tensors(shape, options, layer)]
+        if options.gin_read_out == "jumping":
+            specs += [TensorSpec(_read_out(k), (shape.hidden, shape.outputs), False) for k in layers[:-1]]
+        return specs
+
+    def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
+        """List the layers; a second map and a read-out work on the rows of all nodes."""
+        options = options_of(shape.options, GINOptions)
+        return [_layer_cost(shape, options, layer) for layer in range(shape.layers)]
+
+    def stem(
+        self,
+        operator: GraphOperator,
+        edge_values: Tensor | None,
+        features: Features,
+        weights: Mapping[str, Tensor],
+        config: RunConfig,
+    ) -> Any:
+        """Return every layer's aggregation and the first one's result."""
+        adjacencies = _aggregations(operator, edge_values, weights, config)
+        return adjacencies, adjacencies[0].propagate(features.times(weights[weight_name(0)]))
+
+    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
+        """Return logits [N, C] from the first aggregation."""
+        import torch
+
+        from glt.sparse import as_dense, hidden_linear
+
+        (adjacencies, rows), activation = stem, hidden_activation(config)
+        hidden, read_outs = _second_map(rows, weights, 0), []
+        for layer in range(1, config.layers):
+            weight, read_out = weights[weight_name(layer)], weights.get(_read_out(layer - 1))
+            if read_out is not None:
+                weight = torch.cat([as_dense(weight), read_out], dim=1)
+            rows = hidden_linear(hidden, weight, dropout, activation)
+            if read_out is not None:
+                rows, direct = rows.tensor_split([weights[weight_name(layer)].shape[1]], dim=1)
+                read_outs.append(direct)
+            hidden = _second_map(adjacencies[layer].propagate(rows.contiguous()), weights, layer)
+        result: Tensor = sum(read_outs, hidden) / (1 + len(read_outs)) if read_outs else hidden
+        return result
+
+
+def _aggregations(
+    operator: GraphOperator, edge_values: Tensor | None, weights: Mapping[str, Tensor], config: RunConfig
+) -> list[Adjacency]:
+    options = options_of(config.options, GINOptions)
+    loops = [1 + weights[_eps(layer)] for layer in range(config.layers)]
+    if options.gin_aggregation == "sum":
+        return [operator.summed(edge_values, own) for own in loops]
+    return [operator.averaged(edge_values, own, options.gin_degree) for own in loops]
+
+
+def _second_map(rows: Tensor, weights: Mapping[str, Tensor], layer: int) -> Tensor:
+    """Finish the MLP of a layer: ReLU and the second map, where there is one."""
+    from glt.sparse import Dropout, hidden_linear
+
+    weight = weights.get(_second(layer))
+    return rows if weight is None else hidden_linear(rows, weight, Dropout(0, None))
+
+
+def _layer_tensors(shape: NetworkShape, options: GINOptions, layer: int) -> list[TensorSpec]:
+    inputs, outputs = shape.widths()[layer : layer + 2]
+    eps = TensorSpec(_eps(layer), (1,), False, start=0.0)
+    if options.gin_mlp == "one":
+        return [TensorSpec(weight_name(layer), (inputs, outputs), True), eps]
+    first = TensorSpec(weight_name(layer), (inputs, shape.hidden), True)
+    return [first, TensorSpec(_second(layer), (shape.hidden, outputs), True), eps]
+
+
+def _layer_cost(shape: NetworkShape, options: GINOptions, layer: int) -> LayerCost:
+    two = options.gin_mlp == "two"
+    further = [_second(layer)] if two else []
+    if options.gin_read_out == "jumping" and layer:
+        further.append(_read_out(layer - 1))
+    width = shape.hidden if two else shape.widths()[layer + 1]
+    return LayerCost(f"layer {layer + 1}", weight_name(layer), layer == 0, width, tuple(further))
+
+
+def _second(layer: int) -> str:
+    return f"layers.{layer}.second_weight"
+
+
+def _eps(layer: int) -> str:
+    return f"layers.{layer}.eps"
+
+
+def _read_out(layer: int) -> str:
+    return f"read_out.{layer}.weight"
+
+
+MODELS.register(GIN())
