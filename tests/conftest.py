@@ -1,4 +1,4 @@
-"""What all tests share: reference data, a drawn run, how hypothesis searches, and when a skip is no excuse."""
+"""What all tests share: reference data, a small graph, a drawn run, how hypothesis searches, which skips count."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from glt.data import load_graph
+from glt.data.graph import Graph, Provenance, Split
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import Event, RoundRecord, SeedRun, State, Status
 
@@ -40,6 +42,22 @@ def planetoid(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("GLT_DATA", str(test_data))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return test_data / "planetoid"
+
+
+@pytest.fixture
+def small_graph() -> Graph:
+    """Six nodes: a triangle with a tail, one edge apart, and every node with a few features."""
+    edges = np.array([[0, 0, 1, 2, 4], [1, 2, 2, 3, 5]])
+    features = np.array([[1, 0, 2, 0], [0, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 3, 0, 1], [2, 0, 0, 0]])
+    nodes = np.arange(6)
+    return Graph(
+        name="small",
+        edges=edges,
+        features=csr_array(features.astype(np.float32)),
+        labels=np.array([0, 1, 0, 1, 2, 2]),
+        split=Split(nodes[:3], nodes[3:5], nodes[5:]),
+        provenance=Provenance("by hand", 5, 0, 0),
+    )
 
 
 @pytest.fixture(scope="session")
