@@ -60,4 +60,4 @@ def _report(found: dict[str, Any]) -> None:
     if found["passed"]:
         st.success(f"Passed; {words}.", icon=":material/check:")
     else:
-        frame.failure(f"Failed; {words}, more than rounding explains.")
+        frame.failure(f"Failed; {words}, {found.get('why') or 'more than rounding explains'}.")

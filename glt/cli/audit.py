@@ -24,7 +24,8 @@ def run(args: Namespace) -> int:
         print_json(report.as_json())
     else:
         verdict = "passed" if report.passed else "failed"
-        print(f"Audit {verdict}: the largest difference between logits is {report.max_logit_difference:.2e}.")
+        why = f" ({report.why})" if report.why else ""
+        print(f"Audit {verdict}: the largest difference between logits is {report.max_logit_difference:.2e}{why}.")
     return DONE if report.passed else FAILED
 
 

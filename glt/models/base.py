@@ -82,9 +82,9 @@ class Model(ABC):
     tasks: frozenset[str]
     Options: type[BaseModel] = NoOptions
 
-    def keeps_pruned_edges(self, config: RunConfig) -> bool:
-        """Say whether pruned edges stay in the operator with the value 0, as only a faithful copy of a fault needs."""
-        return False
+    def keeps_pruned_edges(self, config: RunConfig) -> str | None:
+        """Say why pruned edges stay in the operator with the value 0; None, as nearly always, when they do not."""
+        return None
 
     @abstractmethod
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from glt.sparse import Dropout, Features, GraphOperator
 
 ENDS = ("source", "target")
+WHY_LOGITS_STAY = "gat_mask=logit sets the logit of a pruned edge to 0, and exp(0) weighs in the softmax like any other"
 
 
 class GATOptions(BaseModel):
@@ -43,9 +44,9 @@ class GAT(Model):
     tasks = frozenset({"node", "link"})
     Options = GATOptions
 
-    def keeps_pruned_edges(self, config: RunConfig) -> bool:
-        """Only the authors' form needs pruned edges: they keep the weight exp(0) in its softmax."""
-        return options_of(config.options, GATOptions).gat_mask == "logit"
+    def keeps_pruned_edges(self, config: RunConfig) -> str | None:
+        """Only the authors' form needs pruned edges."""
+        return WHY_LOGITS_STAY if options_of(config.options, GATOptions).gat_mask == "logit" else None
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
         """List of each layer its map and the two halves of its attention vectors, one column a head."""

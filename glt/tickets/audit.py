@@ -21,7 +21,10 @@ TOLERANCE = 1e-5
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What deleting changed: the largest difference of a logit, and the test score before and after."""
+    """What deleting changed: the largest difference of a logit, and the test score before and after.
+
+    `why` names the setting that keeps pruned edges at work on purpose, where there is one.
+    """
 
     round: int
     max_logit_difference: float
@@ -30,6 +33,7 @@ class AuditReport:
     weights_deleted: int
     recorded_test: float
     test: float
+    why: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -58,6 +62,7 @@ def audit(seed_run: SeedRun, round_: int) -> AuditReport:
         weights_deleted=masks.weights.total - masks.weights.kept,
         recorded_test=records[round_].test,
         test=problem.task.scores(deleted, _tensors(weights)).test,
+        why=problem.model.keeps_pruned_edges(problem.config),
     )
 
 

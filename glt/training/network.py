@@ -50,7 +50,7 @@ class Network:
     def __init__(self, problem: Problem, masks: Masks, theta: Arrays, soft: SoftMasks | None = None) -> None:
         self.problem = problem
         self.soft = soft
-        keeps_pruned = problem.model.keeps_pruned_edges(problem.config)
+        keeps_pruned = problem.model.keeps_pruned_edges(problem.config) is not None
         edges = problem.full_masks().edges if keeps_pruned else masks.edges
         self.operator = GraphOperator(problem.graph, edges, problem.device)
         self._places = torch.from_numpy(np.flatnonzero(masks.edges.keep)).to(problem.device) if keeps_pruned else None

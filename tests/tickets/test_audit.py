@@ -10,6 +10,7 @@ import pytest
 from glt.data import load_graph
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks, WeightMask
+from glt.presets import resolve
 from glt.store import SeedRun
 from glt.tickets.audit import audit, deleted_logits, multiplied_logits
 from glt.training.problem import Problem
@@ -49,3 +50,18 @@ def test_a_weight_that_still_acts_is_caught(compute: Callable[..., SeedRun]) -> 
 def test_a_round_that_is_not_there(compute: Callable[..., SeedRun]) -> None:
     with pytest.raises(StoreError, match="Round 7 is not in"):
         audit(compute(rounds=1), 7)
+
+
+@pytest.mark.parametrize("model", ["gin", "gat"])
+@pytest.mark.parametrize("preset", ["paper", "official"])
+def test_other_networks_pass_too(compute: Callable[..., SeedRun], model: str, preset: str) -> None:
+    options = dict(resolve({"model": model, "hidden": 8}, preset).options)
+    run = compute(**{**options, "model": model, "hidden": 8, "rounds": 1, "epochs": 2, "retrain_epochs": 2})
+    assert audit(run, 1).passed
+
+
+def test_edges_that_stay_in_the_softmax_fail_the_audit_which_says_why(compute: Callable[..., SeedRun]) -> None:
+    run = compute(model="gat", gat_mask="logit", hidden=8, rounds=1, epochs=2, retrain_epochs=2, p_graph=0.5)
+    report = audit(run, 1)
+    assert not report.passed
+    assert "exp(0)" in str(report.as_json()["why"])
