@@ -17,6 +17,7 @@ from glt.config import RunConfig
 from glt.errors import JobError, StoreError
 from glt.jobs.queueing import join_line
 from glt.jobs.settings import Settings, settle
+from glt.methods import METHODS
 from glt.store import Run, SeedRun, Status, Store
 from glt.store.liveness import ACTIVE, identity
 from glt.store.lock import sign_lock, take_lock
@@ -50,6 +51,7 @@ def start(
     The workers go on when the caller ends, unless they are `tied` to it. Raises StoreError, before anything is
     started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
     """
+    METHODS.get(config.method).check(config, seeds, store.find)
     run = store.create(config)
     _refuse_example(run)
     _launch(store, run, [seed for seed in seeds if not run.seed(seed).is_sound()], device, threads, tied)

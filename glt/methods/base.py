@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,44 @@ TrainStage = Callable[["Network", "Schedule", str], "TrainResult"]
 Pulse = Callable[[str, int, int], None]
 
 
+class OtherSeed(Protocol):
+    """What a method may read of a seed of another run."""
+
+    def masks(self, round: int) -> Masks:
+        """Return both masks after `round`."""
+
+    def whole_rounds(self) -> int:
+        """Return how many rounds are written, round 0 included."""
+
+
+class OtherRun(Protocol):
+    """What a method may read of another run in the same store."""
+
+    @property
+    def name(self) -> str:
+        """Name of its folder."""
+
+    @property
+    def config(self) -> RunConfig:
+        """Its settings."""
+
+    def seeds(self) -> list[int]:
+        """Return the seeds that were started."""
+
+    def seed(self, seed: int) -> OtherSeed:
+        """Return one seed."""
+
+
+FindRun = Callable[[str], OtherRun]
+
+
 @dataclass(frozen=True, eq=False)
 class RoundContext:
     """All a method may look at when it chooses the masks of round `round`.
 
     `train` runs the one training loop under a stage name, so that its epochs are reported, recorded and stoppable;
-    `pulse(stage, step, steps)` does the same for work that is no training.
+    `pulse(stage, step, steps)` does the same for work that is no training, and `find_run` opens another run of the
+    same store by name.
     """
 
     problem: Problem
@@ -41,6 +73,7 @@ class RoundContext:
     options: Any
     train: TrainStage
     pulse: Pulse
+    find_run: FindRun
 
     @property
     def config(self) -> RunConfig:
@@ -77,3 +110,11 @@ class Method(ABC):
     @abstractmethod
     def search_epochs(self, config: RunConfig) -> int:
         """Return how many epochs a round trains before it retrains, for progress and estimates."""
+
+    def initialisation(self, config: RunConfig) -> int:
+        """Return the number of the initialisation that theta_0 is: 0, so that methods share it seed by seed."""
+        return 0
+
+    def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
+        """Raise ConfigError or StoreError, before anything starts, when what the method needs is not in the store."""
+        return

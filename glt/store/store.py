@@ -11,6 +11,7 @@ from glt.store import paths, trash
 from glt.store.naming import run_name
 from glt.store.run import Run, folder_size, write_config
 from glt.store.safe_files import make_folder, reading
+from glt.store.seed import SeedRun
 
 
 class Store:
@@ -19,6 +20,11 @@ class Store:
     def __init__(self, root: Path | str, writable: bool = True) -> None:
         self.root = Path(root)
         self.writable = writable
+
+    @classmethod
+    def around(cls, seed_run: SeedRun) -> Store:
+        """Return the store a seed lies in, for reading."""
+        return cls(seed_run.path.parents[1], writable=False)
 
     def runs(self) -> list[Run]:
         """Return all runs that can be opened, by name; `damaged` lists the others."""

@@ -12,7 +12,7 @@ from glt.data import load_graph
 from glt.masks import Masks
 from glt.methods import METHODS, Proposal, RoundContext
 from glt.randomness import stream
-from glt.store import Event, Progress, RoundRecord, SeedRun
+from glt.store import Event, Progress, RoundRecord, SeedRun, Store
 from glt.training.loop import EpochResult, Schedule, TrainResult, train
 from glt.training.network import Network
 from glt.training.problem import Arrays, Problem
@@ -42,7 +42,8 @@ def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> 
     config = seed_run.config
     problem = Problem(config, load_graph(config.dataset), device)
     if next_round == 0:
-        seed_run.write_init(problem.initial_weights(seed_run.seed))
+        draw = METHODS.get(config.method).initialisation(config)
+        seed_run.write_init(problem.initial_weights(seed_run.seed, draw))
     search = _Search(problem, seed_run, observer)
     for round_ in range(next_round, config.rounds + 1):
         search.compute(round_)
@@ -93,6 +94,7 @@ class _Search:
             options,
             train_stage,
             self._pulse(round_),
+            Store.around(self._seed_run).find,
         )
 
     def _train(self, round_: int, network: Network, schedule: Schedule, stage: str) -> TrainResult:

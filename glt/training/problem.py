@@ -39,6 +39,6 @@ class Problem:
         """Return the masks of round 0: every edge and every weight."""
         return full_masks(self.config, self.graph)
 
-    def initial_weights(self, seed: int) -> Arrays:
-        """Draw theta_0 of a seed; it depends on the seed and the network alone, so methods share it."""
-        return initial_weights(self.specs, stream(seed, 0, "init"))
+    def initial_weights(self, seed: int, draw: int = 0) -> Arrays:
+        """Draw theta_0 of a seed; it depends on the seed, the network and the number of the draw alone."""
+        return initial_weights(self.specs, stream(seed, draw, "init"))

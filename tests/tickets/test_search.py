@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glt.config import RunConfig
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve
@@ -19,6 +20,8 @@ Compute = Callable[..., SeedRun]
 Watch = Callable[..., Any]
 CORA_EDGES = 5278
 WEIGHTS = 1433 * 16 + 16 * 7
+# Random tickets start from weights of their own, on purpose, and have tests of their own.
+SEARCHING = [method.name for method in METHODS if method.initialisation(RunConfig(method=method.name)) == 0]
 
 
 @pytest.mark.parametrize("edge_mask", ["directed", "undirected"])
@@ -43,7 +46,7 @@ def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> 
 
 
 def test_round_0_and_theta_0_are_equal_for_all_methods_of_a_seed(compute: Compute) -> None:
-    runs = [compute(method=name, rounds=1) for name in METHODS.names()]
+    runs = [compute(method=name, rounds=1) for name in SEARCHING]
     first = runs[0].rounds()[0].model_dump(exclude={"seconds"})
     for run in runs:
         assert run.rounds()[0].model_dump(exclude={"seconds"}) == first
@@ -61,7 +64,7 @@ def tensor_bytes(run: SeedRun) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(run.path.glob("*.safetensors"))}
 
 
-@pytest.mark.parametrize("method", METHODS.names())
+@pytest.mark.parametrize("method", SEARCHING)
 @pytest.mark.parametrize("stop_after", [3, 8, 11])
 def test_stopping_anywhere_and_resuming_gives_the_same_bytes(
     compute: Compute, watch: Watch, method: str, stop_after: int

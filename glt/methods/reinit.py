@@ -1,0 +1,77 @@
+"""Random tickets: the masks of a finished run, trained from a fresh initialisation (paper, the Random GLT ablation)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from glt.config import RunConfig, options_of
+from glt.errors import ConfigError
+from glt.methods import METHODS
+from glt.methods.base import FindRun, Method, OtherRun, Proposal, RoundContext
+
+# What a mask is about: a run that differs in one of these has masks of another shape, or for another problem.
+SHARED = ("dataset", "task", "model", "hidden", "layers", "edge_mask")
+
+
+class ReinitOptions(BaseModel):
+    """Whose masks, and which of the fresh initialisations."""
+
+    masks_of: str = Field("", description="Name of the finished run in this store whose masks are taken")
+    draw: int = Field(0, ge=0, description="Number of the fresh initialisation; give several for an average")
+
+
+class Reinit(Method):
+    """What is left of a ticket without its initialisation: the same masks, seed by seed, from other weights."""
+
+    name = "reinit"
+    label = "Random ticket"
+    description = "Takes the masks of a finished run and trains from a fresh initialisation instead of theta_0."
+    nested = False
+    ignores = frozenset({"epochs", "gamma_graph", "gamma_weight", "p_graph", "p_weight"})
+    Options = ReinitOptions
+
+    def next_masks(self, context: RoundContext) -> Proposal:
+        """Take the masks that the same seed of the other run has after this round."""
+        source = context.find_run(context.options.masks_of)
+        return Proposal(source.seed(context.seed).masks(context.round))
+
+    def search_epochs(self, config: RunConfig) -> int:
+        """Count nothing: the search was done by the other run."""
+        return 0
+
+    def initialisation(self, config: RunConfig) -> int:
+        """Number the fresh draws from 1; 0 is the one every other method starts from."""
+        return 1 + options_of(config.options, ReinitOptions).draw
+
+    def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
+        """Refuse a run that is not there, does not fit or lacks one of the seeds or rounds."""
+        name = options_of(config.options, ReinitOptions).masks_of
+        if not name:
+            raise ConfigError("Random tickets need the run whose masks they take: name it with masks_of.")
+        source = find_run(name)
+        for field in (*SHARED, *(key for key in source.config.options if key in config.options)):
+            _compare(field, config, source)
+        for seed in seeds:
+            _check_rounds(config.rounds, seed, source)
+
+
+def _compare(field: str, config: RunConfig, source: OtherRun) -> None:
+    ours, theirs = _value(config, field), _value(source.config, field)
+    if ours != theirs:
+        raise ConfigError(f"{field} is {ours!r} here and {theirs!r} in {source.name}: masks fit only where they agree.")
+
+
+def _value(config: RunConfig, field: str) -> object:
+    return config.options[field] if field in config.options else getattr(config, field)
+
+
+def _check_rounds(rounds: int, seed: int, source: OtherRun) -> None:
+    finished = source.seed(seed).whole_rounds() - 1
+    if seed not in source.seeds() or finished < rounds:
+        held = f"only {finished} of the {rounds} rounds" if seed in source.seeds() and finished >= 0 else "no round"
+        raise ConfigError(f"Seed {seed} of {source.name} has {held} asked for: finish it first, or ask for less.")
+
+
+METHODS.register(Reinit())
