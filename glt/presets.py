@@ -70,6 +70,15 @@ PENALTIES: dict[tuple[str, str], dict[str, float]] = {
     ("gat", "citeseer"): {"gamma_graph": 1e-7, "gamma_weight": 1e-3},
     ("gat", "pubmed"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
 }
+# The authors' settings for link prediction, the same for every network and data set.
+LINK_VALUES: dict[str, float] = {
+    "learning_rate": 1e-3,
+    "weight_decay": 0.0,
+    "gamma_graph": 1e-4,
+    "gamma_weight": 1e-4,
+    "dropout": 0.0,
+}
+TASK_OPTIONS: dict[str, Values] = {"link": {"gat_heads": 1}}
 
 
 def resolve(values: Values, preset: str | None = None) -> RunConfig:
@@ -82,12 +91,16 @@ def resolve(values: Values, preset: str | None = None) -> RunConfig:
     options = {name: value for name, value in values.items() if name not in CORE_FIELDS}
     chosen = make_config(core)
     _check_names(chosen)
-    config = make_config({**hyper_parameters(chosen.model, chosen.dataset), **core})
-    return config.model_copy(update={"options": _options(config, options, preset)})
+    config = make_config({**hyper_parameters(chosen.model, chosen.dataset, chosen.task), **core})
+    complete = config.model_copy(update={"options": _options(config, options, preset)})
+    TASKS.get(complete.task).check(complete, DATASETS.get(complete.dataset))
+    return complete
 
 
-def hyper_parameters(model: str, dataset: str) -> dict[str, float]:
+def hyper_parameters(model: str, dataset: str, task: str) -> dict[str, float]:
     """Return the paper's optimiser settings and penalties; empty where it gives none."""
+    if task == "link":
+        return LINK_VALUES
     return {**OPTIMISER.get(dataset, {}), **PENALTIES.get((model, dataset), {})}
 
 
@@ -111,12 +124,17 @@ def _options(config: RunConfig, given: Values, preset: str | None) -> dict[str, 
     for name in given:
         if name not in fields:
             raise ConfigError(unknown_name("setting", name, [*CORE_FIELDS, *fields]))
-    wanted = {name: value for name, value in _preset_options(preset).items() if name in fields}
+    wanted = {name: value for name, value in _wished(config.task, preset).items() if name in fields}
     wanted.update(given)
     resolved: dict[str, OptionValue] = {}
     for model in {id(owner): owner for owner in fields.values()}.values():
         resolved.update(_validated(model, {k: v for k, v in wanted.items() if k in model.model_fields}))
     return dict(sorted(resolved.items()))
+
+
+def _wished(task: str, preset: str | None) -> Values:
+    """Return the options that a task and a preset choose where the user does not."""
+    return {**TASK_OPTIONS.get(task, {}), **_preset_options(preset)}
 
 
 def _preset_options(preset: str | None) -> Values:

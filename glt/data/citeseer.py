@@ -32,7 +32,7 @@ DATASETS.register(
         name="citeseer",
         label="Citeseer",
         description="3,327 computer-science papers, their citations and the words they use; six fields as classes",
-        tasks=("node",),
+        tasks=("node", "link"),
         nodes=3327,
         edges=4552,
         features=3703,

@@ -21,7 +21,7 @@ DATASETS.register(
         name="cora",
         label="Cora",
         description="2,708 machine-learning papers, their citations and the words they use; seven fields as classes",
-        tasks=("node",),
+        tasks=("node", "link"),
         nodes=2708,
         edges=5278,
         features=1433,

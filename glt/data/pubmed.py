@@ -19,7 +19,7 @@ DATASETS.register(
         name="pubmed",
         label="PubMed",
         description="19,717 papers on diabetes, their citations and TF-IDF of their words; three types as classes",
-        tasks=("node",),
+        tasks=("node", "link"),
         nodes=19717,
         edges=44324,
         features=500,

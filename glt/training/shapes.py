@@ -13,7 +13,7 @@ from glt.training.tasks import TASKS
 
 def network_shape(config: RunConfig, features: int, classes: int) -> NetworkShape:
     """Return what decides the tensors of a config's network on a graph with so many features and classes."""
-    outputs = TASKS.get(config.task).outputs(classes)
+    outputs = TASKS.get(config.task).outputs(classes, config)
     return NetworkShape(features, config.hidden, outputs, config.layers, config.options)
 
 

@@ -12,6 +12,8 @@ from pydantic import BaseModel
 
 from glt.config import RunConfig
 from glt.data.graph import Graph
+from glt.data.registry import DatasetSpec
+from glt.errors import ConfigError
 from glt.models.base import NoOptions, TensorSpec
 
 if TYPE_CHECKING:
@@ -62,8 +64,14 @@ class Task(ABC):
     Options: type[BaseModel] = NoOptions
 
     @abstractmethod
-    def outputs(self, classes: int) -> int:
+    def outputs(self, classes: int, config: RunConfig) -> int:
         """Return the width of the network's last layer on a graph with so many classes."""
+
+    def check(self, config: RunConfig, spec: DatasetSpec) -> None:
+        """Raise a StudioError, one sentence, for what cannot be done on a data set; before anything starts."""
+        if self.name not in spec.tasks:
+            able = ", ".join(spec.tasks)
+            raise ConfigError(f"Data set {spec.name!r} cannot be used for task {self.name!r}; it can be for: {able}.")
 
     @abstractmethod
     def bind(self, graph: Graph, config: RunConfig, device: str) -> BoundTask:

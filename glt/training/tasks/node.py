@@ -48,7 +48,7 @@ class NodeTask(Task):
     description = "Predict the class of each node from a few labelled ones."
     metric = "accuracy"
 
-    def outputs(self, classes: int) -> int:
+    def outputs(self, classes: int, config: RunConfig) -> int:
         """One output a class."""
         return classes
 
