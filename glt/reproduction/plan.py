@@ -1,0 +1,169 @@
+"""What an experiment needs in one setting, held against the runs there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from glt.config import RunConfig
+from glt.errors import ConfigError
+from glt.methods import METHODS
+from glt.presets import resolve
+from glt.reproduction.experiment import PRESET, Arm, Experiment, Setting
+from glt.store import Run, run_name
+from glt.training.tasks import TASKS
+
+
+@dataclass(frozen=True, eq=False)
+class Need:
+    """One arm: its configuration, or the sentence why this version cannot run it, and the run that has its rounds.
+
+    `rounds` counts the rounds on disk (round 0 included) of every wanted seed. `stand_in` is a run of the same data
+    set, network, task and method with other settings; `differs` names them.
+    """
+
+    arm: Arm
+    config: RunConfig | None
+    unavailable: str
+    run: Run | None
+    rounds: Mapping[int, int]
+    stand_in: Run | None = None
+    differs: str = ""
+
+    @property
+    def lacking(self) -> tuple[int, ...]:
+        """The wanted seeds that are not finished; none for an arm that cannot be run."""
+        if self.config is None:
+            return ()
+        return tuple(seed for seed, rounds in self.rounds.items() if rounds <= self.config.rounds)
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether a pruned round of any seed is there to be shown."""
+        return self.run is not None and any(self.run.seed(seed).whole_rounds() > 1 for seed in self.run.seeds())
+
+    @property
+    def state(self) -> str:
+        """Say in a few words what is there."""
+        if self.unavailable:
+            return "not available"
+        if not self.lacking:
+            return "complete"
+        if not any(self.rounds.values()):
+            return "not run"
+        done = len(self.rounds) - len(self.lacking)
+        begun = [
+            f"seed {seed} goes on after round {self.rounds[seed] - 1}" for seed in self.lacking if self.rounds[seed]
+        ]
+        return ", ".join([f"{done} of {len(self.rounds)} seeds complete", *begun])
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """An experiment in one setting, the seeds that are wanted, and what each of its arms needs."""
+
+    experiment: Experiment
+    setting: Setting
+    seeds: tuple[int, ...]
+    needs: tuple[Need, ...]
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs with the paper's settings that have something to show."""
+        return [need.run for need in self.needs if need.run is not None and need.has_rounds]
+
+    @property
+    def stand_ins(self) -> list[Run]:
+        """Runs with other settings, for arms that have none with the paper's."""
+        return [need.stand_in for need in self.needs if need.stand_in is not None]
+
+    @property
+    def lacking(self) -> tuple[Need, ...]:
+        """The arms that something must still be computed for."""
+        return tuple(need for need in self.needs if need.lacking)
+
+    @property
+    def startable(self) -> tuple[Need, ...]:
+        """The lacking arms that wait for no other one: those of the earliest stage."""
+        first = min((need.arm.stage for need in self.lacking), default=0)
+        return tuple(need for need in self.lacking if need.arm.stage == first)
+
+    @property
+    def unavailable(self) -> list[str]:
+        """The sentences why arms cannot be run, each once."""
+        return list(dict.fromkeys(need.unavailable for need in self.needs if need.unavailable))
+
+
+def make_plan(experiment: Experiment, setting: Setting, seeds: Sequence[int], runs: Iterable[Run]) -> Plan:
+    """Hold an experiment against `runs`, the user's before the examples: of two with one name the first counts."""
+    known: dict[str, Run] = {}
+    for run in runs:
+        known.setdefault(run.name, run)
+    wanted = tuple(dict.fromkeys(seeds))
+    needs = [_need(experiment, setting, arm, wanted, known) for arm in experiment.arms(setting)]
+    read = {need.arm.reads for need in needs if need.lacking}
+    # An arm finds what it reads only in its own store, so there an example is of no use to it.
+    needs = [replace(need, rounds=dict.fromkeys(wanted, 0)) if _is_example_of(need, read) else need for need in needs]
+    return Plan(experiment, setting, wanted, tuple(needs))
+
+
+def _is_example_of(need: Need, names: Collection[str]) -> bool:
+    return need.run is not None and need.run.is_example and need.run.name in names
+
+
+def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[int], known: Mapping[str, Run]) -> Need:
+    try:
+        config = arm_config(experiment, setting, arm)
+    except ConfigError as error:
+        return Need(arm, None, _unavailable(setting, arm, error), None, dict.fromkeys(seeds, 0))
+    run = known.get(run_name(config))
+    rounds = {seed: run.seed(seed).whole_rounds() if run else 0 for seed in seeds}
+    # Nothing can be added to an example, so one that lacks a seed saves no work: all seeds are run in the store.
+    if run is not None and run.is_example and min(rounds.values()) <= config.rounds:
+        rounds = dict.fromkeys(seeds, 0)
+    need = Need(arm, config, "", run, rounds)
+    if need.has_rounds:
+        return need
+    stand_in = next(_stand_ins(config, known.values()), None)
+    differs = _differences(config, stand_in.config) if stand_in else ""
+    return Need(arm, config, "", run, rounds, stand_in, differs)
+
+
+def arm_config(experiment: Experiment, setting: Setting, arm: Arm) -> RunConfig:
+    """Return the configuration of an arm, the preset `official` filled in; raises ConfigError when it has none."""
+    return resolve({**setting._asdict(), "rounds": experiment.rounds, **arm.values}, PRESET)
+
+
+def _unavailable(setting: Setting, arm: Arm, error: ConfigError) -> str:
+    method = str(arm.values.get("method", ""))
+    if arm.awaits:
+        return f"{arm.awaits} is not part of this version."
+    if method not in METHODS.names():
+        return f"The method {method!r} is not part of this version."
+    if setting.task not in TASKS.names():
+        return f"The task {setting.task!r} is not part of this version."
+    return str(error)
+
+
+def _stand_ins(config: RunConfig, runs: Iterable[Run]) -> Iterator[Run]:
+    same = ("dataset", "task", "model", "method", "p_graph", "p_weight")
+    for run in runs:
+        alike = all(getattr(run.config, name) == getattr(config, name) for name in same)
+        if alike and any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
+            yield run
+
+
+def _differences(config: RunConfig, other: RunConfig) -> str:
+    """Say which settings of `other` are not those of `config`: "hidden 64 instead of 512"."""
+    wanted, found = _flat(config), _flat(other)
+    parts = [
+        f"{name.replace('_', ' ')} {found.get(name, 'unset')} instead of {wanted.get(name, 'unset')}"
+        for name in sorted(wanted.keys() | found.keys())
+        if wanted.get(name) != found.get(name)
+    ]
+    return ", ".join(parts)
+
+
+def _flat(config: RunConfig) -> dict[str, object]:
+    ignored = {"options", "rounds", *METHODS.get(config.method).ignores}
+    return {**config.model_dump(exclude=ignored), **config.options}
