@@ -12,14 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-class Display(Protocol):
+class SeedDisplay(Protocol):
     """What is told of each seed."""
-
-    def __enter__(self) -> Display: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
     def show_round(self, seed: int, record: RoundRecord) -> None:
         """Show a round that has been finished."""
@@ -28,12 +22,23 @@ class Display(Protocol):
         """Show where a seed is and the scores of its latest epoch."""
 
 
-class Lines:
-    """One line for each finished round."""
+class Display(SeedDisplay, Protocol):
+    """What is told of each seed, for as long as a context lasts."""
 
-    def __init__(self, console: Console, rounds: int) -> None:
+    def __enter__(self) -> Display: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Lines:
+    """One line for each finished round; `before` stands at its head."""
+
+    def __init__(self, console: Console, rounds: int, before: str = "") -> None:
         self._console = console
         self._rounds = rounds
+        self._before = before
 
     def __enter__(self) -> Lines:
         return self
@@ -46,7 +51,8 @@ class Lines:
         """Print a line with sparsities, scores and time."""
         sparsities = f"graph sparsity {percent(record.graph_sparsity)}, weight {percent(record.weight_sparsity)}"
         scores = f"val {percent(record.val)}, test {percent(record.test)}, last {percent(record.test_last)}"
-        line = f"seed {seed} round {record.round}/{self._rounds}: {sparsities}, {scores}, {record.seconds:.1f} s"
+        place = f"{self._before}seed {seed} round {record.round}/{self._rounds}"
+        line = f"{place}: {sparsities}, {scores}, {record.seconds:.1f} s"
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def show_status(self, seed: int, status: Status, latest: Event | None) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from glt.cli.displays import Display
+from glt.cli.displays import Display, SeedDisplay
 from glt.cli.main import DONE, FAILED, STOPPED
 from glt.formats import listing
 from glt.jobs import stop
+from glt.jobs.stopping import GRACE
 from glt.store import Run, SeedRun, Status
 from glt.store.liveness import ACTIVE
 
@@ -33,7 +34,7 @@ class Watch:
         """Watch a seed from here on: what is written already is not shown again."""
         return cls(seed_run, seed_run.whole_rounds(), seed_run.events()[1])
 
-    def look(self, display: Display) -> Status:
+    def look(self, display: SeedDisplay) -> Status:
         """Show what is new and return the status."""
         status = self.seed_run.status()
         events, self.offset = self.seed_run.events(self.offset)
@@ -74,31 +75,49 @@ def follow(run: Run, seeds: list[int], display: Display, interrupted: Interrupti
     """Follow seeds until none is at work, stopping them when interrupted; return the exit code."""
     watches = [Watch.on(run.seed(seed)) for seed in seeds]
     with display:
-        statuses = [watch.look(display) for watch in watches]
-        while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
-            time.sleep(LOOK_AGAIN)
-            statuses = [watch.look(display) for watch in watches]
+        statuses = watch_all([(watch, display) for watch in watches], interrupted)
     if interrupted.requested:
-        _stop_all(run, seeds)
+        stop_gently(lambda grace: stop(run, seeds, grace))
         statuses = [watch.seed_run.status() for watch in watches]
     return report(run, statuses)
 
 
+def watch_all(watches: Sequence[tuple[Watch, SeedDisplay]], interrupted: Interruption) -> list[Status]:
+    """Look at every seed until none is at work or somebody interrupts, and return the latest statuses."""
+    statuses = [watch.look(display) for watch, display in watches]
+    while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
+        time.sleep(LOOK_AGAIN)
+        statuses = [watch.look(display) for watch, display in watches]
+    return statuses
+
+
 def report(run: Run, statuses: list[Status]) -> int:
     """Say on standard error what failed or was stopped, one line each, and return the exit code."""
-    failed = [status for status in statuses if status.state in ("failed", "lost")]
-    for status in failed:
-        log = run.seed(status.seed).log_path
-        print(f"Seed {status.seed} {status.state}: {status.error} Log: {log}", file=sys.stderr)
+    report_failures(run, statuses)
     stopped = [status.seed for status in statuses if status.state == "stopped"]
     if stopped:
         print(f"Stopped {listing(stopped)}; go on with: python -m glt resume {run.path}", file=sys.stderr)
-    return FAILED if failed else STOPPED if stopped else DONE
+    return exit_code(statuses)
 
 
-def _stop_all(run: Run, seeds: list[int]) -> None:
+def report_failures(run: Run, statuses: Sequence[Status], of: str = "") -> None:
+    """Say on standard error which seeds failed, why, and where their logs are; `of` names the run where it must."""
+    for status in statuses:
+        if status.state in ("failed", "lost"):
+            log = run.seed(status.seed).log_path
+            print(f"Seed {status.seed}{of} {status.state}: {status.error} Log: {log}", file=sys.stderr)
+
+
+def exit_code(statuses: Sequence[Status]) -> int:
+    """Return what a command exits with after its seeds have ended so."""
+    states = {status.state for status in statuses}
+    return FAILED if states & {"failed", "lost"} else STOPPED if "stopped" in states else DONE
+
+
+def stop_gently(stopping: Callable[[float], object]) -> None:
+    """Call `stopping` with the grace that workers get, and with none when somebody interrupts once more."""
     print("Stopping at the end of this epoch; once more to stop at once.", file=sys.stderr)
     try:
-        stop(run, seeds)
+        stopping(GRACE)
     except KeyboardInterrupt:
-        stop(run, seeds, grace=0)
+        stopping(0)

@@ -14,8 +14,16 @@ NAMES = ("dataset", "model", "method", "task")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what is computed, for which seeds, where it is kept."""
+    add_settings(parser)
+    add_store(parser)
+    add_computing(parser)
+    add_json(parser)
+
+
+def add_settings(parser: ArgumentParser) -> None:
+    """Add what is computed, and for which seeds."""
     for name in NAMES:
-        parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{name} (see the documentation for names)")
+        parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{name}; an unknown one lists those there are")
     parser.add_argument("--seeds", type=seeds, default=[0], metavar="N,...", help="as in 0,1,2 or 0-4 (default: 0)")
     parser.add_argument("--preset", metavar="P", help="hyper-parameters: paper or official")
     parser.add_argument(
@@ -30,9 +38,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="any other setting, as in --set rounds=5 hidden=64",
     )
-    add_store(parser)
-    add_computing(parser)
-    add_json(parser)
 
 
 def run(args: Namespace) -> int:
@@ -53,12 +58,13 @@ def run(args: Namespace) -> int:
 
 def settings(args: Namespace) -> dict[str, Any]:
     """Return the settings the arguments name, flat; later ones win: --config, then names, then --set."""
-    from glt.store.run import read_config
+    from glt.store.run import read_config, read_config_file
 
     wanted = {name: value for name in NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
     if args.config is None:
         return wanted
-    chosen = read_config(args.config if args.config.is_dir() else args.config.parent).model_dump(mode="json")
+    read = read_config if args.config.is_dir() else read_config_file
+    chosen = read(args.config).model_dump(mode="json")
     options = chosen.pop("options")
     # Options belong to a method, model and task; those of others mean nothing here.
     same = all(wanted.get(name, chosen[name]) == chosen[name] for name in NAMES)

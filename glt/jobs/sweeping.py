@@ -1,0 +1,179 @@
+"""Sweeps: a grid over settings as a list of ordinary runs, and starting them together."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from glt.config import CORE_FIELDS, OptionValue, RunConfig
+from glt.errors import ConfigError, StudioError
+from glt.jobs.launching import start
+from glt.jobs.stopping import GRACE, stop
+from glt.methods import METHODS
+from glt.presets import Values, resolve
+from glt.store import Run, Store, run_name
+from glt.store.liveness import ACTIVE
+
+Grid = Mapping[str, Sequence[str]]
+
+# Every seed of every run waits in a process of its own; more than these would fill the memory of a small machine.
+MOST_RUNS = 100
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a grid: what the varied settings are there, and the run that stands for it."""
+
+    values: Mapping[str, OptionValue]
+    config: RunConfig
+
+    @property
+    def words(self) -> str:
+        """Say where in the grid the point lies."""
+        return point_words(self.values)
+
+
+@dataclass(frozen=True)
+class Started:
+    """A run of a sweep: the seeds that were started now, and those that somebody's worker computes already."""
+
+    run: Run
+    seeds: tuple[int, ...]
+    elsewhere: tuple[int, ...]
+
+
+def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Read fields with their values as people list them; raises ConfigError for none, an empty one, or one twice.
+
+    >>> read_grid([("p_graph", ".05, .10"), ("hidden", "16")])
+    {'p_graph': ('.05', '.10'), 'hidden': ('16',)}
+    """
+    grid: dict[str, tuple[str, ...]] = {}
+    for name, text in fields:
+        if name in grid:
+            raise ConfigError(f"The grid names {name} twice: list all its values in one place, as in {name}=a,b,c.")
+        grid[name] = _values(name, text)
+    if not grid:
+        raise ConfigError("The grid is empty: name a setting and its values, as in p_graph=.05,.10,.20.")
+    return grid
+
+
+def grid_points(settings: Values, grid: Grid, preset: str | None = None) -> list[Point]:
+    """Return the grid's points, the last setting changing fastest; other settings are the same for all.
+
+    Raises ConfigError, one sentence, for whatever `glt.presets.resolve` refuses, for a grid that is empty or too
+    large, for a setting that is in both, and for one that would make equal runs.
+    """
+    _check(settings, grid)
+    points = [_point(settings, dict(zip(grid, values, strict=True)), preset) for values in _product(grid)]
+    for point in points:
+        _refuse_ignored(point)
+    _refuse_equal(points)
+    return points
+
+
+def start_all(
+    store: Store,
+    configs: Sequence[RunConfig],
+    seeds: Sequence[int],
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> list[Started]:
+    """Start `seeds` of every config as `glt.jobs.start` does; seeds that are at work already are left to it.
+
+    When one cannot be started, those that were started before it are stopped and its error is raised.
+    """
+    started: list[Started] = []
+    try:
+        for config in configs:
+            run = store.create(config)
+            busy = tuple(seed for seed in seeds if run.seed(seed).status().state in ACTIVE)
+            free = tuple(seed for seed in seeds if seed not in busy)
+            started.append(Started(run, free, busy))
+            start(store, config, free, device=device, threads=threads, tied=tied)
+    except StudioError:
+        stop_all(started)
+        raise
+    return started
+
+
+def stop_all(started: Sequence[Started], grace: float = GRACE) -> None:
+    """Stop what a sweep started, the last first: those wait in line, and must not begin when the first end."""
+    for each in reversed(started):
+        stop(each.run, [seed for seed in each.seeds if seed in each.run.seeds()], grace)
+
+
+def point_words(values: Mapping[str, OptionValue]) -> str:
+    """Say which settings have which values.
+
+    >>> point_words({"p_graph": 0.05, "hidden": 16, "mask_weight_decay": True})
+    'p_graph = 0.05, hidden = 16, mask_weight_decay = true'
+    """
+    return ", ".join(f"{name} = {value_words(value)}" for name, value in values.items())
+
+
+def value_words(value: OptionValue) -> str:
+    """Write a setting's value as it is typed.
+
+    >>> value_words(0.05), value_words(1e-6), value_words(False), value_words("last")
+    ('0.05', '1e-06', 'false', 'last')
+    """
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _values(name: str, text: str) -> tuple[str, ...]:
+    values = tuple(value.strip() for value in text.split(","))
+    if not all(values):
+        raise ConfigError(f"{name} lacks a value in {text.strip()!r}: list values with commas between them.")
+    return values
+
+
+def _check(settings: Values, grid: Grid) -> None:
+    if not grid or not all(grid.values()):
+        raise ConfigError("The grid is empty: name a setting and at least one value of it.")
+    for name in grid:
+        if name in settings:
+            raise ConfigError(f"{name} is set to {settings[name]} and varied in the grid too: leave one of them out.")
+    if "rounds" in grid:
+        raise ConfigError(
+            "rounds cannot be varied, because a longer run holds the shorter ones: set it to the most you want to see."
+        )
+    runs = math.prod(len(values) for values in grid.values())
+    if runs > MOST_RUNS:
+        raise ConfigError(f"The grid has {runs} points, more than {MOST_RUNS}: leave out values, or sweep in parts.")
+
+
+def _product(grid: Grid) -> Iterable[tuple[str, ...]]:
+    return itertools.product(*grid.values())
+
+
+def _point(settings: Values, varied: Mapping[str, str], preset: str | None) -> Point:
+    config = resolve({**settings, **varied}, preset)
+    return Point({name: _value(config, name) for name in varied}, config)
+
+
+def _value(config: RunConfig, name: str) -> OptionValue:
+    value: OptionValue = getattr(config, name) if name in CORE_FIELDS else config.options[name]
+    return value
+
+
+def _refuse_ignored(point: Point) -> None:
+    method = METHODS.get(point.config.method)
+    ignored = sorted(method.ignores & point.values.keys())
+    if ignored:
+        raise ConfigError(
+            f"The method {method.name} ignores {ignored[0]}, so the grid would hold equal runs: leave {ignored[0]} out."
+        )
+
+
+def _refuse_equal(points: Sequence[Point]) -> None:
+    seen: dict[str, Point] = {}
+    for point in points:
+        name = run_name(point.config)
+        if name in seen:
+            raise ConfigError(f"The grid holds the same run twice ({point.words}): give every value once.")
+        seen[name] = point

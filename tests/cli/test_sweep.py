@@ -1,0 +1,168 @@
+"""`sweep` from its grid to its summary."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glt.cli.main import main
+from glt.store import Store
+
+GRID = ("--grid", "p_graph=.05,.20", "p_weight=.10,.40")
+SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
+LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
+
+Glt = Callable[..., "subprocess.CompletedProcess[str]"]
+Begin = Callable[..., "subprocess.Popen[str]"]
+
+
+def files(store: Store) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in store.root.rglob("*.safetensors")}
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_sweep_says_its_cost_follows_its_points_and_sums_them_up(glt: Glt, store: Store) -> None:
+    arguments = ("sweep", "--preset", "official", "--seeds", "0,1", *GRID, *SHORT)
+    done = glt(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(f"Sweep: 4 runs of seeds 0, 1 in {store.root}, ")
+    assert "adds about" in lines[0]
+    assert sum(line.startswith("p_graph = 0.2, p_weight = 0.4, seed 1 round ") for line in lines) == 3
+    assert len(store.runs()) == 4
+    rows = [line.split() for line in lines if line.split()[-1:] and line.split()[-1] in line[-10:] and " done " in line]
+    assert [row[:3] for row in rows] == [[g, w, "done"] for g in ("0.05", "0.2") for w in ("0.1", "0.4")]
+    before = files(store)
+    again = glt(*arguments)
+    assert again.returncode == 0
+    assert again.stdout.splitlines()[0].endswith("complete already.")
+    assert files(store) == before
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_json_is_one_document_of_grid_and_points(glt: Glt, store: Store) -> None:
+    done = glt("sweep", "--seeds", "0-1", *GRID, *SHORT, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["grid"] == {"p_graph": [0.05, 0.2], "p_weight": [0.1, 0.4]}
+    assert [point["values"] for point in document["points"]] == [
+        {"p_graph": g, "p_weight": w} for g in (0.05, 0.2) for w in (0.1, 0.4)
+    ]
+    for point in document["points"]:
+        assert point["run"] in [run.name for run in store.runs()]
+        assert point["seeds"] == {"0": "done", "1": "done"}
+        assert [each["round"] for each in point["rounds"]] == [0, 1, 2]
+        assert [each["test"] for each in point["rounds"]] == [0.8, 0.8, 0.8]
+        assert {each["seeds"] for each in point["rounds"]} == {2}
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, store: Store) -> None:
+    process = begin("sweep", "--seeds", "0,1", *GRID, *LONG)
+    deadline = time.monotonic() + 60
+    while not any(run.seed(0).whole_rounds() > 1 for run in store.runs()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Stopped 8 workers; the same command goes on where they stopped." in err
+    assert " stopped " in out
+    states = [run.seed(seed).status().state for run in store.runs() for seed in (0, 1)]
+    assert states == ["stopped"] * 8
+    detached = glt("sweep", "--seeds", "0,1", *GRID, *LONG, "--detach", "--json")
+    assert detached.returncode == 0, detached.stderr
+    document = json.loads(detached.stdout)
+    assert {state for point in document["points"] for state in point["seeds"].values()} <= {"queued", "running"}
+    second = begin("sweep", "--seeds", "0,1", *GRID, *LONG)
+    assert second.stdout is not None
+    assert any("at work already" in line for line in second.stdout)
+    second.send_signal(signal.SIGINT)
+    second.communicate(timeout=60)
+    states = {run.seed(seed).status().state for run in store.runs() for seed in (0, 1)}
+    assert states <= {"queued", "running"}
+
+
+def test_a_failed_point_is_named_and_fails_the_sweep(glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch) -> None:
+    fake_engine.setenv("FAKE_FAULT", "studio")
+    failed = glt("sweep", "--grid", "hidden=16,17", "--set", "rounds=2", "retrain_epochs=3")
+    assert failed.returncode == 1
+    said = failed.stderr.splitlines()
+    assert [line.split(":")[0] for line in said] == [f"Seed 0 of hidden = {hidden} failed" for hidden in (16, 17)]
+    fake_engine.delenv("FAKE_FAULT")
+    assert glt("sweep", "--grid", "hidden=16,17", "--set", "rounds=2", "retrain_epochs=3").returncode == 0
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_grid_varies_the_settings_of_another_run(glt: Glt, store: Store) -> None:
+    assert glt("run", "--set", "rounds=1", "retrain_epochs=2", "hidden=16").returncode == 0
+    (first,) = store.runs()
+    swept = glt("sweep", "--config", str(first.path), "--grid", "p_graph=.05,.1")
+    assert swept.returncode == 0, swept.stderr
+    changes = [run.config for run in store.runs()]
+    assert sorted(config.p_graph for config in changes) == [0.05, 0.1]
+    assert {config.hidden for config in changes} == {16}
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_bar_a_point_is_drawn_on_a_terminal(store: Store) -> None:
+    shown, terminal = pty.openpty()
+    command = [sys.executable, "-m", "glt", "sweep", "--grid", "hidden=16,17", "--set", "rounds=1", "retrain_epochs=2"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(
+        command, stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL, env=environment
+    ) as process:
+        os.close(terminal)
+        drawn = b""
+        while chunk := read(shown):
+            drawn += chunk
+    os.close(shown)
+    assert process.returncode == 0
+    assert "hidden = 17" in drawn.decode()
+    assert "100 % done" in drawn.decode()
+
+
+def read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # Linux says so at the end of a terminal
+        return b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("", "The grid is empty"),
+        ("--grid", "argument --grid: expected at least one argument"),
+        ("--grid p_graph", "'p_graph' is no setting; write key=value"),
+        ("--grid p_graph=", "'p_graph=' is no setting"),
+        ("--grid p_graph=.1 p_graph=.2", "The grid names p_graph twice"),
+        ("--grid pgraph=.1", "Unknown setting 'pgraph': did you mean 'p_graph'?"),
+        ("--grid p_graph=.1,2", "p_graph cannot be '2'"),
+        ("--method random --grid gamma_graph=.1,.2", "The method random ignores gamma_graph"),
+        ("--grid p_graph=.1,.2 --set p_graph=.3", "p_graph is set to .3 and varied in the grid too"),
+        ("--grid model=gcn,gat --model gcn", "model is set to gcn and varied in the grid too"),
+    ],
+)
+def test_bad_grids_exit_with_2_before_anything_starts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, sentence: str
+) -> None:
+    monkeypatch.setenv("GLT_STORE", str(tmp_path / "store"))
+    try:
+        code = main(["sweep", *arguments.split()])
+    except SystemExit as end:
+        code = int(str(end.code))
+    captured = capsys.readouterr()
+    assert (code, captured.out) == (2, "")
+    assert captured.err.count("\n") == 1, captured.err
+    assert sentence in captured.err
+    assert not (tmp_path / "store").exists()

@@ -1,0 +1,151 @@
+"""A grid of settings as a list of runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glt.config import RunConfig
+from glt.errors import ConfigError, JobError, StoreError
+from glt.jobs import launching, start, stop, sweeping
+from glt.jobs.sweeping import grid_points, point_words, read_grid, start_all, stop_all
+from glt.presets import resolve
+from glt.store import Run, Store, run_name
+
+RATES = st.floats(0.01, 0.9).map(lambda rate: round(rate, 4))
+FIELDS = {
+    "p_graph": RATES,
+    "p_weight": RATES,
+    "gamma_graph": RATES,
+    "hidden": st.integers(1, 64),
+    "epochs": st.integers(1, 9),
+    "mask_noise": RATES,
+}
+GRIDS = st.sets(st.sampled_from(sorted(FIELDS)), min_size=1, max_size=3).flatmap(
+    lambda names: st.fixed_dictionaries({n: st.lists(FIELDS[n], min_size=1, max_size=4, unique=True) for n in names})
+)
+
+
+@given(GRIDS)
+def test_a_grid_is_every_combination_once_and_each_is_an_ordinary_run(grid: dict[str, list[float]]) -> None:
+    texts = {name: [repr(value) for value in values] for name, values in grid.items()}
+    points = grid_points({"dataset": "citeseer"}, texts, "official")
+    assert len(points) == math.prod(map(len, grid.values()))
+    assert len({run_name(point.config) for point in points}) == len(points)
+    assert len({tuple(point.values.items()) for point in points}) == len(points)
+    for point in points:
+        assert all(point.values[name] in values for name, values in grid.items())
+        assert point.config == resolve({"dataset": "citeseer", **point.values}, "official")
+
+
+@given(st.lists(RATES, min_size=1, max_size=5))
+def test_what_is_typed_is_what_is_read(values: list[float]) -> None:
+    text = " , ".join(map(repr, values))
+    assert [float(value) for value in read_grid([("p_graph", text)])["p_graph"]] == values
+
+
+def test_the_last_setting_changes_fastest() -> None:
+    points = grid_points({}, {"p_graph": [".05", ".1"], "p_weight": [".1", ".2"]})
+    assert [tuple(point.values.values()) for point in points] == [(0.05, 0.1), (0.05, 0.2), (0.1, 0.1), (0.1, 0.2)]
+
+
+def test_methods_can_be_varied_like_any_setting() -> None:
+    points = grid_points({}, {"method": ["ugs", "random"], "edge_mask": ["directed", "undirected"]})
+    assert point_words(points[3].values) == "method = random, edge_mask = undirected"
+
+
+@pytest.mark.parametrize(
+    ("settings", "fields", "sentence"),
+    [
+        ({}, [], "The grid is empty"),
+        ({}, [("p_graph", ".1"), ("p_graph", ".2")], "names p_graph twice"),
+        ({}, [("p_graph", ".1,,.2")], "p_graph lacks a value"),
+        ({}, [("p_graph", ".1,.10")], "holds the same run twice (p_graph = 0.1)"),
+        ({}, [("p_grap", ".1")], "Unknown setting 'p_grap': did you mean 'p_graph'?"),
+        ({}, [("p_graph", ".1,2")], "p_graph cannot be '2'"),
+        ({}, [("hidden", "16,many")], "hidden cannot be 'many'"),
+        ({}, [("model", "gcn,gnc")], "Unknown model 'gnc'"),
+        ({}, [("rounds", "2,4")], "rounds cannot be varied"),
+        ({"method": "random"}, [("gamma_graph", ".1,.2")], "The method random ignores gamma_graph"),
+        ({}, [("method", "ugs,random"), ("epochs", "5,9")], "The method random ignores epochs"),
+        ({"p_graph": ".1"}, [("p_graph", ".1,.2")], "p_graph is set to .1 and varied in the grid too"),
+        ({}, [("hidden", ",".join(map(str, range(1, 102))))], "The grid has 101 points, more than 100"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(settings: dict[str, str], fields: list[tuple[str, str]], sentence: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        grid_points(settings, read_grid(fields))
+    assert sentence in str(raised.value)
+
+
+def test_a_grid_without_values_is_empty() -> None:
+    for grid in ({}, {"p_graph": []}):
+        with pytest.raises(ConfigError, match="The grid is empty"):
+            grid_points({}, grid)
+
+
+def configs(rounds: int = 2) -> list[RunConfig]:
+    return [RunConfig(rounds=rounds, epochs=1, retrain_epochs=3, hidden=hidden) for hidden in (8, 9)]
+
+
+def test_what_is_on_disk_is_not_computed_twice(
+    store: Store, fake_engine: pytest.MonkeyPatch, wait: Callable[..., None]
+) -> None:
+    first, second = configs()
+    run = start(store, first, [0])
+    wait(run, "done")
+    before = {path: path.stat().st_mtime_ns for path in run.seed(0).path.glob("*.safetensors")}
+    started = start_all(store, [first, second], [0])
+    for each in started:
+        wait(each.run, "done")
+    assert [each.run.config for each in started] == [first, second]
+    assert {path: path.stat().st_mtime_ns for path in run.seed(0).path.glob("*.safetensors")} == before
+
+
+def test_stopping_all_leaves_what_others_started_at_work(
+    store: Store, slow_engine: pytest.MonkeyPatch, wait: Callable[..., None]
+) -> None:
+    first, second = configs(rounds=400)
+    run = start(store, first, [0])
+    wait(run, "running", rounds=1)
+    started = start_all(store, [first, second], [0])
+    assert [(each.seeds, each.elsewhere) for each in started] == [((), (0,)), ((0,), ())]
+    stop_all(started)
+    assert run.seed(0).status().state == "running"
+    assert started[1].run.seed(0).status().state == "stopped"
+
+
+def test_when_one_cannot_start_none_is_left_at_work(
+    store: Store, slow_engine: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = configs(rounds=400)
+
+    def only_first(at: Store, config: RunConfig, seeds: tuple[int, ...], **settings: object) -> Run:
+        if config == second:
+            raise JobError("No worker could be started: close other programs.")
+        return launching.start(at, config, seeds)
+
+    monkeypatch.setattr(sweeping, "start", only_first)
+    with pytest.raises(JobError, match="No worker could be started"):
+        start_all(store, [first, second], [0, 1])
+    assert [store.create(first).seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
+
+
+def test_a_store_that_cannot_be_written_starts_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot be written"):
+        start_all(Store(tmp_path / "file" / "store"), configs(), [0])
+
+
+def test_nothing_is_stopped_twice(store: Store, fake_engine: pytest.MonkeyPatch, wait: Callable[..., None]) -> None:
+    started = start_all(store, configs(), [0])
+    for each in started:
+        wait(each.run, "done")
+    stop_all(started)
+    assert [stop(each.run) for each in started] == [[], []]
+    assert [each.run.seed(0).status().state for each in started] == ["done", "done"]
