@@ -13,6 +13,7 @@ from glt.data import DATASETS
 from glt.errors import ConfigError, unknown_name
 from glt.methods import METHODS
 from glt.models import MODELS
+from glt.pretraining.start import StartOptions
 from glt.training.tasks import TASKS
 
 Values = Mapping[str, Any]
@@ -105,9 +106,10 @@ def hyper_parameters(model: str, dataset: str, task: str) -> dict[str, float]:
 
 
 def option_fields(config: RunConfig) -> dict[str, type[BaseModel]]:
-    """Return which options model owns each option name, for the chosen method, model and task."""
+    """Return which options model owns each option name, for the chosen method, model and task, and for any run."""
     owners = (METHODS.get(config.method), MODELS.get(config.model), TASKS.get(config.task))
-    return {name: owner.Options for owner in owners for name in owner.Options.model_fields}
+    models: list[type[BaseModel]] = [*(owner.Options for owner in owners), StartOptions]
+    return {name: model for model in models for name in model.model_fields}
 
 
 def _check_names(config: RunConfig) -> None:

@@ -1,0 +1,87 @@
+"""The objective of GraphCL for nodes (You et al. 2020), in the form of Deep Graph Infomax (Velickovic et al. 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, prelu
+
+from glt.data.graph import Graph
+from glt.masks import BoolArray, EdgeMask
+from glt.models import TensorSpec, initial_weights, weight_name
+from glt.pretraining.augmentations import View
+from glt.sparse import Adjacency, Features, GraphOperator, row_normalised
+
+ENCODER, DISCRIMINATOR, SLOPE = weight_name(0), "discriminator", "slope"
+FIRST_SLOPE = 0.25
+
+
+class GraphCL:
+    """Nodes of the graph against nodes with shuffled features, both held against summaries of two views.
+
+    h = PReLU(A^ X W) with A^ = D^-1/2 (A + I) D^-1/2; s_v = sigmoid(mean h over the members of view v); the score of
+    a node is h' M s_1 + h' M s_2. Biases are left out, as in the networks that W is for.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        views: tuple[View, View],
+        start: Mapping[str, NDArray[np.float32]],
+        device: str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self._features = Features(row_normalised(graph.features), device, dtype)
+        self._adjacency = _normalised(graph, device, dtype)
+        self._views = [_BoundView(graph, view, device, dtype) for view in views]
+        tensors = {name: torch.from_numpy(value.copy()).to(device, dtype) for name, value in start.items()}
+        self.tensors = {name: tensor.requires_grad_() for name, tensor in tensors.items()}
+
+    def loss(self, order: Tensor) -> Tensor:
+        """Return the binary cross-entropy of real nodes against false ones, which have the features of order[i]."""
+        slope = self.tensors[SLOPE]
+        rows = self._features.times(self.tensors[ENCODER])
+        summary = sum(view.summary(rows, slope) for view in self._views)
+        direction = self.tensors[DISCRIMINATOR] @ summary
+        nodes = (prelu(self._adjacency.propagate(each), slope) for each in (rows, rows[order]))
+        scores = torch.cat([each @ direction for each in nodes])
+        truth = torch.cat([torch.ones_like(scores[: order.numel()]), torch.zeros_like(scores[order.numel() :])])
+        return binary_cross_entropy_with_logits(scores, truth)
+
+
+class _BoundView:
+    """A view's adjacency and its masks over nodes on a device."""
+
+    def __init__(self, graph: Graph, view: View, device: str, dtype: torch.dtype) -> None:
+        self._adjacency = _normalised(replace(graph, edges=view.edges), device, dtype)
+        self._members = _selection(view.members, device)
+        self._visible = None if view.visible.all() else torch.from_numpy(view.visible).to(device, dtype)[:, None]
+
+    def summary(self, rows: Tensor, slope: Tensor) -> Tensor:
+        """Return s_v [H] from X W [N, H]."""
+        hidden = prelu(self._adjacency.propagate(rows if self._visible is None else rows * self._visible), slope)
+        return (hidden if self._members is None else hidden[self._members]).mean(dim=0).sigmoid()
+
+
+def starting_tensors(features: int, hidden: int, generator: np.random.Generator) -> dict[str, NDArray[np.float32]]:
+    """Draw W, M and the slope; from a seed's stream "init", W is the first layer that the seed itself would have."""
+    specs = [
+        TensorSpec(ENCODER, (features, hidden), False),
+        TensorSpec(DISCRIMINATOR, (hidden, hidden), False),
+        TensorSpec(SLOPE, (1,), False, start=FIRST_SLOPE),
+    ]
+    return initial_weights(specs, generator)
+
+
+def _normalised(graph: Graph, device: str, dtype: torch.dtype) -> Adjacency:
+    mask = EdgeMask.full("undirected", graph.num_edges)
+    return GraphOperator(graph, mask, device, dtype).normalised(None, "source")
+
+
+def _selection(keep: BoolArray, device: str) -> Tensor | None:
+    return None if keep.all() else torch.from_numpy(np.flatnonzero(keep)).to(device)
