@@ -27,15 +27,16 @@ class Arm:
     """One curve, row or picture: the settings of its run beyond data set, network and task, flat.
 
     `words` says what it is among the arms of its experiment. An arm of a later `stage` starts when those before it
-    are finished, because it `reads` a run of theirs, by name, in the same store. `awaits` names what an arm needs from
-    the program, for a version that lacks it.
+    are finished, because it `reads` a run of theirs, by name, in the same store. An arm with `any_of` stands for every
+    run that has this option, whatever its value; `how` is the sentence that says how to make one.
     """
 
     words: str
     values: Mapping[str, Any]
     stage: int = 0
     reads: str = ""
-    awaits: str = ""
+    any_of: str = ""
+    how: str = ""
 
 
 @dataclass(frozen=True)

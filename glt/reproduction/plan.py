@@ -50,7 +50,7 @@ class Need:
         if not self.lacking:
             return "complete"
         if not any(self.rounds.values()):
-            return "not run"
+            return "an example only, to be run in the store" if self.run and self.run.is_example else "not run"
         done = len(self.rounds) - len(self.lacking)
         begun = [
             f"seed {seed} goes on after round {self.rounds[seed] - 1}" for seed in self.lacking if self.rounds[seed]
@@ -117,6 +117,11 @@ def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[in
     except ConfigError as error:
         return Need(arm, None, _unavailable(setting, arm, error), None, dict.fromkeys(seeds, 0))
     run = known.get(run_name(config))
+    if arm.any_of:
+        run = next((other for other in known.values() if _is_with(other.config, config, arm.any_of)), None)
+        if run is None:
+            return Need(arm, None, arm.how, None, dict.fromkeys(seeds, 0))
+        config = run.config.model_copy(update={"rounds": max(config.rounds, run.config.rounds)})
     rounds = {seed: run.seed(seed).whole_rounds() if run else 0 for seed in seeds}
     # Nothing can be added to an example, so one that lacks a seed saves no work: all seeds are run in the store.
     if run is not None and run.is_example and min(rounds.values()) <= config.rounds:
@@ -124,7 +129,7 @@ def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[in
     need = Need(arm, config, "", run, rounds)
     if need.has_rounds:
         return need
-    stand_in = next(_stand_ins(config, known.values()), None)
+    stand_in = next(_stand_ins(config, arm, known.values()), None)
     differs = _differences(config, stand_in.config) if stand_in else ""
     return Need(arm, config, "", run, rounds, stand_in, differs)
 
@@ -136,8 +141,6 @@ def arm_config(experiment: Experiment, setting: Setting, arm: Arm) -> RunConfig:
 
 def _unavailable(setting: Setting, arm: Arm, error: ConfigError) -> str:
     method = str(arm.values.get("method", ""))
-    if arm.awaits:
-        return f"{arm.awaits} is not part of this version."
     if method not in METHODS.names():
         return f"The method {method!r} is not part of this version."
     if setting.task not in TASKS.names():
@@ -145,10 +148,19 @@ def _unavailable(setting: Setting, arm: Arm, error: ConfigError) -> str:
     return str(error)
 
 
-def _stand_ins(config: RunConfig, runs: Iterable[Run]) -> Iterator[Run]:
-    same = ("dataset", "task", "model", "method", "p_graph", "p_weight")
+def _is_with(config: RunConfig, plain: RunConfig, option: str) -> bool:
+    """Say whether a config is `plain` with this option."""
+    rest = {name: value for name, value in config.options.items() if name != option}
+    without = config.model_copy(update={"options": rest, "rounds": plain.rounds})
+    return option in config.options and without == plain
+
+
+def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run]:
+    """Yield runs that are of the same arm under other settings: never those that start or prune in another way."""
+    same = {"dataset", "task", "model", "method", "p_graph", "p_weight", "pretraining", *arm.values}
+    wanted = _flat(config)
     for run in runs:
-        alike = all(getattr(run.config, name) == getattr(config, name) for name in same)
+        alike = all(_flat(run.config).get(name) == wanted.get(name) for name in same)
         if alike and any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
             yield run
 

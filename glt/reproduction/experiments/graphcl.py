@@ -5,12 +5,16 @@ from __future__ import annotations
 from glt.reproduction import EXPERIMENTS
 from glt.reproduction.experiment import UGS, Arm, Experiment, Setting, grid
 
-PRE_TRAINED = Arm("UGS from GraphCL", {"method": "ugs", "pretraining": "graphcl"}, awaits="GraphCL pre-training")
-
 
 def arms(setting: Setting) -> tuple[Arm, ...]:
-    """Return UGS from a random and from a pre-trained start."""
-    return UGS, PRE_TRAINED
+    """Return UGS from a random start, and from any pre-training."""
+    where = f"--dataset {setting.dataset} --task {setting.task}"
+    how = (
+        f"UGS from GraphCL starts from a pre-training: make one with `python -m glt pretrain {where}` and start "
+        f"from it with `python -m glt run {where} --model {setting.model} --method ugs --preset official "
+        "--set pretraining=NAME`."
+    )
+    return UGS, Arm("UGS from GraphCL", UGS.values, any_of="pretraining", how=how)
 
 
 EXPERIMENTS.register(

@@ -1,0 +1,11 @@
+"""Our saved rounds held against what the paper prints and says: rows to compare, claims to test, a verdict in words."""
+
+from analysis.reproduction.claims import Claim
+from analysis.reproduction.comparison import Comparison
+from analysis.reproduction.exhibit import Evidence, Exhibit, Picture
+from analysis.reproduction.verdict import Kind, Verdict, judge
+from glt.registry import Registry
+
+EXHIBITS: Registry[Exhibit] = Registry("exhibit", "analysis.reproduction.exhibits")
+
+__all__ = ["EXHIBITS", "Claim", "Comparison", "Evidence", "Exhibit", "Kind", "Picture", "Verdict", "judge"]

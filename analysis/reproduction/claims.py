@@ -1,0 +1,93 @@
+"""What the paper says in words, tested on our rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from analysis import published
+from analysis.reproduction.comparison import per_seed
+from analysis.tables import curve_table, tickets_table
+from glt import formats
+
+if TYPE_CHECKING:
+    from analysis.reproduction.exhibit import Evidence
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says and where, whether our rounds bear it out (None: cannot be said yet), and what they say."""
+
+    text: str
+    place: str
+    holds: bool | None
+    ours: str
+
+
+def saves_macs(evidence: Evidence, dataset: str | None = None) -> list[Claim]:
+    """Test that the extreme ticket saves as many MACs as claimed, for one data set or for the range over several."""
+    claim = published.saving(evidence.setting.task, evidence.setting.model, dataset)
+    rounds = evidence.rounds[evidence.rounds["method"] == "ugs"]
+    if claim is None:
+        return []
+    share = formats.percent(claim.low) + (f" to {formats.percent(claim.high)}" if claim.high > claim.low else "")
+    text = f"Tickets save {share} of inference MACs without losing performance ({claim.over})."
+    if rounds["round"].max() < 1 or rounds.empty:
+        return [Claim(text, claim.source, None, "no pruned round of UGS yet")]
+    return [Claim(text, claim.source, *_saved(rounds, claim))]
+
+
+def _saved(rounds: pd.DataFrame, claim: published.Saving) -> tuple[bool, str]:
+    best = tickets_table(rounds).iloc[0]
+    dense = f"dense baseline of {formats.percent(best['dense'])}"
+    if not best["is_ticket"]:
+        gap = formats.points(-best["difference"]).lstrip("+")
+        return False, f"no round of UGS reaches its {dense}; round {best['round']} comes closest, {gap} below"
+    saved = f"UGS matches its {dense} up to round {best['round']}, which saves {formats.percent(best['macs_saved'])}"
+    return bool(best["macs_saved"] >= claim.low - 0.005), f"{saved} of MACs"
+
+
+def leads(
+    evidence: Evidence, text: str, place: str, better: str, worse: str, only: Sequence[int] | None = None
+) -> list[Claim]:
+    """Test that one method's mean is above another's in every round of `only`, by default in all pruned ones."""
+    gaps = {number: gap for number, gap in _gaps(evidence.rounds, better, worse).items() if not only or number in only}
+    if not gaps:
+        return [Claim(text, place, None, "not both have pruned rounds yet")]
+    behind = [number for number, gap in gaps.items() if gap <= 0]
+    ahead = len(gaps) - len(behind)
+    if not behind:
+        return [Claim(text, place, True, f"ahead in all {ahead} rounds, by {_range(list(gaps.values()))}")]
+    return [Claim(text, place, False, f"ahead in {ahead} of {len(gaps)} rounds, not in k = {spans(behind)}")]
+
+
+def _gaps(rounds: pd.DataFrame, better: str, worse: str) -> dict[int, float]:
+    shared = sorted({int(number) for number in rounds["round"]} - {0})
+    pairs = {number: (per_seed(rounds, better, number), per_seed(rounds, worse, number)) for number in shared}
+    return {number: float(a.mean() - b.mean()) for number, (a, b) in pairs.items() if len(a) and len(b)}
+
+
+def _range(gaps: Sequence[float]) -> str:
+    low, high = formats.points(min(gaps)), formats.points(max(gaps))
+    return low if low == high else f"{low.removesuffix(' points').lstrip('+')} to {high.lstrip('+')}"
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """Write whole numbers in ascending order, runs of three and more as ranges.
+
+    >>> spans([1, 2, 5, 6, 7, 9])
+    '1, 2, 5 to 7, 9'
+    """
+    groups = np.split(np.asarray(numbers), np.flatnonzero(np.diff(numbers) != 1) + 1)
+    words = [f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(map(str, group)) for group in groups]
+    return ", ".join(words)
+
+
+def at_sparsity(rounds: pd.DataFrame, run: str, sparsity: float) -> float:
+    """Return a run's mean score at a graph sparsity, straight between rounds; NaN beyond its last one."""
+    curve = curve_table(rounds[rounds["run"] == run])
+    return float(np.interp(sparsity, curve["graph_sparsity"], curve["mean"], right=np.nan))

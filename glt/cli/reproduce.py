@@ -1,0 +1,141 @@
+"""`reproduce`: run what is missing of an experiment of the paper."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from glt.cli.arguments import add_computing, add_json, add_store, open_store, print_json, seeds
+from glt.cli.main import DONE
+from glt.cli.verb import VERBS, Verb
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from glt.reproduction import Plan
+    from glt.store import Store
+
+SEEDS = (0, 1, 2)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the experiment, its setting, and where it is computed and kept."""
+    parser.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="which one; none lists them all")
+    for name, what in (("dataset", "data set"), ("model", "network"), ("task", "task")):
+        parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{what} (default: the experiment's first)")
+    parser.add_argument("--seeds", type=seeds, default=list(SEEDS), metavar="N,...", help="default: 0,1,2")
+    parser.add_argument("--dry-run", action="store_true", help="only say what is missing and what it costs")
+    parser.add_argument("--no-examples", action="store_true", help="compute again what the bundled example runs hold")
+    add_store(parser)
+    add_computing(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    """List the experiments, or say what one of them lacks and compute it, arm after arm where one reads another."""
+    from rich.console import Console
+
+    if args.experiment is None:
+        return _list_experiments(args)
+    console = Console(stderr=args.json)
+    store = open_store(args, writable=True)
+    plan = _plan(args, store)
+    _announce(args, console, store, plan)
+    code = DONE if args.dry_run else _compute(args, console, store, plan)
+    if args.json:
+        print_json(_document(args, store, _plan(args, store)))
+    return code
+
+
+def _list_experiments(args: Namespace) -> int:
+    from glt.reproduction import EXPERIMENTS
+
+    if args.json:
+        print_json([_entry(experiment) for experiment in EXPERIMENTS])
+        return DONE
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(Column("experiment", no_wrap=True), Column("in the paper", no_wrap=True), "data sets", "networks")
+    for each in EXPERIMENTS:
+        columns = [" ".join(dict.fromkeys(names)) for names in zip(*each.settings, strict=True)]
+        table.add_row(each.name, each.place, columns[0], columns[1])
+    Console().print(table)
+    return DONE
+
+
+def _entry(experiment: Any) -> dict[str, Any]:
+    settings = [setting._asdict() for setting in experiment.settings]
+    names = {"experiment": experiment.name, "label": experiment.label, "place": experiment.place}
+    return {**names, "about": experiment.about, "settings": settings}
+
+
+def _plan(args: Namespace, store: Store) -> Plan:
+    from glt.reproduction import EXPERIMENTS, make_plan
+    from glt.reproduction.starting import bundled_examples
+
+    experiment = EXPERIMENTS.get(args.experiment)
+    setting = experiment.setting(args.dataset, args.model, args.task)
+    examples = [] if args.no_examples else bundled_examples()
+    return make_plan(experiment, setting, args.seeds, [*store.runs(), *examples])
+
+
+def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> None:
+    from glt.reproduction.starting import bundled_examples, cost_words, estimate
+
+    dataset, model, task = plan.setting
+    _say(console, f"{plan.experiment.label} ({plan.experiment.place}): {dataset} {model} {task}")
+    for need in plan.needs:
+        name = need.run.name if need.run else ""
+        _say(console, f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}")
+    cost = estimate(plan, store, [*store.runs(), *bundled_examples()])
+    basis = f" ({cost.basis})" if plan.lacking and cost.seconds is not None else ""
+    _say(console, f"Missing: {cost_words(plan, cost)}{basis}.")
+
+
+def _compute(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
+    from glt.cli.sweep_following import start_and_follow
+    from glt.reproduction.starting import points
+
+    code = DONE
+    while plan.startable and code == DONE:
+        begun = plan.startable
+        _, code = start_and_follow(store, points(begun), args, console)
+        if args.detach:
+            _say_later(console, [need.arm.words for need in plan.lacking if need not in begun])
+            return code
+        plan = _plan(args, store)
+        if [need.arm for need in plan.startable] == [need.arm for need in begun]:
+            break
+    return code
+
+
+def _say_later(console: Console, waiting: list[str]) -> None:
+    if waiting:
+        _say(console, f"When these are finished, the same command goes on with: {', '.join(waiting)}.")
+
+
+def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:
+    from glt.reproduction.starting import bundled_examples, estimate
+
+    cost = estimate(plan, store, [*store.runs(), *bundled_examples()])
+    needs = [
+        {
+            "arm": need.arm.words,
+            "run": need.run.name if need.run else None,
+            "state": need.state,
+            "lacking": list(need.lacking),
+            "unavailable": need.unavailable or None,
+        }
+        for need in plan.needs
+    ]
+    missing = {"seconds": cost.seconds, "size_bytes": cost.size_bytes, "epochs": cost.epochs}
+    about = {"experiment": plan.experiment.name, "place": plan.experiment.place, **plan.setting._asdict()}
+    return {**about, "seeds": list(plan.seeds), "needs": needs, "missing": missing}
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+VERBS.register(Verb("reproduce", "Run what is missing of an experiment of the paper", add_arguments, run))
