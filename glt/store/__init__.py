@@ -1,7 +1,11 @@
 """The run folder: the only place that knows names on disk; stores, runs, seeds, and how they are written safely."""
 
 from glt.store.naming import run_name as run_name
+from glt.store.pretraining import FirstLayer as FirstLayer
+from glt.store.pretraining import Pretraining as Pretraining
+from glt.store.pretraining import PretrainingSeed as PretrainingSeed
 from glt.store.records import MAC_CONVENTIONS as MAC_CONVENTIONS
+from glt.store.records import Epoch as Epoch
 from glt.store.records import Event as Event
 from glt.store.records import MacConvention as MacConvention
 from glt.store.records import Progress as Progress
@@ -9,5 +13,7 @@ from glt.store.records import RoundRecord as RoundRecord
 from glt.store.records import State as State
 from glt.store.records import Status as Status
 from glt.store.run import Run as Run
+from glt.store.run_folder import AnyRun as AnyRun
 from glt.store.seed import SeedRun as SeedRun
+from glt.store.seed_folder import SeedFolder as SeedFolder
 from glt.store.store import Store as Store

@@ -7,24 +7,33 @@ import re
 
 from glt.config import RunConfig, canonical_json
 from glt.errors import ConfigError, StoreError
+from glt.pretraining.config import PretrainConfig
 from glt.store.paths import SCHEMA
 
 PART = re.compile(r"[\w.+@-]+")
 
 
-def fingerprint(config: RunConfig) -> str:
+def fingerprint(config: RunConfig | PretrainConfig) -> str:
     """Return SHA-256 (hex) over the canonical JSON of every setting that shapes a round, and the schema version.
 
     `rounds` is left out, because more rounds extend a run, and so are the settings the method ignores.
     """
-    from glt.methods import METHODS
-
-    shaping = config.model_dump(mode="json", exclude={"rounds", *METHODS.get(config.method).ignores})
+    shaping = config.model_dump(mode="json", exclude=_shapes_nothing(config))
     return hashlib.sha256(canonical_json({**shaping, "schema": SCHEMA}).encode()).hexdigest()
 
 
-def run_name(config: RunConfig) -> str:
-    """Return the folder name "<dataset>-<task>-<model>-<method>-<hash8>"; raises ConfigError for an unknown method."""
+def _shapes_nothing(config: RunConfig | PretrainConfig) -> set[str]:
+    from glt.methods import METHODS
+
+    return {"rounds", *METHODS.get(config.method).ignores} if isinstance(config, RunConfig) else set()
+
+
+def run_name(config: RunConfig | PretrainConfig) -> str:
+    """Return the folder name "<dataset>-<task>-<model>-<method>-<hash8>"; raises ConfigError for an unknown method.
+
+    >>> run_name(PretrainConfig()).rsplit("-", 1)[0]
+    'cora-node-gcn-graphcl'
+    """
     parts = (config.dataset, config.task, config.model, config.method)
     for part in parts:
         if not PART.fullmatch(part) or part.startswith("."):
@@ -32,7 +41,7 @@ def run_name(config: RunConfig) -> str:
     return "-".join((*parts, fingerprint(config)[:8]))
 
 
-def check_name(name: str, config: RunConfig) -> None:
+def check_name(name: str, config: RunConfig | PretrainConfig) -> None:
     """Raise StoreError unless `name` is the name of a run with `config`."""
     try:
         expected = run_name(config)

@@ -60,8 +60,18 @@ class Event(Record):
     test: float
 
 
+class Epoch(Record):
+    """One epoch of a pre-training."""
+
+    epoch: int
+    loss: float
+
+
 class Progress(Record):
-    """Where a worker is: the stage it computes and the share of the whole seed that is done."""
+    """Where a worker is: the stage it computes and the share of the whole seed that is done.
+
+    What has no rounds, a pre-training, is at round 0 of 0.
+    """
 
     round: int
     rounds: int

@@ -4,65 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from glt.config import RunConfig, canonical_json
 from glt.errors import StoreError
 from glt.masks import Masks
 from glt.store import paths
 from glt.store.compact_masks import CompactMasks
-from glt.store.json_files import RESUME, parse_lines, read_json, whole_lines
-from glt.store.liveness import concluded
-from glt.store.lock import locked
-from glt.store.records import Event, RoundRecord, Status
+from glt.store.json_files import RESUME, parse_lines, whole_lines
+from glt.store.records import Event, RoundRecord
 from glt.store.resuming import drop_after_last_whole_round, sound_rounds
 from glt.store.round_files import Floats, read_edge_scores, read_masks, read_weights, write_masks, write_weights
-from glt.store.safe_files import append_line, flush_file, make_folder, replace_file
+from glt.store.safe_files import append_line, flush_file
+from glt.store.seed_folder import SeedFolder
 from glt.store.tensors import checksum, read_tensors, write_tensors
 
 
-class SeedRun:
+class SeedRun(SeedFolder):
     """One seed of a run: its rounds, events, masks and weights."""
 
-    def __init__(self, run: Path, seed: int, config: RunConfig, writable: bool = True) -> None:
-        self.seed = seed
-        self.config = config
-        self.path = paths.seed_folder(run, seed)
-        self.log_path = self.path / paths.LOG
-        self.lock_path = self.path / paths.LOCK
-        self._writable = writable
+    config: RunConfig
 
-    @cached_property
-    def is_example(self) -> bool:
-        """Whether this is a bundled example, which has no theta_0 and no weights."""
-        return (self.path.parent / paths.EXAMPLE_MARK).exists()
+    def __init__(self, run: Path, seed: int, config: RunConfig, writable: bool = True) -> None:
+        super().__init__(run, seed, config, writable)
 
     # Reading
 
-    def status(self) -> Status:
-        """Return the worker's state; "lost" when it should be at work but its process is gone.
-
-        A seed that was done before its run was extended is "stopped". A missing or damaged status file is no error:
-        what the rounds tell is returned instead.
-        """
-        path = self.path / paths.STATUS
-        try:
-            status = concluded(Status.model_validate(read_json(path, RESUME)))
-        except (StoreError, ValidationError):
-            return self._status_by_rounds(f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}.")
-        extended = status.state == "done" and not self.is_complete()
-        return status.model_copy(update={"state": "stopped"}) if extended else status
-
     def was_started(self) -> bool:
         """Say whether a worker was ever asked for this seed."""
-        return (self.path / paths.STATUS).exists() or (self.path / paths.ROUNDS).exists()
+        return super().was_started() or (self.path / paths.ROUNDS).exists()
 
     def rounds(self) -> list[RoundRecord]:
         """Return the records of all whole rounds in order; raises StoreError for a damaged line."""
@@ -107,12 +82,6 @@ class SeedRun:
         lines, end = whole_lines(path, offset)
         return parse_lines(path, lines, Event), end
 
-    def environment(self) -> dict[str, Any]:
-        """Return versions, threads, device and data hash of the computation; empty before it began."""
-        path = self.path / paths.ENVIRONMENT
-        found = read_json(path, RESUME) if path.exists() else {}
-        return found if isinstance(found, dict) else {}
-
     def masks(self, round: int) -> Masks:
         """Return both masks after `round`; round 0 keeps everything. Raises StoreError when it does not exist."""
         if self.is_example:
@@ -142,16 +111,6 @@ class SeedRun:
 
     # Writing, by the worker only
 
-    def lock(self) -> AbstractContextManager[None]:
-        """Own the folder for as long as the context lasts; StoreError names the process that owns it already."""
-        self.make()
-        return locked(self.lock_path)
-
-    def make(self) -> None:
-        """Make the folder; raises StoreError when it cannot be written or belongs to an example."""
-        self._writing()
-        make_folder(self.path)
-
     def write_init(self, theta0: Mapping[str, NDArray[Any]]) -> None:
         """Write theta_0 once; raises StoreError when the folder holds another one already."""
         self._writing()
@@ -162,11 +121,6 @@ class SeedRun:
                 "resume with the versions in environment.json, or start the run in another store."
             )
         write_tensors(self.path / paths.INIT, arrays, {"seed": self.seed})
-
-    def write_status(self, status: Status) -> None:
-        """Replace the status; a reader sees the old one or the new one."""
-        self._writing()
-        replace_file(self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode(), durable=False)
 
     def append_event(self, event: Event) -> None:
         """Append one epoch; a loss that is not finite is written as null."""
@@ -190,11 +144,6 @@ class SeedRun:
         flush_file(self.path / paths.EVENTS)
         append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
 
-    def write_environment(self, environment: Mapping[str, Any]) -> None:
-        """Write what the computation runs on: versions, threads, device, git revision, data hash."""
-        self._writing()
-        replace_file(self.path / paths.ENVIRONMENT, canonical_json(dict(environment)).encode())
-
     def drop_unfinished(self) -> int:
         """Clear away everything after the last whole round and return the number of the next round."""
         self._writing()
@@ -203,11 +152,6 @@ class SeedRun:
     @cached_property
     def _compact(self) -> CompactMasks:
         return CompactMasks.read(self.path / paths.COMPACT_MASKS)
-
-    def _status_by_rounds(self, fault: str) -> Status:
-        if self.is_complete():
-            return Status(state="done", seed=self.seed)
-        return Status(state="lost", seed=self.seed, error=fault)
 
     def _has_init(self) -> bool:
         try:
@@ -229,7 +173,3 @@ class SeedRun:
                 f"{self.path} is an example, which leaves {what} out: make the run again in a store of your own with "
                 f"`python -m glt run --config {self.path.parent / paths.CONFIG} --seeds {self.seed}`."
             )
-
-    def _writing(self) -> None:
-        if not self._writable or self.is_example:
-            raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")

@@ -7,9 +7,13 @@ from pathlib import Path
 
 from glt.config import RunConfig
 from glt.errors import StoreError
+from glt.pretraining.config import PretrainConfig
 from glt.store import paths, trash
 from glt.store.naming import run_name
-from glt.store.run import Run, folder_size, write_config
+from glt.store.opening import open_folder
+from glt.store.pretraining import Pretraining, write_pretrain_config
+from glt.store.run import Run, write_config
+from glt.store.run_folder import AnyRun, folder_size
 from glt.store.safe_files import make_folder, reading
 from glt.store.seed import SeedRun
 
@@ -27,22 +31,31 @@ class Store:
         return cls(seed_run.path.parents[1], writable=False)
 
     def runs(self) -> list[Run]:
-        """Return all runs that can be opened, by name; `damaged` lists the others."""
-        return self._scan()[0]
+        """Return all runs with rounds that can be opened, by name; `damaged` lists the others."""
+        return [run for run in self._scan()[0] if isinstance(run, Run)]
+
+    def pretrainings(self) -> list[Pretraining]:
+        """Return all pre-training runs that can be opened, by name."""
+        return [run for run in self._scan()[0] if isinstance(run, Pretraining)]
 
     def damaged(self) -> list[tuple[Path, str]]:
         """Return the folders that cannot be opened, each with the sentence that says why."""
         return self._scan()[1]
 
     def find(self, name: str) -> Run:
-        """Return a run by its name in the store or by the path of its folder; raises StoreError with near names."""
-        inside = self.root / name
-        if name and Path(name).name == name and not name.startswith(".") and inside.is_dir():
-            return Run.open(inside, self.writable)
-        elsewhere = Path(name).expanduser()
-        if (elsewhere / paths.CONFIG).exists():
-            return Run.open(elsewhere)
-        raise StoreError(self._unknown(name))
+        """Return a run by its name in the store or by the path of its folder; raises StoreError with near names.
+
+        Only a run with rounds will do: for a pre-training run StoreError says what it is.
+        """
+        return Run.open(*self._place(name))
+
+    def find_pretraining(self, name: str) -> Pretraining:
+        """Return a pre-training run by name or path; raises StoreError with near names, or for a run with rounds."""
+        return Pretraining.open(*self._place(name))
+
+    def find_any(self, name: str) -> AnyRun:
+        """Return a run of whatever kind by name or path; raises StoreError with near names."""
+        return open_folder(*self._place(name))
 
     def create(self, config: RunConfig) -> Run:
         """Return the run with `config`, made on disk when it is new; more rounds than before extend it.
@@ -58,6 +71,15 @@ class Store:
         run = Run.open(folder)
         return run if run.is_example or config.rounds <= run.config.rounds else self._extend(run, config.rounds)
 
+    def create_pretraining(self, config: PretrainConfig) -> Pretraining:
+        """Return the pre-training run with `config`, made when it is new; raises StoreError as `create` does."""
+        self._writing()
+        folder = self.root / run_name(config)
+        if not (folder / paths.CONFIG).exists():
+            make_folder(folder)
+            write_pretrain_config(folder, config)
+        return Pretraining.open(folder)
+
     def size_bytes(self) -> int:
         """Return the bytes in all files of the store, its trash included."""
         return folder_size(self.root)
@@ -69,7 +91,7 @@ class Store:
         make_folder(folder)
         return folder
 
-    def move_to_trash(self, run: Run) -> None:
+    def move_to_trash(self, run: AnyRun) -> None:
         """Move a run to the store's trash; raises StoreError when it is at work or not of this store."""
         self._writing()
         trash.move_to_trash(self.root, run)
@@ -88,14 +110,24 @@ class Store:
         write_config(run.path, config)
         return Run(run.path, config)
 
-    def _scan(self) -> tuple[list[Run], list[tuple[Path, str]]]:
+    def _place(self, name: str) -> tuple[Path, bool]:
+        """Return the folder of a run and whether it may be written."""
+        inside = self.root / name
+        if name and Path(name).name == name and not name.startswith(".") and inside.is_dir():
+            return inside, self.writable
+        elsewhere = Path(name).expanduser()
+        if (elsewhere / paths.CONFIG).exists():
+            return elsewhere, True
+        raise StoreError(self._unknown(name))
+
+    def _scan(self) -> tuple[list[AnyRun], list[tuple[Path, str]]]:
         opened = [(folder, self._open(folder)) for folder in self._folders()]
-        runs = [run for _, run in opened if isinstance(run, Run)]
+        runs = [run for _, run in opened if not isinstance(run, StoreError)]
         return runs, [(folder, str(error)) for folder, error in opened if isinstance(error, StoreError)]
 
-    def _open(self, folder: Path) -> Run | StoreError:
+    def _open(self, folder: Path) -> AnyRun | StoreError:
         try:
-            return Run.open(folder, self.writable)
+            return open_folder(folder, self.writable)
         except StoreError as error:
             return error
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from glt.errors import StoreError
 from glt.store import paths
 from glt.store.lock import is_locked
-from glt.store.run import Run, folder_size
+from glt.store.run_folder import AnyRun, folder_size
 from glt.store.safe_files import make_folder, writing
 
 
-def move_to_trash(root: Path, run: Run) -> None:
+def move_to_trash(root: Path, run: AnyRun) -> None:
     """Move a run of the store at `root` to its trash.
 
     Raises StoreError when a worker still uses it, when it lies elsewhere, or when a symbolic link is in the way.

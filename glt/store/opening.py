@@ -1,0 +1,23 @@
+"""Opening a folder of the store as what its config.json says it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from glt.errors import StoreError
+from glt.store import paths
+from glt.store.pretraining import PRETRAINING, Pretraining
+from glt.store.run import KIND, RUN, Run, read_document
+from glt.store.run_folder import AnyRun
+
+# Whatever else a folder may hold one day gets a line here.
+KINDS: dict[str, Callable[[Path, bool], AnyRun]] = {RUN: Run.open, PRETRAINING: Pretraining.open}
+
+
+def open_folder(path: Path, writable: bool = True) -> AnyRun:
+    """Open a run of any kind; raises StoreError when it cannot be opened, or its kind is unknown here."""
+    kind = read_document(path / paths.CONFIG).get(KIND, RUN)
+    if kind not in KINDS:
+        raise StoreError(f"{path} holds something this GLT Studio does not know ({kind!r}): update GLT Studio.")
+    return KINDS[kind](path, writable)

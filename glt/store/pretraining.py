@@ -1,0 +1,144 @@
+"""Pretraining: a run folder whose seeds hold the loss of every epoch and, at the end, one first layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from glt.config import canonical_json
+from glt.errors import ConfigError, StoreError
+from glt.pretraining.config import PretrainConfig, make_pretrain_config
+from glt.pretraining.start import FIRST_LAYER
+from glt.store import paths
+from glt.store.json_files import RESUME, parse_lines, whole_lines
+from glt.store.naming import check_name
+from glt.store.records import Epoch
+from glt.store.round_files import Floats
+from glt.store.run import KIND, read_document
+from glt.store.run_folder import REMEDY, RunFolder
+from glt.store.safe_files import append_line, cut_file, flush_file, replace_file, writing
+from glt.store.seed_folder import SeedFolder
+from glt.store.tensors import checksum, read_tensors, write_tensors
+
+PRETRAINING = "pre-training"
+
+
+@dataclass(frozen=True, eq=False)
+class FirstLayer:
+    """What a pre-training gives: a weight [F, H], its checksum, the epoch and loss it is of, epochs, and the graph.
+
+    `graph_hash` is the content hash of the graph it was trained on, the one that carries the messages of its task.
+    """
+
+    weight: Floats
+    sha256: str
+    best_epoch: int
+    epochs: int
+    loss: float
+    graph_hash: str
+
+
+class PretrainingSeed(SeedFolder):
+    """One seed of a pre-training."""
+
+    config: PretrainConfig
+
+    def __init__(self, run: Path, seed: int, config: PretrainConfig, writable: bool = True) -> None:
+        super().__init__(run, seed, config, writable)
+        self._result = self.path / paths.PRETRAINED
+
+    def is_complete(self) -> bool:
+        """Say whether the first layer is there."""
+        return self._result.exists()
+
+    def is_sound(self) -> bool:
+        """Say whether the first layer can be read."""
+        try:
+            self.first_layer()
+        except StoreError:
+            return False
+        return True
+
+    def epochs(self, offset: int = 0) -> tuple[list[Epoch], int]:
+        """Return the epochs from byte `offset` to the last whole line, and the offset to go on from."""
+        path = self.path / paths.EVENTS
+        lines, end = whole_lines(path, offset)
+        return parse_lines(path, lines, Epoch), end
+
+    def first_layer(self) -> FirstLayer:
+        """Return the result; raises StoreError when it is missing or damaged."""
+        arrays, about = read_tensors(self._result, RESUME)
+        try:
+            weight, told = arrays[FIRST_LAYER], (about["best_epoch"], about["epochs"], about["loss"], about["graph"])
+        except KeyError as error:
+            raise StoreError(f"{self._result} is damaged (it lacks {error}): {RESUME}.") from None
+        return FirstLayer(weight, checksum({FIRST_LAYER: weight}), *told)
+
+    # Writing, by the worker only
+
+    def append_epoch(self, epoch: Epoch) -> None:
+        """Append one epoch."""
+        append_line(self.path / paths.EVENTS, canonical_json(epoch.model_dump(mode="json")))
+
+    def write_first_layer(self, weight: Floats, about: Mapping[str, Any]) -> None:
+        """Write the result, with the values `about` it that FirstLayer names; only now is the seed complete."""
+        self._writing()
+        flush_file(self.path / paths.EVENTS)
+        write_tensors(self._result, {FIRST_LAYER: weight}, {**about, "seed": self.seed})
+
+    def drop_unfinished(self) -> int:
+        """Clear away what a killed worker left, for it starts again; return 1 when the first layer is there, else 0."""
+        self._writing()
+        if self.is_sound():
+            return 1
+        for file in sorted(self.path.iterdir()) if self.path.exists() else ():
+            if file.name == paths.PRETRAINED or file.name.endswith(paths.UNFINISHED_WRITE):
+                with writing(file):
+                    file.unlink()
+        cut_file(self.path / paths.EVENTS, 0)
+        return 0
+
+
+class Pretraining(RunFolder[PretrainingSeed]):
+    """A pre-training under several seeds, each one training."""
+
+    verb = "pretrain"
+    config: PretrainConfig
+
+    def __init__(self, path: Path, config: PretrainConfig, writable: bool = True) -> None:
+        super().__init__(path, config, writable)
+
+    @classmethod
+    def open(cls, path: Path, writable: bool = True) -> Pretraining:
+        """Open a folder; raises StoreError when config.json is missing, damaged, newer or changed afterwards."""
+        config = read_pretrain_config(path)
+        check_name(path.resolve().name, config)
+        return cls(path, config, writable)
+
+    def seed(self, seed: int) -> PretrainingSeed:
+        """Return one seed; its folder need not exist yet."""
+        return PretrainingSeed(self.path, seed, self.config, self._writable)
+
+    def finished(self) -> list[int]:
+        """Return the seeds that have a first layer."""
+        return [seed for seed in self.seeds() if self.seed(seed).is_complete()]
+
+
+def read_pretrain_config(folder: Path) -> PretrainConfig:
+    """Return the configuration of a pre-training; raises StoreError when there is none that can be used."""
+    path = folder / paths.CONFIG
+    document = read_document(path)
+    if document.get(KIND) != PRETRAINING:
+        raise StoreError(f"{folder.name} is no {PRETRAINING} run: name one that `python -m glt pretrain` made.")
+    try:
+        return make_pretrain_config(document["config"])
+    except (ConfigError, KeyError, TypeError) as error:
+        raise StoreError(f"{path} is damaged ({str(error).rstrip('.')}): {REMEDY}.") from None
+
+
+def write_pretrain_config(folder: Path, config: PretrainConfig) -> None:
+    """Write the configuration of a pre-training."""
+    document = {"schema": paths.SCHEMA, KIND: PRETRAINING, "config": config.model_dump(mode="json")}
+    replace_file(folder / paths.CONFIG, canonical_json(document).encode())

@@ -1,0 +1,78 @@
+"""RunFolder: one folder of the store, whatever its seeds compute."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from glt.errors import StoreError
+from glt.store import paths
+from glt.store.safe_files import reading
+from glt.store.seed_folder import Configuration, SeedFolder
+
+REMEDY = "restore it from a copy, or move the run's folder out of the store"
+
+Seed_co = TypeVar("Seed_co", bound=SeedFolder, covariant=True)
+
+
+class RunFolder(ABC, Generic[Seed_co]):
+    """A configuration and its seeds."""
+
+    verb: str
+
+    def __init__(self, path: Path, config: Configuration, writable: bool = True) -> None:
+        self.path = path
+        self.name = path.name
+        self.config = config
+        self.is_example = (path / paths.EXAMPLE_MARK).exists()
+        self._writable = writable and not self.is_example
+
+    @abstractmethod
+    def seed(self, seed: int) -> Seed_co:
+        """Return one seed of the run; its folder need not exist yet."""
+
+    def seeds(self) -> list[int]:
+        """Return the seeds that were started, in ascending order."""
+        with reading(self.path, REMEDY):
+            found = [seed for path in self.path.iterdir() if (seed := paths.seed_of(path.name)) is not None]
+        return sorted(seed for seed in found if self.seed(seed).was_started())
+
+    def existing_seed(self, seed: int | None = None) -> Seed_co:
+        """Return a seed that was started, by default the first; raises StoreError that lists those there are."""
+        seeds = self.seeds()
+        if not seeds:
+            raise StoreError(f"The run {self.name} has no seeds yet: start it with `python -m glt {self.verb}`.")
+        if seed is not None and seed not in seeds:
+            raise StoreError(f"The run {self.name} has no seed {seed}: it has {', '.join(map(str, seeds))}.")
+        return self.seed(seeds[0] if seed is None else seed)
+
+    def first_seed(self) -> Seed_co:
+        """Return the lowest seed; raises StoreError when there is none."""
+        return self.existing_seed()
+
+    def size_bytes(self) -> int:
+        """Return the bytes in the run's files, without following symbolic links."""
+        return folder_size(self.path)
+
+
+AnyRun = RunFolder[SeedFolder]
+
+
+def folder_size(folder: Path) -> int:
+    """Return the bytes in all files below `folder`, without following symbolic links."""
+    return sum(_sizes(folder))
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    yield from _sizes(Path(entry.path))
+                else:
+                    yield entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return

@@ -1,0 +1,118 @@
+"""SeedFolder: the folder of one seed, whatever is computed in it: who works on it, how far, and on what."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from glt.config import canonical_json
+from glt.errors import StoreError
+from glt.store import paths
+from glt.store.json_files import RESUME, read_json
+from glt.store.liveness import concluded
+from glt.store.lock import locked
+from glt.store.records import Status
+from glt.store.safe_files import make_folder, replace_file
+
+
+class Configuration(Protocol):
+    """What the settings of every run have in common."""
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set."""
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+
+    def canonical_json(self) -> str:
+        """Return all settings as JSON with sorted keys."""
+
+
+class SeedFolder(ABC):
+    """One seed of a run, read by everyone and written by the one worker that holds its lock."""
+
+    def __init__(self, run: Path, seed: int, config: Configuration, writable: bool = True) -> None:
+        self.seed = seed
+        self.config = config
+        self.path = paths.seed_folder(run, seed)
+        self.log_path = self.path / paths.LOG
+        self.lock_path = self.path / paths.LOCK
+        self._writable = writable
+
+    @abstractmethod
+    def is_complete(self) -> bool:
+        """Say whether everything the config asks for is there, without looking into it."""
+
+    @abstractmethod
+    def is_sound(self) -> bool:
+        """Say whether everything the config asks for can be read."""
+
+    @abstractmethod
+    def drop_unfinished(self) -> int:
+        """Clear away what is not whole and return how many parts are: rounds, or the one result."""
+
+    @cached_property
+    def is_example(self) -> bool:
+        """Whether this is a bundled example, which has no theta_0 and no weights."""
+        return (self.path.parent / paths.EXAMPLE_MARK).exists()
+
+    def was_started(self) -> bool:
+        """Say whether a worker was ever asked for this seed."""
+        return (self.path / paths.STATUS).exists() or self.is_complete()
+
+    def status(self) -> Status:
+        """Return the worker's state; "lost" when it should be at work but its process is gone.
+
+        A seed that was done before its run was extended is "stopped". A missing or damaged status file is no error:
+        what the other files tell is returned instead.
+        """
+        path = self.path / paths.STATUS
+        try:
+            status = concluded(Status.model_validate(read_json(path, RESUME)))
+        except (StoreError, ValidationError):
+            return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}.")
+        extended = status.state == "done" and not self.is_complete()
+        return status.model_copy(update={"state": "stopped"}) if extended else status
+
+    def environment(self) -> dict[str, Any]:
+        """Return versions, threads, device and data hash of the computation; empty before it began."""
+        path = self.path / paths.ENVIRONMENT
+        found = read_json(path, RESUME) if path.exists() else {}
+        return found if isinstance(found, dict) else {}
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Own the folder for as long as the context lasts; StoreError names the process that owns it already."""
+        self.make()
+        return locked(self.lock_path)
+
+    def make(self) -> None:
+        """Make the folder; raises StoreError when it cannot be written or belongs to an example."""
+        self._writing()
+        make_folder(self.path)
+
+    def write_status(self, status: Status) -> None:
+        """Replace the status; a reader sees the old one or the new one."""
+        self._writing()
+        replace_file(self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode(), durable=False)
+
+    def write_environment(self, environment: Mapping[str, Any]) -> None:
+        """Write what the computation runs on: versions, threads, device, git revision, data hash."""
+        self._writing()
+        replace_file(self.path / paths.ENVIRONMENT, canonical_json(dict(environment)).encode())
+
+    def _status_by_files(self, fault: str) -> Status:
+        if self.is_complete():
+            return Status(state="done", seed=self.seed)
+        return Status(state="lost", seed=self.seed, error=fault)
+
+    def _writing(self) -> None:
+        if not self._writable or self.is_example:
+            raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")
