@@ -35,6 +35,7 @@ VIEWS = (
     ("subgraphs", "round=13", 960),
     ("measurements", "round=13", 1120),
     ("tickets", "", 960),
+    ("paper", "experiment=node-classification", 1500),
     ("export", "x=all&columns=2&paper=1", 820),
 )
 SETTLED = """() => document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"

@@ -12,7 +12,7 @@ from glt import formats
 from glt.reproduction import Plan
 
 Kind = Literal["reproduced", "partly", "not reproduced", "incomplete", "shown", "not run", "unavailable"]
-TITLES: dict[Kind, str] = {
+WORDS: dict[Kind, str] = {
     "reproduced": "Reproduced",
     "partly": "Partly reproduced",
     "not reproduced": "Not reproduced",
@@ -32,8 +32,8 @@ class Verdict:
 
     @property
     def title(self) -> str:
-        """The words for the kind."""
-        return TITLES[self.kind]
+        """The kind as a heading has it."""
+        return "Incomplete" if self.kind == "incomplete" else WORDS[self.kind]
 
     @property
     def differs(self) -> bool:
@@ -60,13 +60,13 @@ def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost:
     failing = [claim.ours for claim in tested if not claim.holds]
     parts += failing or ([] if parts else [claim.ours for claim in tested])
     said = "; ".join(parts) or "drawn from our runs; the paper prints no number to hold it against"
-    return Verdict(kind, " ".join([f"{TITLES[kind]}: {said}.", *_remarks(plan, cost)]))
+    return Verdict(kind, " ".join([f"{WORDS[kind]}: {said}.", *_remarks(plan, cost)]))
 
 
 def _without_rounds(plan: Plan, cost: str) -> Verdict:
     if plan.lacking:
-        return Verdict("not run", " ".join([f"{TITLES['not run']}: needs {cost}.", *plan.unavailable]))
-    return Verdict("unavailable", f"{TITLES['unavailable']}: {' '.join(plan.unavailable)}")
+        return Verdict("not run", " ".join([f"{WORDS['not run']}: needs {cost}.", *plan.unavailable]))
+    return Verdict("unavailable", f"{WORDS['unavailable']}: {' '.join(plan.unavailable)}")
 
 
 def _kind(plan: Plan, outcomes: Sequence[bool]) -> Kind:

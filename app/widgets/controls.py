@@ -28,6 +28,17 @@ def segments(name: str, label: str, options: Mapping[str, str], default: str | N
     return str(value)
 
 
+def contents(
+    name: str, label: str, options: Mapping[str, str], default: str, captions: Mapping[str, str], **looks: Any
+) -> str:
+    """Choose one of `options` (value -> words) that stand under each other, each with a line of its own below it."""
+    _settle_one(name, options, default)
+    words = [captions[option] for option in options]
+    value = st.radio(label, list(options), format_func=lambda o: options[o], captions=words, key=name, **looks)
+    address.keep(name, [str(value)])
+    return str(value)
+
+
 def several(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
     """Choose any of `options` (value -> words)."""
     settle_several(name, options, default)

@@ -48,16 +48,16 @@ def run(args: Namespace) -> int:
 
 
 def _list_experiments(args: Namespace) -> int:
-    from glt.reproduction import EXPERIMENTS
+    from glt.reproduction import in_order
 
     if args.json:
-        print_json([_entry(experiment) for experiment in EXPERIMENTS])
+        print_json([_entry(experiment) for experiment in in_order()])
         return DONE
     from rich.console import Console
     from rich.table import Column, Table
 
     table = Table(Column("experiment", no_wrap=True), Column("in the paper", no_wrap=True), "data sets", "networks")
-    for each in EXPERIMENTS:
+    for each in in_order():
         columns = [" ".join(dict.fromkeys(names)) for names in zip(*each.settings, strict=True)]
         table.add_row(each.name, each.place, columns[0], columns[1])
     Console().print(table)

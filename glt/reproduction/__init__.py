@@ -6,4 +6,10 @@ from glt.reproduction.plan import Need, Plan, make_plan
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment", "glt.reproduction.experiments")
 
-__all__ = ["EXPERIMENTS", "Arm", "Experiment", "Need", "Plan", "Setting", "make_plan"]
+
+def in_order() -> list[Experiment]:
+    """Return the experiments in the order of the paper."""
+    return sorted(EXPERIMENTS, key=lambda experiment: experiment.order)
+
+
+__all__ = ["EXPERIMENTS", "Arm", "Experiment", "Need", "Plan", "Setting", "in_order", "make_plan"]

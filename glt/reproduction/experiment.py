@@ -41,7 +41,10 @@ class Arm:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table of the paper; `arms` says what must be run in a setting, `place` where it is printed."""
+    """One figure or table of the paper: `arms` says what must be run in a setting, `place` where it is printed.
+
+    Experiments are listed by `order`, as the paper has them.
+    """
 
     name: str
     label: str
@@ -49,6 +52,7 @@ class Experiment:
     about: str
     settings: tuple[Setting, ...]
     arms: Callable[[Setting], Sequence[Arm]] = field(repr=False)
+    order: int
     rounds: int = ROUNDS
 
     def nearest(self, dataset: str | None = None, model: str | None = None, task: str | None = None) -> Setting:

@@ -29,5 +29,6 @@ EXPERIMENTS.register(
         "UGS on Cora with the GCN when a round removes more edges or more weights, twenty rounds each.",
         grid(("cora",), ("gcn",)),
         arms,
+        order=50,
     )
 )

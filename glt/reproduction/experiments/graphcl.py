@@ -25,5 +25,6 @@ EXPERIMENTS.register(
         "UGS from a random start and from a start that GraphCL pre-trained, with few labels and for links.",
         grid(("cora", "citeseer"), ("gcn",), ("node", "link")),
         arms,
+        order=40,
     )
 )

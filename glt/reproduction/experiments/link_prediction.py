@@ -13,5 +13,6 @@ EXPERIMENTS.register(
         "ROC-AUC of every round over inference MACs, graph sparsity and weight sparsity.",
         grid(SMALL_GRAPHS, NETWORKS, ("link",)),
         compared_methods,
+        order=30,
     )
 )

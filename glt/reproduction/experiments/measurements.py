@@ -13,6 +13,7 @@ EXPERIMENTS.register(
         "Clustering and betweenness of the original graph and of what each method left of it.",
         grid(SMALL_GRAPHS, ("gcn",)),
         compared_methods,
+        order=80,
         rounds=GALLERY_ROUND,
     )
 )

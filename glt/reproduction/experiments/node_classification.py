@@ -13,5 +13,6 @@ EXPERIMENTS.register(
         "Accuracy of every round over graph sparsity, inference MACs and weight sparsity.",
         grid(SMALL_GRAPHS, NETWORKS),
         compared_methods,
+        order=20,
     )
 )

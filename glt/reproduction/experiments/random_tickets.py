@@ -30,6 +30,7 @@ EXPERIMENTS.register(
         "The masks UGS finds, retrained from fresh initialisations instead of their own.",
         grid(("cora",), ("gcn",)),
         arms,
+        order=60,
         rounds=LAST_ROUND,
     )
 )

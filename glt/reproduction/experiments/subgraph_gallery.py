@@ -13,6 +13,7 @@ EXPERIMENTS.register(
         "A part of the graph and what UGS left of it at 48.67 % graph sparsity.",
         grid(SMALL_GRAPHS, ("gcn",)),
         lambda setting: (UGS,),
+        order=70,
         rounds=GALLERY_ROUND,
     )
 )

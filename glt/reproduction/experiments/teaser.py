@@ -13,5 +13,6 @@ EXPERIMENTS.register(
         "Accuracy at growing sparsity of graph and network: UGS, random pruning and ADMM with the GCN.",
         grid(("cora", "citeseer"), ("gcn",)),
         compared_methods,
+        order=10,
     )
 )

@@ -1,0 +1,205 @@
+"""The open section of the Paper page: verdict, picture, numbers side by side, what is there and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from analysis import names, palette, published
+from analysis.curves import accuracy_figure
+from analysis.export import Sample
+from analysis.reproduction import Claim, Comparison, Kind, Picture, Verdict
+from analysis.subgraphs import make_panel, original_panel, panels_html
+from analysis.tables import XAxis, caption
+from app.widgets import controls, frame, links, look, reading, sampling
+from app.widgets.judging import Judged
+from app.widgets.look import BadgeColor
+from app.widgets.opened import Opened
+from glt import formats
+from glt.reproduction import Need
+from glt.reproduction.starting import command, cost_words, start
+from glt.store import Run
+from glt.store.liveness import ACTIVE
+from glt.training.tasks import message_graph
+
+LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
+    "reproduced": ("green", ":material/check:"),
+    "partly": ("orange", ":material/contrast:"),
+    "not reproduced": ("red", ":material/close:"),
+    "incomplete": ("blue", ":material/hourglass_empty:"),
+    "shown": ("green", ":material/image:"),
+    "not run": ("gray", ":material/radio_button_unchecked:"),
+    "unavailable": ("gray", ":material/block:"),
+}
+GALLERY = Sample("walk", 120)
+HEIGHT = 560
+
+
+def badge(verdict: Verdict, unmeasured: bool = False) -> str:
+    """Write a verdict's kind as a small coloured word inside Markdown; `unmeasured` graphs have none yet."""
+    if unmeasured:
+        return ":gray-badge[:material/straighten: Not measured yet]"
+    color, icon = LOOKS[verdict.kind]
+    return f":{color}-badge[{icon} {verdict.title}]"
+
+
+def section(found: Opened, judged: Judged) -> None:
+    """Show one experiment in full."""
+    experiment, setting = judged.plan.experiment, judged.plan.setting
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(experiment.label, anchor=False, width="content")
+        st.markdown(badge(judged.verdict), width="content")
+    where = f"{experiment.place} · {names.dataset(setting.dataset)}, {names.model(setting.model)}"
+    st.caption(f"{where}, {names.task(setting.task)}. {experiment.about}")
+    _words(judged)
+    if judged.runs:
+        _pictures(judged)
+        _side_by_side(judged.rows)
+    else:
+        frame.empty(
+            "Nothing to show yet",
+            f"{experiment.place} of the paper appears here as soon as a run below has finished its first round.",
+            "menu_book",
+        )
+    _claims(judged.claims)
+    _needs(found, judged)
+
+
+def _words(judged: Judged) -> None:
+    experiment, setting, verdict = judged.plan.experiment, judged.plan.setting, judged.verdict
+    with st.container(border=True, key="verdict", gap="xsmall"):
+        st.markdown(frame.plain(verdict.sentence).replace("\\`", "`"))
+        for fact in published.facts(experiment.name, *setting, differs=verdict.differs):
+            st.caption(f":material/info: {frame.plain(fact.text)}")
+
+
+def _pictures(judged: Judged) -> None:
+    pictures = judged.exhibit.pictures
+    if not pictures:
+        return
+    picture = pictures[0]
+    if len(pictures) > 1:
+        labels = {str(each.x): each.label for each in pictures}
+        axis = controls.segments("axis", "Over", labels, label_visibility="collapsed")
+        picture = next(each for each in pictures if each.x == axis)
+    if picture.kind == "subgraphs":
+        _subgraphs(judged.runs[0], judged.plan.experiment.rounds)
+    else:
+        _curve(judged.runs, picture, bool(judged.rows))
+
+
+def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
+    figure = _figure(tuple(reading.stamp(run) for run in runs), picture.x, look.is_dark(), printed, runs)
+    st.plotly_chart(
+        figure, key=f"paper-{picture.x}", theme=None, config={"displaylogo": False}, alt=f"Ours as in {picture.place}"
+    )
+    st.caption(f"As {picture.place}. {caption(reading.rounds_of(runs), paper=printed)}")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _figure(stamps: tuple[reading.Stamp, ...], x: XAxis, dark: bool, printed: bool, _runs: list[Run]) -> go.Figure:
+    table = reading.curve_of(_runs, "test", x, "dense_features", 0.0)
+    rounds = reading.rounds_of(_runs)
+    return accuracy_figure(table, rounds, x=x, paper=printed, dark=dark, seeds=False)
+
+
+def _subgraphs(run: Run, number: int) -> None:
+    seed = next((seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number), None)
+    if seed is None:
+        st.caption(f"The subgraphs are of round {number}, which no seed has finished yet.")
+        return
+    graph = message_graph(run.config)
+    part = sampling.subgraph(graph, GALLERY)
+    title = f"{palette.label(run.config.method)}, round {number}"
+    panel = make_panel(graph, part, reading.edge_mask(run, seed, number), title)
+    html = panels_html([original_panel(graph, part), panel], look.is_dark(), HEIGHT)
+    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}: original and {title}, side by side")
+    sparsity = formats.percent(run.seed(seed).rounds()[number].graph_sparsity, 2)
+    st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}; a random walk's nodes.")
+    links.link("subgraphs", "Choose another part", ":material/hub:", run=run.name, round=str(number))
+
+
+def _side_by_side(rows: Sequence[Comparison]) -> None:
+    if not rows:
+        return
+    again = any(row.rerun for row in rows)
+    what = "Measure" if rows[0].quantity == "measure" else "Round"
+    heads = [
+        "Graph" if what == "Measure" else "Method",
+        what,
+        "Ours",
+        "Paper",
+        "Difference",
+        *(["Authors' code, run again"] if again else []),
+    ]
+    table = [_cells(row, again) for row in rows]
+    with st.container(key="figures-paper"):
+        st.table(pd.DataFrame(table, columns=heads), border="horizontal", hide_index=True, width="content")
+    sources = "; ".join(dict.fromkeys(row.source for row in rows))
+    st.caption(f"Mean and half-width of the 95% interval over seeds, matched by round. Paper: {sources}.")
+
+
+def _cells(row: Comparison, again: bool) -> list[str]:
+    difference = row.difference_words()
+    shown = f":orange[{difference}]" if row.is_known and not row.agrees else difference
+    cells = [row.group, row.where, row.ours_words(), row.paper_words(), shown]
+    return [*cells, row.rerun_words() or formats.MISSING] if again else cells
+
+
+def _claims(claims: Sequence[Claim]) -> None:
+    if not claims:
+        return
+    st.markdown("**What the paper says**")
+    marks = {True: ":green-badge[holds]", False: ":orange-badge[does not hold]", None: ":gray-badge[open]"}
+    for claim in claims:
+        st.markdown(f"{frame.plain(claim.text)} {marks[claim.holds]}")
+        st.caption(f"{claim.place}. Ours: {frame.plain(claim.ours)}.")
+
+
+def _needs(found: Opened, judged: Judged) -> None:
+    plan = judged.plan
+    with st.container(border=True, key="needs", gap="small"):
+        st.markdown("**What it needs**")
+        for number, need in enumerate(plan.needs):
+            _need(number, need)
+        if not plan.lacking:
+            if not plan.unavailable:
+                st.caption(f"Everything is there for seeds {', '.join(map(str, plan.seeds))}.")
+            return
+        st.caption(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}.")
+        later = [need.arm.words for need in plan.lacking if need not in plan.startable]
+        if later:
+            st.caption(f"Afterwards, because they read the finished run: {', '.join(later)}.")
+        _button(found, judged)
+        st.code(command(plan), language="bash")
+
+
+def _button(found: Opened, judged: Judged) -> None:
+    number = len(judged.plan.startable)
+    words = f"Run what is missing ({number} run{'s' if number != 1 else ''})"
+    busy = any(_is_busy(need) for need in judged.plan.startable)
+    if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=busy):
+        started = start(judged.plan, found.store)
+        links.go("runs", run=started[0].run.name)
+    if busy:
+        links.link("runs", "At work: see Runs", ":material/arrow_forward:")
+
+
+def _need(number: int, need: Need) -> None:
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"need-{number}"):
+        st.markdown(need.arm.words, width="content")
+        busy = _is_busy(need)
+        color: BadgeColor = "blue" if busy else "green" if need.state == "complete" else "gray"
+        st.badge("at work" if busy else need.state, color=color)
+        if need.run is not None and need.has_rounds:
+            st.caption(f"{need.run.name}{' · example' if need.run.is_example else ''}", width="content")
+        elif need.stand_in is not None:
+            st.caption(f"shown instead: {need.stand_in.name} ({need.differs})", width="content")
+
+
+def _is_busy(need: Need) -> bool:
+    run = need.run
+    return run is not None and any(run.seed(seed).status().state in ACTIVE for seed in need.lacking)
