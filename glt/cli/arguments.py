@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
+from glt.errors import ConfigError
 from glt.jobs.settings import DEVICES
+from glt.seeds import read_seeds
 
 if TYPE_CHECKING:
-    from glt.store import Run, SeedRun, Store
-
-MOST_SEEDS = 1000
-SEED_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+    from glt.store import KnownRun, Run, SeedRun, Store
 
 
 def add_store(parser: ArgumentParser) -> None:
@@ -60,6 +58,11 @@ def find_run(args: Namespace, writable: bool = False) -> Run:
     return open_store(args, writable).find(args.run)
 
 
+def find_any_run(args: Namespace, writable: bool = False) -> KnownRun:
+    """Return what RUN names, a run with rounds or a pre-training; raises StoreError when there is none."""
+    return open_store(args, writable).find_any(args.run)
+
+
 def find_seed_run(args: Namespace) -> SeedRun:
     """Return the seed that RUN and `--seed` name; raises StoreError when there is none."""
     return find_run(args).existing_seed(args.seed)
@@ -95,16 +98,10 @@ def seeds(text: str) -> list[int]:
     >>> seeds("0,3-5")
     [0, 3, 4, 5]
     """
-    found: dict[int, None] = {}
-    for part in text.split(","):
-        match = SEED_RANGE.fullmatch(part.strip())
-        if match is None:
-            raise ArgumentTypeError(f"{part.strip()!r} is no seed; write numbers and ranges, as in 0,1,2 or 0-4")
-        first, last = int(match[1]), int(match[2] or match[1])
-        if not first <= last < first + MOST_SEEDS:
-            raise ArgumentTypeError(f"{part.strip()!r} is no range of 1 to {MOST_SEEDS} seeds")
-        found.update(dict.fromkeys(range(first, last + 1)))
-    return list(found)
+    try:
+        return list(read_seeds(text))
+    except ConfigError as error:
+        raise ArgumentTypeError(str(error).removesuffix(".")) from None
 
 
 def assignment(text: str) -> tuple[str, str]:

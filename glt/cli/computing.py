@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from glt.cli.arguments import print_json
 from glt.cli.displays import make_display
-from glt.cli.documents import run_document
+from glt.cli.documents import document
 from glt.cli.following import follow, interruption
 from glt.cli.main import DONE
-from glt.formats import duration, file_size, listing
+from glt.formats import count, duration, file_size, listing
 from glt.jobs.forecast import forecast
-from glt.store import Run, SeedRun, Store
+from glt.pretraining.start import pretraining_of
+from glt.store import KnownRun, Pretraining, Run, SeedFolder, Store
 from glt.store.liveness import ACTIVE
+from glt.tickets.start import start_words, starts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-Launch = Callable[[], tuple[Run, list[int]]]
+Launch = Callable[[], tuple[KnownRun, list[int]]]
 
 
 def compute(args: Namespace, launch: Launch) -> int:
@@ -33,29 +35,63 @@ def compute(args: Namespace, launch: Launch) -> int:
         _announce(console, run, seeds, working, args.detach)
         code = DONE
         if working and not args.detach:
-            code = follow(run, working, make_display(console, run.config.rounds, working), interrupted)
+            code = follow(run, working, make_display(console, _rounds(run), working), interrupted)
+            _conclude(console, run, working)
     if args.json:
-        print_json(run_document(run))
+        print_json(document(run))
     return code
 
 
-def _is_at_work(seed_run: SeedRun) -> bool:
+def _is_at_work(seed_run: SeedFolder) -> bool:
     """Tell a seed that was started from one that needed nothing; a fast worker may have failed by now."""
     return seed_run.status().state in ACTIVE or not seed_run.is_complete()
 
 
-def _announce(console: Console, run: Run, seeds: list[int], working: list[int], detached: bool) -> None:
+def _announce(console: Console, run: KnownRun, seeds: list[int], working: list[int], detached: bool) -> None:
     if not working:
-        line = f"{run.path} is complete already: {run.config.rounds} rounds of {listing(seeds)}."
+        line = f"{run.path} is complete already: {_whole(run)} of {listing(seeds)}."
     elif detached:
         line = f"Started {run.path}, {listing(working)}; see it with: python -m glt show {run.path}"
     else:
         line = f"{run.path}: {listing(working)}, {_cost(run, working)}"
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for sentence in (line, *_start(run, working)):
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
 
-def _cost(run: Run, seeds: list[int]) -> str:
+def _start(run: KnownRun, seeds: list[int]) -> Iterator[str]:
+    """Say what theta_0 is taken from, and which edges a pre-training sees, where it is not the usual."""
+    if isinstance(run, Run):
+        name = pretraining_of(run.config)
+        if name is not None and seeds:
+            yield start_words(name, starts_of(run, seeds))
+    elif run.config.split_seed is not None:
+        yield f"It sees training edges only: those that split_seed {run.config.split_seed} holds out stay unseen."
+
+
+def _rounds(run: KnownRun) -> int:
+    return run.config.rounds if isinstance(run, Run) else 0
+
+
+def _whole(run: KnownRun) -> str:
+    return f"{run.config.rounds} rounds" if isinstance(run, Run) else "the pre-training"
+
+
+def _conclude(console: Console, run: KnownRun, seeds: list[int]) -> None:
+    """Say what finished seeds without rounds have come to; rounds were shown as they came."""
+    if isinstance(run, Run):
+        return
+    for seed in map(run.seed, seeds):
+        if seed.is_complete():
+            layer = seed.first_layer()
+            line = f"seed {seed.seed}: {layer.epochs} epochs, lowest loss {layer.loss:.4f} in epoch {layer.best_epoch}"
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _cost(run: KnownRun, seeds: list[int]) -> str:
+    if isinstance(run, Pretraining):
+        most, patience = count(run.config.epochs), count(run.config.patience)
+        return f"at most {most} epochs, ends after {patience} without a lower loss"
     store = Store(run.path.parent)
-    expected = forecast(store, [run.config], seeds, store.runs(), SeedRun.sound_rounds)
+    expected = forecast(store, [run.config], seeds, store.runs())
     size = f"adds about {file_size(expected.size_bytes)}"
     return size if expected.seconds is None else f"{size}, takes about {duration(expected.seconds)}"

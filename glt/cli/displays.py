@@ -97,7 +97,8 @@ class Bars:
         at = status.progress
         doing: str = status.state
         if at is not None and status.state == "running":
-            doing = f"round {at.round}/{self._rounds} {at.stage} {at.epoch}/{at.epochs}"
+            place = f"round {at.round}/{self._rounds} " if at.rounds else ""
+            doing = f"{place}{at.stage} {at.epoch}/{at.epochs}"
         left = f"{duration(at.seconds_left)} left" if at and at.seconds_left and status.state == "running" else ""
         fraction = 1.0 if status.state == "done" else at.fraction if at else 0.0
         self._bars.update(self._tasks[seed], completed=fraction, doing=doing, left=left)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from glt.store import Run
+from glt.store import KnownRun, Pretraining, PretrainingSeed, Run
+from glt.store.pretraining import PRETRAINING
+
+
+def document(run: KnownRun) -> dict[str, Any]:
+    """Return what `show --json` prints of a run of whatever kind."""
+    return run_document(run) if isinstance(run, Run) else _pretraining_document(run)
 
 
 def run_document(run: Run) -> dict[str, Any]:
@@ -16,14 +22,29 @@ def run_document(run: Run) -> dict[str, Any]:
     }
 
 
-def list_entry(run: Run) -> dict[str, Any]:
-    """Return one entry of what `list --json` prints: the config and the state of every seed."""
+def list_entry(run: KnownRun) -> dict[str, Any]:
+    """Return one entry of what `list --json` prints: the config and the state of every seed; pre-trainings say so."""
     states = {str(seed): run.seed(seed).status().state for seed in run.seeds()}
     path = str(run.path.resolve())
-    return {"run": run.name, "path": path, "config": run.config.model_dump(mode="json"), "seeds": states}
+    entry = {"run": run.name, "path": path, "config": run.config.model_dump(mode="json"), "seeds": states}
+    return entry if isinstance(run, Run) else {**entry, "kind": PRETRAINING}
 
 
 def _seed(run: Run, seed: int) -> dict[str, Any]:
     seed_run = run.seed(seed)
     rounds = [record.model_dump(mode="json") for record in seed_run.rounds()]
     return {"seed": seed, "state": seed_run.status().state, "rounds": rounds}
+
+
+def _pretraining_document(run: Pretraining) -> dict[str, Any]:
+    seeds = [_pretrained(run.seed(seed)) for seed in run.seeds()]
+    return {"run": run.name, "kind": PRETRAINING, "config": run.config.model_dump(mode="json"), "seeds": seeds}
+
+
+def _pretrained(seed: PretrainingSeed) -> dict[str, Any]:
+    losses = [epoch.loss for epoch in seed.epochs()[0]]
+    found: dict[str, Any] = {"best_epoch": None, "loss": None, "sha256": None}
+    if seed.is_complete():
+        layer = seed.first_layer()
+        found = {"best_epoch": layer.best_epoch, "loss": layer.loss, "sha256": layer.sha256}
+    return {"seed": seed.seed, "state": seed.status().state, "epochs": len(losses), **found, "losses": losses}

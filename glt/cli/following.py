@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from glt.cli.displays import Display, SeedDisplay
 from glt.cli.main import DONE, FAILED, STOPPED
 from glt.formats import listing
 from glt.jobs import stop
 from glt.jobs.stopping import GRACE
-from glt.store import Run, SeedRun, Status
+from glt.store import AnyRun, SeedFolder, SeedRun, Status
 from glt.store.liveness import ACTIVE
 
 LOOK_AGAIN = 0.3
@@ -46,6 +47,31 @@ class Watch:
         return status
 
 
+@dataclass(frozen=True)
+class StatusWatch:
+    """One seed of which only the status is shown, because it has no rounds."""
+
+    seed: SeedFolder
+
+    def look(self, display: SeedDisplay) -> Status:
+        """Show where it is and return the status."""
+        status = self.seed.status()
+        display.show_status(self.seed.seed, status, None)
+        return status
+
+
+class Watching(Protocol):
+    """Something that can be looked at until it ends."""
+
+    def look(self, display: SeedDisplay) -> Status:
+        """Show what is new and return the status."""
+
+
+def watch_on(seed: SeedFolder) -> Watching:
+    """Watch a seed of whatever kind from here on."""
+    return Watch.on(seed) if isinstance(seed, SeedRun) else StatusWatch(seed)
+
+
 class Interruption:
     """Notes the first signal to stop; a second one interrupts at once."""
 
@@ -71,18 +97,18 @@ def interruption() -> Iterator[Interruption]:
             signal.signal(number, handler)
 
 
-def follow(run: Run, seeds: list[int], display: Display, interrupted: Interruption) -> int:
+def follow(run: AnyRun, seeds: list[int], display: Display, interrupted: Interruption) -> int:
     """Follow seeds until none is at work, stopping them when interrupted; return the exit code."""
-    watches = [Watch.on(run.seed(seed)) for seed in seeds]
+    watches = [watch_on(run.seed(seed)) for seed in seeds]
     with display:
         statuses = watch_all([(watch, display) for watch in watches], interrupted)
     if interrupted.requested:
         stop_gently(lambda grace: stop(run, seeds, grace))
-        statuses = [watch.seed_run.status() for watch in watches]
+        statuses = [run.seed(seed).status() for seed in seeds]
     return report(run, statuses)
 
 
-def watch_all(watches: Sequence[tuple[Watch, SeedDisplay]], interrupted: Interruption) -> list[Status]:
+def watch_all(watches: Sequence[tuple[Watching, SeedDisplay]], interrupted: Interruption) -> list[Status]:
     """Look at every seed until none is at work or somebody interrupts, and return the latest statuses."""
     statuses = [watch.look(display) for watch, display in watches]
     while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
@@ -91,7 +117,7 @@ def watch_all(watches: Sequence[tuple[Watch, SeedDisplay]], interrupted: Interru
     return statuses
 
 
-def report(run: Run, statuses: list[Status]) -> int:
+def report(run: AnyRun, statuses: list[Status]) -> int:
     """Say on standard error what failed or was stopped, one line each, and return the exit code."""
     report_failures(run, statuses)
     stopped = [status.seed for status in statuses if status.state == "stopped"]
@@ -100,7 +126,7 @@ def report(run: Run, statuses: list[Status]) -> int:
     return exit_code(statuses)
 
 
-def report_failures(run: Run, statuses: Sequence[Status], of: str = "") -> None:
+def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> None:
     """Say on standard error which seeds failed, why, and where their logs are; `of` names the run where it must."""
     for status in statuses:
         if status.state in ("failed", "lost"):

@@ -10,10 +10,10 @@ from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.documents import list_entry
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
-from glt.formats import file_size
+from glt.formats import MISSING, file_size
 
 if TYPE_CHECKING:
-    from glt.store import Store
+    from glt.store import KnownRun, Store
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def run(args: Namespace) -> int:
     """Print all runs; folders that cannot be opened are named on standard error, and the exit code is 1."""
     store = open_store(args)
     if args.json:
-        print_json([list_entry(found) for found in store.runs()])
+        print_json([list_entry(found) for found in store.all_runs()])
     else:
         _print_table(store)
     damaged = store.damaged()
@@ -40,10 +40,10 @@ def _print_table(store: Store) -> None:
     from rich.table import Table
 
     table = Table("run", "rounds", "seeds", "size")
-    for found in store.runs():
+    for found in store.all_runs():
         states = ", ".join(f"{seed} {found.seed(seed).status().state}" for seed in found.seeds())
         example = " (example)" if found.is_example else ""
-        table.add_row(found.name + example, str(found.config.rounds), states, file_size(found.size_bytes()))
+        table.add_row(found.name + example, _rounds(found), states, file_size(found.size_bytes()))
     console = Console()
     if table.row_count:
         console.print(table)
@@ -52,6 +52,12 @@ def _print_table(store: Store) -> None:
     console.print(
         f"{line}, {trash} of them deleted ones in the trash" if trash else line, highlight=False, markup=False
     )
+
+
+def _rounds(run: KnownRun) -> str:
+    from glt.store import Run
+
+    return str(run.config.rounds) if isinstance(run, Run) else MISSING
 
 
 VERBS.register(Verb("list", "List the runs of a store", add_arguments, run))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from glt.cli.arguments import add_computing, add_json, add_run, open_store, seeds
 from glt.cli.verb import VERBS, Verb
-from glt.store import Run, Store
+from glt.store import KnownRun, Run, Store
 from glt.store.liveness import ACTIVE
 
 
@@ -25,13 +25,13 @@ def run(args: Namespace) -> int:
     from glt.cli.computing import compute
     from glt.jobs import resume
 
-    found = open_store(args, writable=True).find(args.run)
+    found = open_store(args, writable=True).find_any(args.run)
     store = Store(found.path.parent)
 
-    for sentence in _remade(found, args.seeds or found.seeds()):
+    for sentence in _remade(found, args.seeds or found.seeds()) if isinstance(found, Run) else ():
         print(sentence, file=sys.stderr)
 
-    def launch() -> tuple[Run, list[int]]:
+    def launch() -> tuple[KnownRun, list[int]]:
         tied = not args.detach
         resume(store, found, args.seeds, device=args.device, threads=args.threads, tied=tied)
         return found, args.seeds or found.seeds()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from glt.cli.arguments import add_json, add_run, find_run, print_json
-from glt.cli.documents import run_document
+from glt.cli.arguments import add_json, add_run, find_any_run, print_json
+from glt.cli.documents import document
 from glt.cli.verb import VERBS, Verb
-from glt.formats import duration, percent
+from glt.formats import MISSING, duration, percent
+from glt.store import Pretraining, Run
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,16 +30,35 @@ def run(args: Namespace) -> int:
     """Print the run's rounds as tables, or as the JSON document."""
     from rich.console import Console
 
-    found = find_run(args)
+    found = find_any_run(args)
     if args.json:
-        print_json(run_document(found))
+        print_json(document(found))
         return 0
     console = Console()
     console.print(found.name, highlight=False, markup=False, soft_wrap=True)
     console.print(found.config.canonical_json(), highlight=False, markup=False, soft_wrap=True)
-    for seed in found.seeds():
-        _print_seed(console, found.seed(seed))
+    if isinstance(found, Run):
+        for seed in found.seeds():
+            _print_seed(console, found.seed(seed))
+    else:
+        _print_pretraining(console, found)
     return 0
+
+
+def _print_pretraining(console: Console, run: Pretraining) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table("seed", "state", "epochs", "lowest loss", "in epoch", box=box.SIMPLE_HEAD, pad_edge=False)
+    seeds = document(run)["seeds"]
+    for seed in seeds:
+        lowest = [MISSING, MISSING] if seed["loss"] is None else [f"{seed['loss']:.4f}", str(seed["best_epoch"])]
+        table.add_row(str(seed["seed"]), seed["state"], str(seed["epochs"]), *lowest)
+    console.print(table)
+    for number in run.seeds():
+        status = run.seed(number).status()
+        if status.error:
+            console.print(status.error, highlight=False, markup=False, soft_wrap=True)
 
 
 def _print_seed(console: Console, seed_run: SeedRun) -> None:

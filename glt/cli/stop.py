@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from glt.cli.arguments import add_run, find_run, seeds
+from glt.cli.arguments import add_run, find_any_run, seeds
 from glt.cli.verb import VERBS, Verb
 from glt.formats import listing
 
@@ -19,7 +19,7 @@ def run(args: Namespace) -> int:
     """Stop the workers and say which."""
     from glt.jobs import stop
 
-    found = find_run(args, writable=True)
+    found = find_any_run(args, writable=True)
     stopped = stop(found, args.seeds)
     print(f"Stopped {listing(stopped)} of {found.name}." if stopped else f"Nothing of {found.name} is at work.")
     return 0

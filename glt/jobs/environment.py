@@ -11,36 +11,37 @@ from typing import Any
 import glt
 from glt.errors import JobError
 from glt.jobs.settings import Settings
-from glt.store import SeedRun
+from glt.store import SeedFolder
+from glt.tickets.start import ENVIRONMENT_KEY, Source
 
 PACKAGES = ("numpy", "scipy", "torch", "torch-geometric", "safetensors")
 
 
-def record_environment(seed_run: SeedRun, settings: Settings, data_hash: str) -> None:
+def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str, source: Source | None = None) -> None:
     """Write environment.json of a new seed; on a resume add versions that differ from those it began with.
 
-    Raises JobError when the data set is no longer the one the seed began with.
+    Raises JobError when the data set, or the pre-training it starts from, is no longer the one it began with.
     """
     recorded = seed_run.environment()
     versions = current_versions()
     if not recorded:
-        seed_run.write_environment(
-            {
-                "versions": versions,
-                "threads": settings.threads,
-                "device": settings.device,
-                "revision": git_revision(),
-                "data_hash": data_hash,
-            }
-        )
+        begun = {
+            "versions": versions,
+            "threads": settings.threads,
+            "device": settings.device,
+            "revision": git_revision(),
+            "data_hash": data_hash,
+        }
+        seed_run.write_environment(begun | ({ENVIRONMENT_KEY: source.record()} if source else {}))
         return
     check_data(seed_run, recorded, data_hash)
+    check_source(seed_run, recorded, source)
     later: list[dict[str, Any]] = recorded.get("resumed_with", [])
     if versions not in [recorded.get("versions"), *later]:
         seed_run.write_environment({**recorded, "resumed_with": [*later, versions]})
 
 
-def check_data(seed_run: SeedRun, recorded: dict[str, Any], data_hash: str) -> None:
+def check_data(seed_run: SeedFolder, recorded: dict[str, Any], data_hash: str) -> None:
     """Raise JobError when the content of the data set is not what the seed began with."""
     before = recorded.get("data_hash")
     if before is not None and before != data_hash:
@@ -48,6 +49,17 @@ def check_data(seed_run: SeedRun, recorded: dict[str, Any], data_hash: str) -> N
             f"The data set {seed_run.config.dataset} is not the one seed {seed_run.seed} of "
             f"{seed_run.path.parent.name} began with (content {data_hash[:8]}, then {before[:8]}): "
             "bring the old data back, or start the run in another store."
+        )
+
+
+def check_source(seed_run: SeedFolder, recorded: dict[str, Any], source: Source | None) -> None:
+    """Raise JobError when the first layer that a seed starts from is not the one it began with."""
+    before = recorded.get(ENVIRONMENT_KEY)
+    if source is not None and before is not None and before != source.record():
+        raise JobError(
+            f"Seed {source.seed} of the pre-training {source.run} is not what seed {seed_run.seed} of "
+            f"{seed_run.path.parent.name} began with (content {source.layer.sha256[:8]}, then "
+            f"{before['sha256'][:8]}): bring the old one back, or start the run in another store."
         )
 
 

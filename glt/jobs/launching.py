@@ -18,10 +18,12 @@ from glt.errors import JobError, StoreError
 from glt.jobs.queueing import join_line
 from glt.jobs.settings import Settings, settle
 from glt.methods import METHODS
-from glt.store import Run, SeedRun, Status, Store
+from glt.pretraining.config import PretrainConfig
+from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
 from glt.store.liveness import ACTIVE, identity
 from glt.store.lock import sign_lock, take_lock
 from glt.store.safe_files import writing
+from glt.tickets.start import check_start
 
 # A worker that has written its last status may need a moment more to go.
 PATIENCE = 3.0
@@ -32,7 +34,7 @@ LOOK_AGAIN = 0.05
 class Order:
     """A seed whose lock is taken (`lock` is its descriptor), ready to be computed."""
 
-    seed_run: SeedRun
+    seed_run: SeedFolder
     settings: Settings
     lock: int
 
@@ -52,15 +54,44 @@ def start(
     started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
     """
     METHODS.get(config.method).check(config, seeds, store.find)
+    check_start(store, config, seeds)
     run = store.create(config)
+    begin(store, run, seeds, device=device, threads=threads, tied=tied)
+    return run
+
+
+def start_pretraining(
+    store: Store,
+    config: PretrainConfig,
+    seeds: Sequence[int],
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> Pretraining:
+    """Start a worker for each seed that is not pre-trained yet; raises as `start` does."""
+    run = store.create_pretraining(config)
+    begin(store, run, seeds, device=device, threads=threads, tied=tied)
+    return run
+
+
+def begin(
+    store: Store,
+    run: AnyRun,
+    seeds: Sequence[int],
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> None:
+    """Start a worker for each of these seeds of a run on disk that lacks something or has it damaged."""
     _refuse_example(run)
     _launch(store, run, [seed for seed in seeds if not run.seed(seed).is_sound()], device, threads, tied)
-    return run
 
 
 def resume(
     store: Store,
-    run: Run,
+    run: AnyRun,
     seeds: Sequence[int] | None = None,
     *,
     device: str | None = None,
@@ -69,42 +100,48 @@ def resume(
 ) -> list[int]:
     """Start workers for unfinished and damaged seeds again, by default all that are not at work; return which ones.
 
-    Each goes on after its last round that can be read. Raises as `start` does.
+    Each goes on after its last round that can be read, a pre-training from its start. Raises as `start` does.
     """
     _refuse_example(run)
     wanted = unfinished(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
     wanted = [seed for seed in wanted if not run.seed(seed).is_sound()]
+    if isinstance(run, Run):
+        check_start(store, run.config, wanted)
     _launch(store, run, wanted, device, threads, tied)
     return wanted
 
 
-def unfinished(run: Run) -> list[int]:
+def unfinished(run: AnyRun) -> list[int]:
     """Return the seeds that lack rounds, or have some that cannot be read, and have no worker."""
     idle = [seed for seed in run.seeds() if run.seed(seed).status().state not in ACTIVE]
     return [seed for seed in idle if not run.seed(seed).is_sound()]
 
 
-def _refuse_example(run: Run) -> None:
+def _refuse_example(run: AnyRun) -> None:
     if run.is_example:
         raise StoreError(f"{run.name} is a bundled example, which nothing is added to: choose a store of your own.")
 
 
-def _launch(store: Store, run: Run, seeds: Sequence[int], device: str | None, threads: int | None, tied: bool) -> None:
+def _launch(
+    store: Store, run: AnyRun, seeds: Sequence[int], device: str | None, threads: int | None, tied: bool
+) -> None:
     with ExitStack() as held:
         orders = [_order(run.seed(seed), device, threads, held) for seed in dict.fromkeys(seeds)]
         for order in orders:
             _spawn(store, run, order, tied)
 
 
-def _order(seed_run: SeedRun, device: str | None, threads: int | None, held: ExitStack) -> Order:
+def _order(seed_run: SeedFolder, device: str | None, threads: int | None, held: ExitStack) -> Order:
     settings = settle(seed_run, threads, device)
     seed_run.make()
     lock = _lock(seed_run)
     held.callback(os.close, lock)
+    # Whoever follows the worker must not meet what it is about to clear away.
+    seed_run.drop_unfinished()
     return Order(seed_run, settings, lock)
 
 
-def _lock(seed_run: SeedRun) -> int:
+def _lock(seed_run: SeedFolder) -> int:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -115,7 +152,7 @@ def _lock(seed_run: SeedRun) -> int:
         time.sleep(LOOK_AGAIN)
 
 
-def _spawn(store: Store, run: Run, order: Order, tied: bool) -> None:
+def _spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> None:
     seed_run, settings, queued_at = order.seed_run, order.settings, time.time()
     ticket, ticket_lock = join_line(store.queue_folder(), queued_at)
     try:
@@ -145,7 +182,7 @@ def _spawn(store: Store, run: Run, order: Order, tied: bool) -> None:
 
 
 def _worker_process(
-    store: Store, run: Run, order: Order, ticket: Path, ticket_lock: int, tied: bool
+    store: Store, run: AnyRun, order: Order, ticket: Path, ticket_lock: int, tied: bool
 ) -> subprocess.Popen[bytes]:
     seed_run, settings = order.seed_run, order.settings
     command = [sys.executable, "-m", "glt.jobs.worker", str(store.root.resolve()), run.name, str(seed_run.seed)]

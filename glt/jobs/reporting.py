@@ -10,7 +10,7 @@ from typing import Any
 
 from glt.errors import StoreError
 from glt.jobs.parent import is_orphan
-from glt.store import Progress, SeedRun, State, Status
+from glt.store import Progress, SeedFolder, State, Status
 from glt.store.liveness import identity
 
 LOOK_AGAIN = 1.0
@@ -20,7 +20,7 @@ HEARTBEAT = 5.0
 class Reporter:
     """Observer of a worker; a thread writes its status every second that brings news, and every five without."""
 
-    def __init__(self, seed_run: SeedRun, threads: int, parent: int | None = None) -> None:
+    def __init__(self, seed_run: SeedFolder, threads: int, parent: int | None = None) -> None:
         pid, started = identity()
         before = seed_run.status()
         self._seed_run = seed_run

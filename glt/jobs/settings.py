@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from glt.errors import ConfigError, JobError
-from glt.store import SeedRun
+from glt.store import SeedFolder
 
 THREADS_VARIABLE = "GLT_THREADS"
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -26,7 +26,7 @@ class Settings:
         return {**os.environ, **counts, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
 
 
-def settle(seed_run: SeedRun, threads: int | None, device: str | None) -> Settings:
+def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Settings:
     """Return the settings recorded for a seed, or for a new seed those wanted (default: one thread, cpu).
 
     Raises JobError when others are asked for than the seed began with.
@@ -38,7 +38,7 @@ def settle(seed_run: SeedRun, threads: int | None, device: str | None) -> Settin
     return Settings(recorded.get("threads") or wanted, recorded.get("device") or device or "cpu")
 
 
-def _check(seed_run: SeedRun, name: str, recorded: object, wanted: object) -> None:
+def _check(seed_run: SeedFolder, name: str, recorded: object, wanted: object) -> None:
     if None not in (recorded, wanted) and recorded != wanted:
         raise JobError(
             f"Seed {seed_run.seed} of {seed_run.path.parent.name} was begun with {name} = {recorded} and must go on "

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from glt.errors import JobError, StoreError
-from glt.store import Run, SeedRun, Status
+from glt.store import AnyRun, SeedFolder, Status
 from glt.store.liveness import ACTIVE, same_process
 
 GRACE = 30.0
@@ -18,7 +18,7 @@ LOOK_AGAIN = 0.05
 FINAL = ("done", "failed", "stopped")
 
 
-def stop(run: Run, seeds: Sequence[int] | None = None, grace: float = GRACE) -> list[int]:
+def stop(run: AnyRun, seeds: Sequence[int] | None = None, grace: float = GRACE) -> list[int]:
     """Stop the workers of these seeds (default all), waiting ones too, and return which were stopped.
 
     Whole rounds stay; a worker that has not ended after `grace` seconds is killed. Raises JobError for a worker on
@@ -64,7 +64,7 @@ def _ended(status: Status, deadline: float) -> bool:
     return True
 
 
-def _settle(seed_run: SeedRun, before: Status) -> None:
+def _settle(seed_run: SeedFolder, before: Status) -> None:
     """Write "stopped" for a worker that had no time to do so itself, unless another one has begun."""
     with suppress(StoreError), seed_run.lock():
         if seed_run.status().state not in FINAL:

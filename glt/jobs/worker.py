@@ -1,4 +1,4 @@
-"""The worker process: waits in line, then computes the rounds of one seed.
+"""The worker process: waits in line, then computes what one seed lacks.
 
 `python -m glt.jobs.worker STORE RUN SEED`; torch is imported only once a slot is free.
 """
@@ -19,8 +19,10 @@ from glt.jobs.parent import die_with_parent
 from glt.jobs.queueing import join_line, slot_count, wait_for_slot
 from glt.jobs.reporting import Reporter
 from glt.jobs.settings import DEVICES, Settings
-from glt.store import SeedRun, State, Store
+from glt.jobs.work import compute
+from glt.store import SeedFolder, SeedRun, State, Store
 from glt.store.lock import own_inherited
+from glt.tickets.start import source_of
 
 DONE, FAILED, STOPPED = 0, 1, 130
 
@@ -32,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         die_with_parent(options.tied)
     try:
         store = Store(options.store)
-        seed_run = store.find(options.run).seed(options.seed)
+        seed_run = store.find_any(options.run).seed(options.seed)
         if options.lock is not None:
             own_inherited(seed_run.lock_path, options.lock)
         with seed_run.lock():
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _work(store: Store, seed_run: SeedRun, settings: Settings, options: argparse.Namespace) -> int:
+def _work(store: Store, seed_run: SeedFolder, settings: Settings, options: argparse.Namespace) -> int:
     queue = store.queue_folder()
     if options.ticket is None:
         options.ticket = join_line(queue, time.time())[0]
@@ -58,7 +60,7 @@ def _work(store: Store, seed_run: SeedRun, settings: Settings, options: argparse
 
 
 def _outcome(
-    reporter: Reporter, queue: Path, seed_run: SeedRun, settings: Settings, ticket: Path
+    reporter: Reporter, queue: Path, seed_run: SeedFolder, settings: Settings, ticket: Path
 ) -> tuple[State, str | None]:
     try:
         if wait_for_slot(queue, ticket, slot_count(settings.threads), reporter.should_stop) is None:
@@ -83,23 +85,19 @@ def unexpected(error: Exception) -> str:
     return f"{type(error).__name__} ({lines[0]}): see log.txt, then resume the run."
 
 
-def _compute(seed_run: SeedRun, reporter: Reporter, settings: Settings) -> State:
+def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> State:
     import torch
 
     from glt.data import load_graph
     from glt.sparse import keep_freed_memory
-    from glt.tickets.search import Stopped, find_tickets
 
     keep_freed_memory()
     torch.set_num_threads(settings.threads)
     if settings.device == "cuda" and not torch.cuda.is_available():
         raise JobError("There is no CUDA device here: start the run with --device cpu.")
-    record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash)
-    try:
-        find_tickets(seed_run, reporter, settings.device)
-    except Stopped:
-        return "stopped"
-    return "done"
+    source = source_of(seed_run) if isinstance(seed_run, SeedRun) else None
+    record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash, source)
+    return compute(seed_run, reporter, settings.device)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,6 +1,7 @@
 """The run folder: the only place that knows names on disk; stores, runs, seeds, and how they are written safely."""
 
 from glt.store.naming import run_name as run_name
+from glt.store.opening import KnownRun as KnownRun
 from glt.store.pretraining import FirstLayer as FirstLayer
 from glt.store.pretraining import Pretraining as Pretraining
 from glt.store.pretraining import PretrainingSeed as PretrainingSeed

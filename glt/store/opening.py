@@ -9,13 +9,13 @@ from glt.errors import StoreError
 from glt.store import paths
 from glt.store.pretraining import PRETRAINING, Pretraining
 from glt.store.run import KIND, RUN, Run, read_document
-from glt.store.run_folder import AnyRun
 
 # Whatever else a folder may hold one day gets a line here.
-KINDS: dict[str, Callable[[Path, bool], AnyRun]] = {RUN: Run.open, PRETRAINING: Pretraining.open}
+KnownRun = Run | Pretraining
+KINDS: dict[str, Callable[[Path, bool], KnownRun]] = {RUN: Run.open, PRETRAINING: Pretraining.open}
 
 
-def open_folder(path: Path, writable: bool = True) -> AnyRun:
+def open_folder(path: Path, writable: bool = True) -> KnownRun:
     """Open a run of any kind; raises StoreError when it cannot be opened, or its kind is unknown here."""
     kind = read_document(path / paths.CONFIG).get(KIND, RUN)
     if kind not in KINDS:

@@ -10,7 +10,7 @@ from glt.errors import StoreError
 from glt.pretraining.config import PretrainConfig
 from glt.store import paths, trash
 from glt.store.naming import run_name
-from glt.store.opening import open_folder
+from glt.store.opening import KnownRun, open_folder
 from glt.store.pretraining import Pretraining, write_pretrain_config
 from glt.store.run import Run, write_config
 from glt.store.run_folder import AnyRun, folder_size
@@ -38,6 +38,10 @@ class Store:
         """Return all pre-training runs that can be opened, by name."""
         return [run for run in self._scan()[0] if isinstance(run, Pretraining)]
 
+    def all_runs(self) -> list[KnownRun]:
+        """Return all runs of whatever kind that can be opened, by name."""
+        return self._scan()[0]
+
     def damaged(self) -> list[tuple[Path, str]]:
         """Return the folders that cannot be opened, each with the sentence that says why."""
         return self._scan()[1]
@@ -53,7 +57,7 @@ class Store:
         """Return a pre-training run by name or path; raises StoreError with near names, or for a run with rounds."""
         return Pretraining.open(*self._place(name))
 
-    def find_any(self, name: str) -> AnyRun:
+    def find_any(self, name: str) -> KnownRun:
         """Return a run of whatever kind by name or path; raises StoreError with near names."""
         return open_folder(*self._place(name))
 
@@ -120,12 +124,12 @@ class Store:
             return elsewhere, True
         raise StoreError(self._unknown(name))
 
-    def _scan(self) -> tuple[list[AnyRun], list[tuple[Path, str]]]:
+    def _scan(self) -> tuple[list[KnownRun], list[tuple[Path, str]]]:
         opened = [(folder, self._open(folder)) for folder in self._folders()]
         runs = [run for _, run in opened if not isinstance(run, StoreError)]
         return runs, [(folder, str(error)) for folder, error in opened if isinstance(error, StoreError)]
 
-    def _open(self, folder: Path) -> AnyRun | StoreError:
+    def _open(self, folder: Path) -> KnownRun | StoreError:
         try:
             return open_folder(folder, self.writable)
         except StoreError as error:

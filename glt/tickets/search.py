@@ -13,6 +13,7 @@ from glt.masks import Masks
 from glt.methods import METHODS, Proposal, RoundContext
 from glt.randomness import stream
 from glt.store import Event, Progress, RoundRecord, SeedRun, Store
+from glt.tickets.start import source_of, with_first_layer
 from glt.training.loop import EpochResult, Schedule, TrainResult, train
 from glt.training.network import Network
 from glt.training.problem import Arrays, Problem
@@ -43,7 +44,8 @@ def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> 
     problem = Problem(config, load_graph(config.dataset), device)
     if next_round == 0:
         draw = METHODS.get(config.method).initialisation(config)
-        seed_run.write_init(problem.initial_weights(seed_run.seed, draw))
+        theta0 = problem.initial_weights(seed_run.seed, draw)
+        seed_run.write_init(with_first_layer(theta0, source_of(seed_run), problem.graph))
     search = _Search(problem, seed_run, observer)
     for round_ in range(next_round, config.rounds + 1):
         search.compute(round_)

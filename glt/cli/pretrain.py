@@ -1,0 +1,63 @@
+"""`pretrain`: train a first layer without labels, for runs to start from."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from glt.cli.arguments import add_computing, add_json, add_store, assignment, open_store, seeds
+from glt.cli.verb import VERBS, Verb
+
+if TYPE_CHECKING:
+    from glt.store import Pretraining
+
+NAMES = ("dataset", "augmentation", "task", "hidden")
+HELP = {
+    "dataset": "data set",
+    "augmentation": "how the two views differ from the graph: edges, nodes, features or subgraph",
+    "task": "node or link; for links only training edges are seen, so that none to be predicted is",
+    "hidden": "width of the first layer it is for (default: 512)",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what is trained, for which seeds, where it is kept."""
+    for name in NAMES:
+        parser.add_argument(f"--{name}", metavar=name[0].upper(), help=HELP[name])
+    parser.add_argument("--seeds", type=seeds, default=[0], metavar="N,...", help="as in 0,1,2 or 0-4 (default: 0)")
+    parser.add_argument(
+        "--set",
+        type=assignment,
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="any other setting, as in --set share=.1 patience=50",
+    )
+    add_store(parser)
+    add_computing(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    """Start workers for the seeds and follow them to their end."""
+    from glt.cli.computing import compute
+    from glt.jobs import start_pretraining
+    from glt.pretraining.config import resolve_pretraining
+
+    store = open_store(args, writable=True)
+    config = resolve_pretraining(settings(args))
+
+    def launch() -> tuple[Pretraining, list[int]]:
+        computing = {"device": args.device, "threads": args.threads, "tied": not args.detach}
+        return start_pretraining(store, config, args.seeds, **computing), args.seeds
+
+    return compute(args, launch)
+
+
+def settings(args: Namespace) -> dict[str, Any]:
+    """Return the settings the arguments name; `--set` wins."""
+    return {name: value for name in NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
+
+
+VERBS.register(Verb("pretrain", "Pre-train a first layer that runs can start from (GraphCL)", add_arguments, run))

@@ -1,0 +1,30 @@
+"""Seeds as people list them: numbers and ranges with commas between them."""
+
+from __future__ import annotations
+
+import re
+
+from glt.errors import ConfigError
+
+MOST = 1000
+RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+
+
+def read_seeds(text: str) -> tuple[int, ...]:
+    """Return the seeds that `text` lists, each once; raises ConfigError for anything else.
+
+    >>> read_seeds("0, 3-5"), read_seeds("7")
+    ((0, 3, 4, 5), (7,))
+    """
+    found: dict[int, None] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        match = RANGE.fullmatch(part)
+        if match is None:
+            raise ConfigError(f"{part!r} is no seed: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if not first <= last < first + MOST:
+            raise ConfigError(f"{part!r} is no range of 1 to {MOST} seeds.")
+        found.update(dict.fromkeys(range(first, last + 1)))
+    if not found:
+        raise ConfigError("No seed is given: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
+    return tuple(found)
