@@ -32,7 +32,7 @@ class Arm:
     """
 
     words: str
-    values: Mapping[str, Any]
+    settings: Mapping[str, Any]
     stage: int = 0
     reads: str = ""
     any_of: str = ""

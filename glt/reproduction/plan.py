@@ -136,11 +136,11 @@ def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[in
 
 def arm_config(experiment: Experiment, setting: Setting, arm: Arm) -> RunConfig:
     """Return the configuration of an arm, the preset `official` filled in; raises ConfigError when it has none."""
-    return resolve({**setting._asdict(), "rounds": experiment.rounds, **arm.values}, PRESET)
+    return resolve({**setting._asdict(), "rounds": experiment.rounds, **arm.settings}, PRESET)
 
 
 def _unavailable(setting: Setting, arm: Arm, error: ConfigError) -> str:
-    method = str(arm.values.get("method", ""))
+    method = str(arm.settings.get("method", ""))
     if method not in METHODS.names():
         return f"The method {method!r} is not part of this version."
     if setting.task not in TASKS.names():
@@ -157,7 +157,7 @@ def _is_with(config: RunConfig, plain: RunConfig, option: str) -> bool:
 
 def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run]:
     """Yield runs that are of the same arm under other settings: never those that start or prune in another way."""
-    same = {"dataset", "task", "model", "method", "p_graph", "p_weight", "pretraining", *arm.values}
+    same = {"dataset", "task", "model", "method", "p_graph", "p_weight", "pretraining", *arm.settings}
     wanted = _flat(config)
     for run in runs:
         alike = all(_flat(run.config).get(name) == wanted.get(name) for name in same)

@@ -21,7 +21,7 @@ def bundled_examples(folder: Path = EXAMPLES) -> list[Run]:
 
 def points(needs: Sequence[Need]) -> list[Point]:
     """Return arms as the points of a sweep: what sets each apart, and its configuration."""
-    return [Point(dict(need.arm.values), need.config) for need in needs if need.config is not None]
+    return [Point(dict(need.arm.settings), need.config) for need in needs if need.config is not None]
 
 
 def estimate(plan: Plan, store: Store, timed: Sequence[Run]) -> Forecast:

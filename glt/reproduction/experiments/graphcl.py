@@ -14,7 +14,7 @@ def arms(setting: Setting) -> tuple[Arm, ...]:
         f"from it with `python -m glt run {where} --model {setting.model} --method ugs --preset official "
         "--set pretraining=NAME`."
     )
-    return UGS, Arm("UGS from GraphCL", UGS.values, any_of="pretraining", how=how)
+    return UGS, Arm("UGS from GraphCL", UGS.settings, any_of="pretraining", how=how)
 
 
 EXPERIMENTS.register(

@@ -13,7 +13,7 @@ DRAWS = 3
 
 def arms(setting: Setting) -> tuple[Arm, ...]:
     """Return UGS, and after it several draws of fresh weights under the masks it found."""
-    source = run_name(resolve({**setting._asdict(), **UGS.values}, PRESET))
+    source = run_name(resolve({**setting._asdict(), **UGS.settings}, PRESET))
     return UGS, *(_draw(source, number) for number in range(DRAWS))
 
 

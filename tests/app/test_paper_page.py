@@ -1,0 +1,98 @@
+"""Paper: contents with verdicts, the open section, what is missing and its button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from glt.presets import resolve
+from glt.reproduction import Plan, in_order
+from glt.reproduction.starting import EXAMPLES
+from glt.store import Run, Store
+
+OpenPage = Callable[..., AppTest]
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+@pytest.fixture
+def official(store: Store, draw_seed: Callable[..., None]) -> Run:
+    """UGS with the paper's settings, two seeds of twenty rounds that begin at 80 %."""
+    run = store.create(resolve({"method": "ugs"}, "official"))
+    for seed in (0, 1):
+        draw_seed(run.seed(seed), 20)
+    return run
+
+
+def test_an_empty_store_says_what_everything_needs(store: Store, open_page: OpenPage) -> None:
+    app = open_page("paper")
+    assert not app.exception
+    assert [error.value for error in app.error] == []
+    assert len(app.radio(key="experiment").options) == len(in_order())
+    assert "Not run yet: needs 3 runs, seeds 0, 1, 2: time not known yet" in texts(app)
+    assert app.code[0].value == "python -m glt reproduce node-classification --dataset cora --model gcn --seeds 0,1,2"
+    assert app.button(key="reproduce").label == "Run what is missing (3 runs)"
+
+
+@pytest.mark.parametrize("name", [experiment.name for experiment in in_order()])
+def test_every_section_opens_on_a_filled_store(name: str, official: Run, open_page: OpenPage) -> None:
+    app = open_page("paper", experiment=name)
+    assert not app.exception
+    assert [error.value for error in app.error] == []
+    assert app.query_params["experiment"] in (name, [name])
+
+
+def test_ours_and_theirs_stand_side_by_side(official: Run, open_page: OpenPage) -> None:
+    app = open_page("paper", experiment="teaser", seeds="0-1")
+    table = app.table[0].value
+    ugs = table[(table["Method"] == "UGS") & (table["Round"] == "k = 4")]
+    assert ugs["Paper"].item() == "80.8 %"
+    assert ugs["Ours"].item().startswith("76.1 ")
+    assert "So far: MACs" not in texts(app)
+    assert "UGS up to" in texts(app)
+    assert app.button(key="reproduce").label == "Run what is missing (2 runs)"
+
+
+def test_the_choice_is_in_the_address_and_a_setting_without_panel_is_said(store: Store, open_page: OpenPage) -> None:
+    app = open_page("paper", experiment="random-tickets", dataset="pubmed", model="gat")
+    assert not app.exception
+    assert "The paper has no such panel; shown is Cora with GCN." in texts(app)
+    app = open_page("paper", experiment="node-classification", dataset="pubmed", model="gat")
+    assert "weight exp(0)" in texts(app)
+
+
+def test_bad_seeds_are_one_sentence(store: Store, open_page: OpenPage) -> None:
+    app = open_page("paper", seeds="x")
+    assert not app.exception
+    assert ["'x' is no seed" in error.value for error in app.error] == [True]
+
+
+def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Begun:
+        run = official
+
+    started: list[tuple[Plan, Store]] = []
+
+    def start(plan: Plan, store: Store) -> list[Begun]:
+        started.append((plan, store))
+        return [Begun()]
+
+    monkeypatch.setattr("app.widgets.exhibiting.start", start)
+    app = open_page("paper", experiment="teaser", seeds="0-1")
+    app.button(key="reproduce").click().run()
+    assert not app.exception
+    ((plan, _),) = started
+    assert [need.arm.words for need in plan.startable] == ["Random pruning", "ADMM"]
+    assert app.title[0].value == "Runs"
+
+
+def test_the_examples_fill_four_experiments(store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.widgets.opened.EXAMPLES", EXAMPLES)
+    for name in ("teaser", "node-classification", "subgraph-gallery", "measurements"):
+        app = open_page("paper", experiment=name)
+        assert not app.exception
+        assert "Everything is there for seeds 0, 1, 2." in texts(app)

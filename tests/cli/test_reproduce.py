@@ -1,0 +1,90 @@
+"""`glt reproduce`: the list, dry runs, what is refused, and a run of what is missing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from glt.store import Store
+
+Glt = Callable[..., "subprocess.CompletedProcess[str]"]
+
+pytestmark = pytest.mark.usefixtures("fake_engine")
+
+
+def test_without_a_name_it_lists_the_experiments(glt: Glt, store: Store) -> None:
+    listed = glt("reproduce")
+    assert listed.returncode == 0, listed.stderr
+    assert "node-classification" in listed.stdout
+    assert "Table A5" in listed.stdout
+    document = json.loads(glt("reproduce", "--json").stdout)
+    assert document[0]["experiment"] == "teaser"
+    assert document[0]["settings"] == [
+        {"dataset": "cora", "model": "gcn", "task": "node"},
+        {"dataset": "citeseer", "model": "gcn", "task": "node"},
+    ]
+
+
+def test_a_dry_run_only_says_what_is_missing(glt: Glt, store: Store) -> None:
+    said = glt("reproduce", "teaser", "--no-examples", "--seeds", "0-1", "--dry-run")
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.splitlines()[0] == "The summary (Figure 1): cora gcn node"
+    assert "Missing: 3 runs, seeds 0, 1: about" in said.stdout
+    assert not store.root.exists()
+    document = json.loads(glt("reproduce", "teaser", "--no-examples", "--dry-run", "--json").stdout)
+    assert [need["lacking"] for need in document["needs"]] == [[0, 1, 2]] * 3
+    assert document["missing"]["epochs"] > 0
+
+
+def test_examples_are_not_computed_again(glt: Glt, store: Store) -> None:
+    said = glt("reproduce", "teaser", "--seeds", "0-4")
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.splitlines()[-1] == "Missing: nothing."
+    assert not store.root.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("teasr",), "Unknown experiment 'teasr': did you mean 'teaser'?"),
+        (("teaser", "--dataset", "pubmed"), "The paper has no teaser for pubmed: choose one of"),
+        (("teaser", "--model", "gat"), "The paper has no teaser for gat"),
+        (("teaser", "--seeds", "x"), "'x' is no seed"),
+    ],
+)
+def test_bad_input_is_one_line_and_starts_nothing(
+    arguments: tuple[str, ...], told: str, glt: Glt, store: Store
+) -> None:
+    refused = glt("reproduce", *arguments)
+    assert refused.returncode == 2
+    assert told in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert not store.root.exists()
+
+
+def test_what_is_missing_is_run_and_then_there(glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch) -> None:
+    fake_engine.setenv("FAKE_EPOCH", "0")
+    ran = glt("reproduce", "subgraph-gallery", "--no-examples", "--seeds", "0")
+    assert ran.returncode == 0, ran.stderr
+    (run,) = store.runs()
+    assert run.seed(0).whole_rounds() == 14
+    again = glt("reproduce", "subgraph-gallery", "--no-examples", "--seeds", "0", "--json")
+    assert json.loads(again.stdout)["needs"][0]["state"] == "complete"
+
+
+def test_arms_that_read_another_run_come_after_it(glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch) -> None:
+    fake_engine.setenv("FAKE_EPOCH", "0")
+    ran = glt("reproduce", "random-tickets", "--no-examples", "--seeds", "0")
+    assert ran.returncode == 0, ran.stderr
+    assert sorted(run.config.method for run in store.runs()) == ["reinit", "reinit", "reinit", "ugs"]
+    assert all(run.seed(0).is_complete() for run in store.runs())
+
+
+def test_detached_it_starts_what_waits_for_nothing(glt: Glt, store: Store) -> None:
+    begun = glt("reproduce", "random-tickets", "--no-examples", "--seeds", "0", "--detach")
+    assert begun.returncode == 0, begun.stderr
+    assert [run.config.method for run in store.runs()] == ["ugs"]
+    assert "the same command goes on with: Random GLT, draw 0" in begun.stdout

@@ -1,0 +1,184 @@
+"""What experiments need, and what a store has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glt.errors import ConfigError
+from glt.methods import METHODS
+from glt.presets import resolve
+from glt.reproduction import EXPERIMENTS, Arm, Experiment, Setting, in_order, make_plan
+from glt.reproduction.plan import arm_config
+from glt.reproduction.starting import command, cost_words, estimate, start
+from glt.store import Run, Store
+from glt.store.compact import pack_run
+
+CORA = Setting("cora", "gcn")
+ONE = Experiment("one", "One", "Figure 0", "UGS only.", (CORA,), lambda setting: (Arm("UGS", {"method": "ugs"}),), 0, 3)
+Draw = Callable[..., Run]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def draw(store: Store, draw_seed: Callable[..., None]) -> Draw:
+    """Write a run with the official settings, a given number of rounds for each seed."""
+
+    def draw(*rounds: int, **values: object) -> Run:
+        wanted = {"method": "ugs", "rounds": 3, **values}
+        run = store.create(resolve(wanted, "official"))
+        for seed, number in enumerate(rounds):
+            draw_seed(run.seed(seed), number)
+        return run
+
+    return draw
+
+
+def test_every_experiment_of_the_paper_is_there_in_its_order() -> None:
+    places = {experiment.name: experiment.place for experiment in in_order()}
+    assert list(places) == [
+        "teaser",
+        "node-classification",
+        "link-prediction",
+        "graphcl",
+        "ablation",
+        "random-tickets",
+        "subgraph-gallery",
+        "measurements",
+    ]
+    assert places["random-tickets"] == "Table 2"
+    assert len(EXPERIMENTS.get("node-classification").settings) == 9
+
+
+@pytest.mark.parametrize("experiment", list(EXPERIMENTS), ids=lambda experiment: experiment.name)
+def test_every_arm_can_be_configured_or_says_why_not(experiment: Experiment) -> None:
+    for setting in experiment.settings:
+        for need in make_plan(experiment, setting, [0], []).needs:
+            assert (need.config is None) == bool(need.unavailable)
+            assert need.config is None or need.state == "not run"
+
+
+def test_settings_are_the_papers() -> None:
+    config = arm_config(
+        EXPERIMENTS.get("node-classification"), Setting("citeseer", "gin"), Arm("UGS", {"method": "ugs"})
+    )
+    assert (config.hidden, config.rounds, config.gamma_graph, config.weight_decay) == (512, 20, 1e-5, 5e-4)
+    assert config.options["gin_aggregation"] == "mean"
+
+
+def test_admm_is_only_asked_of_the_gcn_on_nodes() -> None:
+    arms = EXPERIMENTS.get("node-classification").arms
+    assert [arm.settings["method"] for arm in arms(CORA)] == ["ugs", "random", "admm"]
+    assert [arm.settings["method"] for arm in arms(Setting("cora", "gat"))] == ["ugs", "random"]
+
+
+def test_the_ablation_changes_one_rate_at_a_time() -> None:
+    arms = EXPERIMENTS.get("ablation").arms(CORA)
+    rates = [(arm.settings["p_graph"], arm.settings["p_weight"]) for arm in arms]
+    assert rates == [(0.05, 0.2), (0.1, 0.2), (0.2, 0.2), (0.05, 0.1), (0.05, 0.4)]
+
+
+def test_a_setting_the_paper_lacks_is_refused_in_one_sentence() -> None:
+    with pytest.raises(ConfigError, match="no teaser for pubmed: choose one of cora gcn, citeseer gcn"):
+        EXPERIMENTS.get("teaser").setting("pubmed")
+    assert EXPERIMENTS.get("graphcl").setting(task="link") == Setting("cora", "gcn", "link")
+    assert EXPERIMENTS.get("teaser").nearest("citeseer", "gat") == Setting("citeseer", "gcn")
+
+
+def test_an_empty_store_lacks_everything(store: Store) -> None:
+    plan = make_plan(ONE, CORA, [0, 1], store.runs())
+    assert [need.lacking for need in plan.needs] == [(0, 1)]
+    assert not plan.runs
+    words = cost_words(plan, estimate(plan, store, []))
+    assert words.startswith("1 run, seeds 0, 1: time not known yet, adds about")
+
+
+def test_what_is_half_done_is_told_apart(store: Store, draw: Draw) -> None:
+    run = draw(3, 1)
+    plan = make_plan(ONE, CORA, [0, 1, 2], store.runs())
+    (need,) = plan.needs
+    assert need.run is not None
+    assert need.run.name == run.name
+    assert need.lacking == (1, 2)
+    assert need.state == "1 of 3 seeds complete, seed 1 goes on after round 1"
+    assert "about" in cost_words(plan, estimate(plan, store, store.runs()))
+
+
+def test_a_complete_store_lacks_nothing(store: Store, draw: Draw) -> None:
+    draw(3, 3)
+    plan = make_plan(ONE, CORA, [0, 1], store.runs())
+    assert (plan.needs[0].state, plan.lacking, plan.startable) == ("complete", (), ())
+    assert cost_words(plan, estimate(plan, store, [])) == "nothing"
+
+
+def test_an_example_counts_only_when_it_has_every_seed(draw: Draw, tmp_path: Path) -> None:
+    packed = pack_run(draw(3), tmp_path / "examples")
+    assert make_plan(ONE, CORA, [0], [packed]).needs[0].state == "complete"
+    (need,) = make_plan(ONE, CORA, [0, 1], [packed]).needs
+    assert need.lacking == (0, 1)
+    assert need.has_rounds
+
+
+def test_a_run_with_other_settings_stands_in_and_says_so(store: Store, draw: Draw) -> None:
+    draw(2, hidden=16)
+    (need,) = make_plan(ONE, CORA, [0], store.runs()).needs
+    assert need.stand_in is not None
+    assert need.differs == "hidden 16 instead of 512"
+    assert need.lacking == (0,)
+
+
+def test_other_rates_never_stand_in(store: Store, draw: Draw) -> None:
+    draw(2, hidden=16, p_graph=0.1)
+    assert make_plan(ONE, CORA, [0], store.runs()).needs[0].stand_in is None
+
+
+def test_random_tickets_wait_for_the_run_they_read(store: Store, draw: Draw, tmp_path: Path) -> None:
+    tickets = EXPERIMENTS.get("random-tickets")
+    plan = make_plan(tickets, CORA, [0], [])
+    assert [need.arm.stage for need in plan.lacking] == [0, 1, 1, 1]
+    assert [need.arm.words for need in plan.startable] == ["UGS"]
+    example = pack_run(draw(16, rounds=16), tmp_path / "examples")
+    # An example cannot be read from a store beside it, so UGS is wanted in the store as well.
+    assert make_plan(tickets, CORA, [0], [example]).needs[0].lacking == (0,)
+    plan = make_plan(tickets, CORA, [0], store.runs())
+    assert [need.arm.settings.get("draw") for need in plan.startable] == [0, 1, 2]
+
+
+def test_a_pre_trained_start_is_any_run_that_names_one(store: Store, draw: Draw) -> None:
+    graphcl = EXPERIMENTS.get("graphcl")
+    missing = make_plan(graphcl, CORA, [0], store.runs()).needs[1]
+    assert missing.config is None
+    assert "python -m glt pretrain" in missing.unavailable
+    draw(20, rounds=20, pretraining="cora-node-gcn-graphcl-00000000")
+    found = make_plan(graphcl, CORA, [0], store.runs())
+    assert found.needs[1].state == "complete"
+    assert found.needs[0].stand_in is None
+
+
+def test_a_method_that_is_not_there_is_said_in_words() -> None:
+    assert "reverse" not in METHODS.names()
+    arms = (Arm("Reverse", {"method": "reverse"}),)
+    (need,) = make_plan(Experiment("x", "X", "Figure 0", "", (CORA,), lambda setting: arms, 0), CORA, [0], []).needs
+    assert need.unavailable == "The method 'reverse' is not part of this version."
+    assert (need.state, need.lacking) == ("not available", ())
+
+
+def test_starting_starts_the_missing_seeds(store: Store, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw(3)
+    asked = []
+    monkeypatch.setattr("glt.reproduction.starting.start_all", lambda *given: asked.append(given) or [])
+    start(make_plan(ONE, CORA, [0, 1], store.runs()), store)
+    ((where, configs, seeds),) = asked
+    assert (where, [config.method for config in configs], seeds) == (store, ["ugs"], (0, 1))
+
+
+def test_the_command_says_what_the_button_does() -> None:
+    plan = make_plan(EXPERIMENTS.get("graphcl"), Setting("citeseer", "gcn", "link"), [0, 2], [])
+    wanted = "python -m glt reproduce graphcl --dataset citeseer --model gcn --task link --seeds 0,2"
+    assert command(plan) == wanted
