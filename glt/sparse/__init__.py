@@ -7,6 +7,7 @@ from glt.sparse.hidden import hidden_linear
 from glt.sparse.linear import as_dense, linear
 from glt.sparse.memory import keep_freed_memory
 from glt.sparse.operator import Adjacency, GraphOperator, MeanDegree
+from glt.sparse.pairs import inner_products
 from glt.sparse.structure import Structure, propagate
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "as_dense",
     "edge_softmax",
     "hidden_linear",
+    "inner_products",
     "keep_freed_memory",
     "linear",
     "propagate",

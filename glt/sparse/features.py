@@ -47,13 +47,21 @@ class Features:
         structure = Structure.from_entries(rows.astype(np.int64), matrix.indices.astype(np.int64), shape, device)
         values = torch.from_numpy(matrix.data).to(device, dtype)[structure.order]
         self._matrix, self._transposed = structure.matrix(values), structure.transposed(values)
+        self._latest: tuple[Tensor, int, Tensor] | None = None
 
     def times(self, weight: Tensor) -> Tensor:
         """Return features @ weight [N, H]; `weight` [F, H] is dense, or sparse CSR where no gradient is needed."""
         if weight.layout is torch.sparse_csr:
             return (self._matrix @ weight).to_dense()
         result: Tensor = _ConstantTimes.apply(weight, self._matrix, self._transposed)  # type: ignore[no-untyped-call]
+        self._latest = weight, weight._version, result
         return result
+
+    def latest(self, weight: Tensor) -> Tensor | None:
+        """Return the last product if it was that of `weight` and no step has changed it since."""
+        if self._latest is None or self._latest[0] is not weight or self._latest[1] != weight._version:
+            return None
+        return self._latest[2]
 
     def shuffled(self, order: Tensor) -> ShuffledFeatures:
         """Return the same rows in another order: node i has those of node order[i]."""
@@ -61,7 +69,7 @@ class Features:
 
 
 class ShuffledFeatures(Features):
-    """Features whose rows are in another order; the matrix itself is shared."""
+    """Features whose rows are in another order; the matrix itself is shared, and so is its last product."""
 
     def __init__(self, features: Features, order: Tensor) -> None:
         self._features = features
@@ -69,4 +77,5 @@ class ShuffledFeatures(Features):
 
     def times(self, weight: Tensor) -> Tensor:
         """Return the reordered rows of features @ weight."""
-        return self._features.times(weight)[self._order]
+        known = self._features.latest(weight)
+        return (self._features.times(weight) if known is None else known)[self._order]

@@ -12,6 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from glt.data.graph import Graph
 from glt.data.link_split import NonEdges
+from glt.sparse import inner_products
 from glt.training.tasks.base import TrainingPass
 from glt.training.tasks.link import CLUSTER_FORM, GRAPH_FORM, SLOPE
 
@@ -47,7 +48,7 @@ class CrossEntropy(LinkObjective):
 
     def pair_scores(self, rows: Tensor, pairs: Tensor) -> Tensor:
         """Return the inner product of each pair."""
-        return (rows[pairs[0]] * rows[pairs[1]]).sum(dim=1)
+        return inner_products(rows, pairs)
 
 
 class InfoClust(LinkObjective):
@@ -79,8 +80,7 @@ class InfoClust(LinkObjective):
 
     def pair_scores(self, rows: Tensor, pairs: Tensor) -> Tensor:
         """Return the cosine of each pair, 0 where an embedding is zero."""
-        directed = directions(rows)
-        return (directed[pairs[0]] * directed[pairs[1]]).sum(dim=1)
+        return inner_products(directions(rows), pairs)
 
 
 def embeddings(output: Tensor, weights: Mapping[str, Tensor]) -> Tensor:

@@ -7,7 +7,7 @@ import torch
 from scipy.sparse import csr_array
 
 from glt.data.graph import Graph
-from glt.sparse import Features, linear, row_normalised
+from glt.sparse import Features, inner_products, linear, row_normalised
 
 
 def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Graph) -> None:
@@ -41,3 +41,27 @@ def test_all_zero_rows_stay_zero_and_others_sum_to_one(small_graph: Graph) -> No
 def test_rows_with_negative_values_are_divided_by_their_magnitudes() -> None:
     result = row_normalised(csr_array(np.array([[-1.0, 1.0]])))
     np.testing.assert_allclose(result.toarray(), [[-0.5, 0.5]])
+
+
+def test_shuffled_rows_share_a_product_until_the_weight_changes(small_graph: Graph) -> None:
+    order = torch.tensor([3, 1, 0, 2, 5, 4])
+    features = Features(small_graph.features, dtype=torch.float64)
+    dense = torch.from_numpy(small_graph.features.toarray()).double()
+    weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
+    for _ in range(2):
+        product = features.times(weight)
+        assert features.latest(weight) is product
+        torch.testing.assert_close(features.shuffled(order).times(weight), dense[order] @ weight)
+        with torch.no_grad():
+            weight.mul_(-2)
+        assert features.latest(weight) is None
+        torch.testing.assert_close(features.shuffled(order).times(weight), dense[order] @ weight)
+    assert torch.autograd.gradcheck(lambda w: features.times(w).sum() * features.shuffled(order).times(w), (weight,))
+
+
+def test_inner_products_of_repeated_and_turned_pairs_have_the_gradient_of_the_formula() -> None:
+    rows = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
+    pairs = torch.tensor([[0, 1, 0, 1, 2], [1, 0, 1, 3, 2]])
+    expected = torch.stack([rows[i] @ rows[j] for i, j in pairs.t()])
+    torch.testing.assert_close(inner_products(rows, pairs), expected)
+    assert torch.autograd.gradcheck(inner_products, (rows, pairs))
