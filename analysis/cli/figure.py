@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the figure, its runs, what it shows and how wide it is."""
-    parser.add_argument("figure", metavar="NAME", help="which figure: accuracy, subgraphs")
+    parser.add_argument("figure", metavar="NAME", help="which figure: ablation, accuracy, subgraphs")
     add_runs(parser)
     parser.add_argument("--x", choices=("graph", "weight", "macs", "all"), default="graph", help="horizontal axis")
     add_score(parser)

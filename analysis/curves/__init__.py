@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.curves.ablation import ablation_figure
 from analysis.curves.figure import accuracy_figure
 
-__all__ = ["accuracy_figure"]
+__all__ = ["ablation_figure", "accuracy_figure"]

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from analysis import marks, theme
+from analysis import marks, palette, theme
 from analysis.tables.curve import Score, XAxis
 from glt.store import MacConvention
 
 HEIGHT = 540
 LARGEST_MARKER = 14.0
+EVEN_MARKER = 9.0
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Tables, choices and the y window (percent) of one figure."""
+    """Tables, choices and the y window (percent) of one figure.
+
+    Runs look like their method unless `styles` says otherwise by their names; `sized` lets marker area follow MACs.
+    """
 
     table: pd.DataFrame
     rounds: pd.DataFrame
@@ -28,6 +33,12 @@ class Frame:
     macs: MacConvention
     dark: bool
     shown: marks.Window
+    styles: Mapping[str, palette.Style] = field(default_factory=dict)
+    sized: bool = True
+
+    def style(self, run: str, method: str) -> palette.Style:
+        """Return how a run looks."""
+        return self.styles[run] if run in self.styles else palette.style(method)
 
     @property
     def ink(self) -> theme.Ink:
@@ -45,8 +56,11 @@ class Frame:
 
     def size(self, macs: ArrayLike) -> NDArray[np.float64]:
         """Return marker diameters in pixels."""
+        if not self.sized:
+            return np.full(np.shape(macs), EVEN_MARKER)
         return LARGEST_MARKER * np.sqrt(marks.area_share(macs, self.largest))
 
     def dashes(self) -> dict[str, str]:
-        """Return a line dash for every run: solid for the first of a method, others after it."""
-        return {run: DASHES[n % len(DASHES)] for run, n in marks.nth_of_method(self.table).items()}
+        """Return a line dash for every run: solid for the first of a method, others after it; of own style: solid."""
+        nth = marks.nth_of_method(self.table)
+        return {run: DASHES[0 if run in self.styles else n % len(DASHES)] for run, n in nth.items()}

@@ -14,24 +14,35 @@ from glt import formats
 
 def keys(frame: Frame, paper: bool) -> Iterator[go.Scatter]:
     """Yield the traces that only stand in the legends."""
-    dashes = frame.dashes()
-    for first in frame.table.drop_duplicates("run").to_dict("records"):
-        ink = palette.color(first["method"], frame.dark)
-        yield go.Scatter(
-            mode="lines+markers",
-            name=escape(first["label"]),
-            line={"color": ink, "width": 2.4, "dash": dashes[first["run"]]},
-            marker={"symbol": palette.style(first["method"]).symbol, "size": 9, "color": ink},
-            legendgroup=first["run"],
-            **_NOWHERE,
-        )
-    if frame.table["is_ticket"].any():
-        yield _key(frame, "ticket", palette.TICKET_SYMBOL, 15)
+    yield from run_keys(frame)
+    yield from ticket_key(frame)
     if paper:
         yield _key(frame, "printed in the paper", "circle-open", 10)
     for share in marks.KEY_SHARES if len(frame.table) else ():
         count = share * frame.largest
         yield _key(frame, formats.macs(count) + " MACs", "circle", float(frame.size(count)))
+
+
+def run_keys(frame: Frame) -> Iterator[go.Scatter]:
+    """Yield one key a run."""
+    dashes = frame.dashes()
+    for first in frame.table.drop_duplicates("run").to_dict("records"):
+        style = frame.style(first["run"], first["method"])
+        ink = style.color(frame.dark)
+        yield go.Scatter(
+            mode="lines+markers",
+            name=escape(first["label"]),
+            line={"color": ink, "width": 2.4, "dash": dashes[first["run"]]},
+            marker={"symbol": style.symbol, "size": 9, "color": ink},
+            legendgroup=first["run"],
+            **_NOWHERE,
+        )
+
+
+def ticket_key(frame: Frame) -> Iterator[go.Scatter]:
+    """Yield the key of stars, where there are any."""
+    if frame.table["is_ticket"].any():
+        yield _key(frame, "ticket", palette.TICKET_SYMBOL, 15)
 
 
 _NOWHERE = {"x": [None], "y": [None], "hoverinfo": "skip"}

@@ -22,7 +22,8 @@ def run_layers(frame: Frame, seeds: bool = True) -> Iterator[go.Scatter]:
     """Yield every run's traces, layer by layer, so that no run's stars lie under another's line."""
     for layer in (_band, *([_seeds] if seeds else []), _line, _rounds, _dense, _tickets):
         for run, curve in frame.table.groupby("run", sort=False):
-            yield from layer(frame, palette.color(curve["method"].iloc[0], frame.dark), curve.assign(run=run))
+            style = frame.style(run, curve["method"].iloc[0])
+            yield from layer(frame, style.color(frame.dark), curve.assign(run=run))
 
 
 def paper_layer(frame: Frame, printed: Sequence[marks.PaperMark]) -> Iterator[go.Scatter]:
@@ -89,7 +90,8 @@ def _line(frame: Frame, ink: str, curve: pd.DataFrame) -> Iterator[go.Scatter]:
 
 def _rounds(frame: Frame, ink: str, curve: pd.DataFrame) -> Iterator[go.Scatter]:
     rows = curve[(curve["round"] > 0) & ~curve["is_ticket"]]
-    yield from _points(frame, ink, rows, palette.style(curve["method"].iloc[0]).symbol, frame.size(rows["macs"]))
+    symbol = frame.style(curve["run"].iloc[0], curve["method"].iloc[0]).symbol
+    yield from _points(frame, ink, rows, symbol, frame.size(rows["macs"]))
 
 
 def _dense(frame: Frame, ink: str, curve: pd.DataFrame) -> Iterator[go.Scatter]:

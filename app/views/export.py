@@ -23,7 +23,6 @@ from analysis.export import (
     measurements_latex,
     tickets_latex,
 )
-from analysis.tables import caption
 from app.widgets import controls, frame, measuring, pickers, reading, sampling, scoring
 from app.widgets.opened import opened
 from glt.errors import ConfigError
@@ -71,7 +70,7 @@ def _page_choices() -> FigureChoices:
 
 def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        choices = _subgraph_choices(runs, choices) if what == "subgraphs" else _curve_choices(choices)
+        choices = _round_choices(runs, choices) if FIGURES.get(what).one_round else _curve_choices(choices)
     with st.skeleton(height=360):
         picture = _preview(what, runs, choices)
     with st.container(border=True, key="preview", horizontal_alignment="center"):
@@ -82,7 +81,7 @@ def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
     with st.container(horizontal=True, gap="small", key="downloads"):
         for kind in FORMATS:
             _download(kind.upper(), f"{name}.{kind}", MIME[kind], partial(_file, what, runs, choices, kind))
-        if what == "accuracy":
+        if not FIGURES.get(what).one_round:
             table = reading.curve_of(runs, choices.score, "graph", choices.macs, choices.tolerance)
             _download("CSV of its points", f"{name}.csv", "text/csv", partial(csv_bytes, table))
 
@@ -104,7 +103,7 @@ def _curve_choices(choices: FigureChoices) -> FigureChoices:
     )
 
 
-def _subgraph_choices(runs: list[Run], choices: FigureChoices) -> FigureChoices:
+def _round_choices(runs: list[Run], choices: FigureChoices) -> FigureChoices:
     seed = pickers.pick_shared_seed(runs)
     number = pickers.pick_round([run.seed(seed) for run in runs])
     sample = sampling.pick_sample(message_graph(runs[0].config))
@@ -126,9 +125,7 @@ def _file(what: str, runs: list[Run], choices: FigureChoices, kind: str) -> byte
 
 def _figure_caption(what: str, runs: list[Run], choices: FigureChoices) -> str:
     size = f"{VENUES[choices.venue].label}, {choices.width:g} in wide, fonts embedded. "
-    if what != "accuracy":
-        return size + f"Seed {choices.seed}, round {choices.round}."
-    return size + caption(reading.rounds_of(runs), choices.score, choices.macs, choices.tolerance, choices.paper)
+    return size + FIGURES.get(what).caption(reading.rounds_of(runs), choices)
 
 
 def _table(what: str, runs: list[Run]) -> None:

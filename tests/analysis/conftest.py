@@ -77,17 +77,31 @@ def make_scored(store: Store) -> MakeRun:
     return make
 
 
+@pytest.fixture
+def make_swept(store: Store) -> MakeRun:
+    """Write three seeds of a run whose score falls by `slope` points with the square of its graph sparsity."""
+
+    def make(slope: float = 10.0, rounds: int = 12, **settings: Any) -> Run:
+        run = store.create(RunConfig(rounds=max(rounds, 1), **settings))
+        for seed in range(3) if rounds >= 0 else ():
+            kept = (1 - run.config.p_graph) ** np.arange(rounds + 1)
+            write_scores(run.seed(seed), list(0.81 + 0.002 * seed - slope / 100 * (1 - kept) ** 2))
+        return run
+
+    return make
+
+
 def write_scores(seed_run: SeedRun, scores: Sequence[float]) -> None:
     seed_run.make()
     seed_run.write_status(Status(state="done", seed=seed_run.seed))
     masks = Masks(EdgeMask.full("directed", 2), WeightMask.full(SHAPES))
     tensors = {name: np.ones(shape, dtype=np.float32) for name, shape in SHAPES.items()}
     for number, score in enumerate(scores):
-        seed_run.write_round(scored(number, score), masks, tensors)
+        seed_run.write_round(scored(number, score, seed_run.config), masks, tensors)
 
 
-def scored(number: int, score: float) -> RoundRecord:
-    edges, weights = 0.95**number, 0.8**number
+def scored(number: int, score: float, config: RunConfig) -> RoundRecord:
+    edges, weights = (1 - config.p_graph) ** number, (1 - config.p_weight) ** number
     macs = {"dense_features": 1_996_600_000, "sparse_features": 35_000_000, "published": 2_007_000_000}
     return RoundRecord(
         round=number,

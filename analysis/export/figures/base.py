@@ -5,21 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.export.choices import FigureChoices
 from analysis.export.rendering import paper_style
+from analysis.tables.caption import caption
 from glt.registry import Registry
 from glt.store import Run
 
 
+def rounds_caption(rounds: pd.DataFrame, choices: FigureChoices) -> str:
+    """Say what a figure over all rounds of a `rounds_table` shows."""
+    return caption(rounds, choices.score, choices.macs, choices.tolerance, choices.paper)
+
+
 @dataclass(frozen=True)
 class PaperFigure:
-    """One figure: `make` draws it, in the style that `draw` has set, at `choices.width` inches."""
+    """One figure: `make` draws it, in the style that `draw` has set, at `choices.width` inches.
+
+    `caption` says what it shows of the runs' `rounds_table`. `one_round` is true of a figure that shows one round of
+    one seed, and so has a use for `choices.round`, `seed` and `sample` instead of axes and scores.
+    """
 
     name: str
     label: str
     make: Callable[[Sequence[Run], FigureChoices], Figure]
+    caption: Callable[[pd.DataFrame, FigureChoices], str] = rounds_caption
+    one_round: bool = False
 
 
 FIGURES: Registry[PaperFigure] = Registry("figure", "analysis.export.figures")
@@ -34,6 +47,8 @@ def draw(name: str, runs: Sequence[Run], choices: FigureChoices) -> Figure:
 
 def settled(figure: Figure) -> Figure:
     """Lay a figure out once and for all: laid out again at every save, its places would move in the last digits."""
-    figure.draw_without_rendering()
+    # The first layout may change which ticks there are, and so what their numbers take.
+    for _ in range(2):
+        figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure

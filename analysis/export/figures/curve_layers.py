@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,22 @@ from glt.store import MacConvention
 
 # Areas in square points, as matplotlib's scatter takes them.
 LARGEST_AREA = 22.0
+EVEN_AREA = 13.0
 STAR_AREA = 46.0
 OPEN_AREA = 26.0
 MOST_TICKS = 5
+# What a word at the foot takes of the x axis, as a share.
+WORD_WIDTH = 0.15
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Tables, choices and the y window (percent) of one panel."""
+    """Tables, choices and the y window (percent) of one panel.
+
+    Runs look like their method unless `styles` says otherwise by their names; `sized` lets marker area follow MACs,
+    `each_seed` draws every seed faintly.
+    """
 
     table: pd.DataFrame
     rounds: pd.DataFrame
@@ -35,25 +42,41 @@ class Panel:
     macs: MacConvention
     printed: Sequence[marks.PaperMark]
     window: marks.Window
+    styles: Mapping[str, palette.Style] = field(default_factory=dict)
+    sized: bool = True
+    each_seed: bool = True
+
+    def style(self, run: str, method: str) -> palette.Style:
+        """Return how a run looks."""
+        return self.styles[run] if run in self.styles else palette.style(method)
 
     def size(self, macs: pd.Series) -> np.ndarray:
         """Return marker areas in square points."""
+        if not self.sized:
+            return np.full(len(macs), EVEN_AREA)
         return LARGEST_AREA * marks.area_share(macs, float(self.table["macs"].max()))
 
     def dash(self, run: str) -> Any:
-        """Return the line style of a run: solid for the first of a method, others after it."""
+        """Return the line style of a run: solid for the first of a method, others after it; of own style: solid."""
+        if run in self.styles:
+            return DASHES[0]
         return DASHES[marks.nth_of_method(self.table)[run] % len(DASHES)]
 
 
 def draw_panel(area: Axes, panel: Panel) -> None:
     """Draw every layer, set the ranges and the ticks."""
-    for layer in (_band, _seeds, _line, _rounds, _tickets):
-        for _, curve in panel.table.groupby("run", sort=False):
-            layer(area, panel, curve, palette.color(curve["method"].iloc[0]))
-    _dense(area, panel)
+    draw_layers(area, panel)
     _printed(area, panel)
     _axes(area, panel)
     _words(area, panel)
+
+
+def draw_layers(area: Axes, panel: Panel) -> None:
+    """Draw the curves and the dense baselines, without ranges and words."""
+    for layer in (_band, _seeds, _line, _rounds, _tickets):
+        for run, curve in panel.table.groupby("run", sort=False):
+            layer(area, panel, curve, panel.style(run, curve["method"].iloc[0]).light)
+    _dense(area, panel)
 
 
 def _band(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
@@ -63,7 +86,7 @@ def _band(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
 
 
 def _seeds(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
-    if curve["seeds"].max() == 1:
+    if not panel.each_seed or curve["seeds"].max() == 1:
         return
     rounds = panel.rounds[panel.rounds["run"] == curve["run"].iloc[0]]
     for _, rows in rounds.groupby("seed"):
@@ -79,7 +102,8 @@ def _line(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
 
 def _rounds(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
     rows = curve[(curve["round"] > 0) & ~curve["is_ticket"]]
-    _points(area, panel, rows, ink, palette.style(curve["method"].iloc[0]).marker, panel.size(rows["macs"]))
+    marker = panel.style(curve["run"].iloc[0], curve["method"].iloc[0]).marker
+    _points(area, panel, rows, ink, marker, panel.size(rows["macs"]))
 
 
 def _tickets(area: Axes, panel: Panel, curve: pd.DataFrame, ink: str) -> None:
@@ -141,9 +165,29 @@ def _words(area: Axes, panel: Panel) -> None:
         area.annotate(
             text, (1, 100 * line.mean), (0, 2), area.get_yaxis_transform(), "offset points", ha="right", **small
         )
-    for gone in marks.exits(panel.table, panel.x, panel.window):
-        words = palette.words_color(gone.method)
+    leaving = sorted(marks.exits(panel.table, panel.x, panel.window), key=lambda gone: gone.x)
+    across = (area.transScale + area.transLimits).transform(
+        [(gone.x, panel.window.low) for gone in leaving] or [(1, 1)]
+    )
+    for level, gone in zip(_levels(across[:, 0]), leaving, strict=False):
+        words = panel.style(gone.run, gone.method).words
         text = f"to {formats.percent(gone.lowest, 0).replace(' ', '')}"
         area.annotate(
-            text, (gone.x, panel.window.low), (-4, 3), "data", "offset points", ha="right", color=words, **small
+            text,
+            (gone.x, panel.window.low),
+            (-4, 3 + 8 * level),
+            "data",
+            "offset points",
+            ha="right",
+            color=words,
+            **small,
         )
+
+
+def _levels(across: np.ndarray) -> list[int]:
+    """Return on which line each word at the foot stands, so that neighbours (shares of the axis) do not touch."""
+    levels: list[int] = []
+    for place in range(len(across)):
+        close = place > 0 and abs(across[place] - across[place - 1]) < WORD_WIDTH
+        levels.append(levels[-1] + 1 if close else 0)
+    return levels

@@ -20,31 +20,40 @@ ROOM_FOR_ONE_ROW = 5.0  # inches
 
 def add_legend(figure: Figure, panel: Panel) -> None:
     """Put the legend over the panels, where constrained layout keeps its place free."""
-    rows = [_runs(panel), _keys(panel)]
+    rows = [run_keys(panel), _keys(panel)]
     if figure.get_figwidth() > ROOM_FOR_ONE_ROW:
         rows = [[*rows[0], *rows[1]]]
-    # matplotlib fills a legend column by column; blanks keep each row together.
+    figure.legend(handles=by_row(rows), loc="outside upper left", ncols=max(map(len, rows)))
+
+
+def by_row(rows: Sequence[Sequence[Artist]]) -> list[Artist]:
+    """Return the keys in the order that keeps each row together: matplotlib fills a legend column by column."""
     blank = Line2D([], [], linestyle="none", label=" ")
-    handles: Sequence[Artist] = list(chain.from_iterable(zip_longest(*rows, fillvalue=blank)))
-    figure.legend(handles=handles, loc="outside upper left", ncols=max(map(len, rows)))
+    return list(chain.from_iterable(zip_longest(*rows, fillvalue=blank)))
 
 
-def _runs(panel: Panel) -> list[Line2D]:
+def run_keys(panel: Panel) -> list[Line2D]:
+    """Return one key a run of a panel."""
     firsts = panel.table.drop_duplicates("run").to_dict("records")
     return [_run(panel, first["run"], first["method"], first["label"]) for first in firsts]
 
 
 def _run(panel: Panel, run: str, method: str, label: str) -> Line2D:
-    ink, style = palette.color(method), palette.style(method)
+    style = panel.style(run, method)
     return Line2D(
-        [], [], color=ink, linewidth=1.1, linestyle=panel.dash(run), marker=style.marker, markersize=3.4, label=label
+        [],
+        [],
+        color=style.light,
+        linewidth=1.1,
+        linestyle=panel.dash(run),
+        marker=style.marker,
+        markersize=3.4,
+        label=label,
     )
 
 
 def _keys(panel: Panel) -> list[Line2D]:
-    keys = []
-    if panel.table["is_ticket"].any():
-        keys.append(_key("Ticket", palette.TICKET_MARKER, STAR_AREA))
+    keys = ticket_key(panel)
     if panel.printed:
         keys.append(_key("Paper", "o", OPEN_AREA, hollow=True))
     largest = float(panel.table["macs"].max())
@@ -52,6 +61,11 @@ def _keys(panel: Panel) -> list[Line2D]:
         area = float(panel.size(share * largest))
         keys.append(_key(f"{formats.macs(share * largest)} MACs", "o", area))
     return keys
+
+
+def ticket_key(panel: Panel) -> list[Line2D]:
+    """Return the key of stars, where a panel has any."""
+    return [_key("Ticket", palette.TICKET_MARKER, STAR_AREA)] if panel.table["is_ticket"].any() else []
 
 
 def _key(label: str, marker: str, area: float, hollow: bool = False) -> Line2D:

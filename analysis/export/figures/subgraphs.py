@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -138,4 +139,10 @@ def _class_key(label: int, name: str) -> Line2D:
     return Line2D([], [], linestyle="none", marker=marker, markersize=3.5, color=class_color(label), label=name)
 
 
-FIGURES.register(PaperFigure("subgraphs", "A part of the graph before and after pruning", subgraphs))
+def _caption(_: pd.DataFrame, choices: FigureChoices) -> str:
+    return f"Seed {choices.seed}, round {choices.round}."
+
+
+FIGURES.register(
+    PaperFigure("subgraphs", "A part of the graph before and after pruning", subgraphs, _caption, one_round=True)
+)

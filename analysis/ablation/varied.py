@@ -1,0 +1,135 @@
+"""Which settings differ among runs, and which runs vary one of them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from analysis import scale
+from analysis.palette import Style
+from glt.config import RunConfig
+from glt.errors import ConfigError, StoreError
+from glt.jobs.sweeping import value_words
+from glt.methods import METHODS
+from glt.presets import option_fields
+from glt.store import Run
+
+SHARED = ("dataset", "task", "model", "method")
+SHARES = frozenset({"p_graph", "p_weight"})
+MOST_PANELS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Varied:
+    """One panel: the setting that varies, its runs in the order of its values, and what is fixed that others vary."""
+
+    field: str
+    runs: tuple[Run, ...]
+    labels: Mapping[str, str]
+    fixed: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """Say what the panel keeps fixed, "" where nothing else varies among all the runs."""
+        return ", ".join(setting_words(name, value) for name, value in self.fixed.items())
+
+    def styles(self) -> dict[str, Style]:
+        """Return how each run looks, by name."""
+        return dict(zip(self.labels, scale.steps(len(self.runs)), strict=True))
+
+
+def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
+    """Return one panel for every setting that differs among runs with a finished round, in the config's order.
+
+    A panel takes the largest group of runs that differ in its setting alone; of equal groups, the one whose other
+    settings are more often the defaults. Raises StoreError without finished rounds, ConfigError when no setting
+    differs, too many do, or one never varies alone.
+    """
+    begun = [run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())]
+    if not begun:
+        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    settings = {run.name: settings_of(run.config) for run in begun}
+    fields = _differing(settings)
+    _check(fields)
+    return [_panel(field, fields, begun, settings) for field in fields]
+
+
+def panel_rounds(rounds: pd.DataFrame, panel: Varied) -> pd.DataFrame:
+    """Return the rows of a `rounds_table` that belong to a panel, its runs in order and labelled by their values."""
+    order = {run: place for place, run in enumerate(panel.labels)}
+    mine = rounds[rounds["run"].isin(order)]
+    mine = mine.assign(label=mine["run"].map(panel.labels))
+    return mine.sort_values("run", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
+
+
+def settings_of(config: RunConfig) -> dict[str, Any]:
+    """Return what shapes a run's rounds, flat, with the defaults of options its config does not name."""
+    options = {
+        name: owner.model_fields[name].get_default() for name, owner in option_fields(config).items()
+    } | config.options
+    ignored = METHODS.get(config.method).ignores
+    core = config.model_dump(exclude={"options", "rounds", *ignored})
+    return {**core, **{name: value for name, value in sorted(options.items()) if name not in ignored}}
+
+
+def setting_words(name: str, value: Any) -> str:
+    """Write a setting and its value as a legend says it.
+
+    >>> setting_words("p_graph", 0.05), setting_words("hidden", 64), setting_words("degree", "target")
+    ('p_graph = 5 %', 'hidden = 64', 'degree = target')
+    """
+    if name in SHARES:
+        return f"{name} = {100 * value:g} %"
+    return f"{name} = {'default' if value is None else value_words(value)}"
+
+
+def _differing(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    names = dict.fromkeys(name for each in settings.values() for name in each)
+    return [name for name in names if len({repr(each.get(name)) for each in settings.values()}) > 1]
+
+
+def _check(fields: Sequence[str]) -> None:
+    apart = [name for name in fields if name in SHARED]
+    if apart:
+        raise ConfigError(
+            f"An ablation is about one data set, task, model and method, but these runs differ in {apart[0]}: "
+            "choose runs of one sweep."
+        )
+    if not fields:
+        raise ConfigError(
+            "An ablation needs runs that differ in a setting: choose at least two of one sweep (python -m glt sweep)."
+        )
+    if len(fields) > MOST_PANELS:
+        raise ConfigError(
+            f"These runs differ in {len(fields)} settings ({', '.join(fields)}), more than the {MOST_PANELS} panels "
+            "there is room for: choose fewer runs."
+        )
+
+
+def _panel(field: str, fields: Sequence[str], runs: Sequence[Run], settings: Mapping[str, Mapping[str, Any]]) -> Varied:
+    others = [name for name in fields if name != field]
+    groups: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        groups.setdefault(tuple(repr(settings[run.name].get(name)) for name in others), []).append(run)
+    group = max(groups.values(), key=lambda members: (len(members), _defaults(settings[members[0].name], others)))
+    if len(group) < 2:
+        raise ConfigError(
+            f"No two of these runs differ in {field} alone: add the runs between them, as a full grid has them."
+        )
+    first = settings[group[0].name]
+    ordered = sorted(group, key=lambda run: _order(settings[run.name].get(field)))
+    labels = {run.name: setting_words(field, settings[run.name].get(field)) for run in ordered}
+    return Varied(field, tuple(ordered), labels, {name: first.get(name) for name in others})
+
+
+def _defaults(settings: Mapping[str, Any], names: Sequence[str]) -> int:
+    fields = RunConfig.model_fields
+    return sum(name in fields and settings.get(name) == fields[name].default for name in names)
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    number = isinstance(value, (int, float))
+    return not number, float(value) if number else 0.0, str(value)

@@ -1,0 +1,118 @@
+"""Accuracy of runs that differ in one setting, a panel for every such setting, with the closest stretch enlarged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis import marks
+from analysis.ablation import PanelAxes, Varied, ablation_panels, panel_axes, panel_rounds
+from analysis.export.choices import FigureChoices
+from analysis.export.figures.accuracy import THREE, WIDE_PANEL
+from analysis.export.figures.base import FIGURES, PaperFigure
+from analysis.export.figures.curve_layers import Panel, draw_layers, draw_panel
+from analysis.export.figures.legend import by_row, run_keys, ticket_key
+from analysis.tables import curve_table, rounds_table
+from analysis.tables.curve import XAxis
+from glt.store import Run
+
+# Height of a panel by its width, and of a row of its legend (inches).
+RATIO, LEGEND_ROW = 0.8, 0.16
+# Inches that the y axis takes, a letter of a key, its handle and the gaps around it.
+Y_AXIS, LETTER, HANDLE = 0.5, 0.044, 0.235
+BOX_INK = "#C00000"
+
+
+def ablation(runs: Sequence[Run], choices: FigureChoices) -> Figure:
+    """Draw one panel a setting that differs among the runs, over one axis or all three.
+
+    Raises StoreError when no round is finished, ConfigError when the runs do not differ in single settings.
+    """
+    axes: tuple[XAxis, ...] = THREE if choices.x == "all" else (choices.x,)
+    rounds = rounds_table(runs)
+    shown = [(varied, x) for varied in ablation_panels(runs) for x in axes]
+    across = _across(len(shown), len(axes), choices.width)
+    down = -(-len(shown) // across)
+    wide = choices.width / across
+    per_row = _per_row([varied for varied, _ in shown], wide)
+    rows = max(-(-(len(varied.runs) + 1) // per_row) + bool(varied.title) for varied, _ in shown)
+    height = down * (RATIO * wide + LEGEND_ROW * (rows + 1))
+    figure = Figure(figsize=(choices.width, height), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False).flat
+    for place, area in enumerate(grid):
+        if place < len(shown):
+            varied, x = shown[place]
+            panel = _draw(area, varied, x, rounds, choices)
+            _legend(area, panel, place, varied.title, per_row)
+            area.set_ylabel("" if place % across else marks.SCORE_TITLES[choices.score])
+        else:
+            area.set_visible(False)
+    return figure
+
+
+def _across(panels: int, axes: int, width: float) -> int:
+    if width <= WIDE_PANEL:
+        return 1
+    return axes if axes > 1 else min(panels, 2)
+
+
+def _draw(area: Axes, varied: Varied, x: XAxis, rounds: pd.DataFrame, choices: FigureChoices) -> Panel:
+    mine = panel_rounds(rounds, varied)
+    table = curve_table(mine, choices.score, x, choices.macs, choices.tolerance)
+    ranges = panel_axes(table, x, choices.near)
+    looks: dict[str, Any] = {"styles": varied.styles(), "sized": False, "each_seed": False}
+    panel = Panel(table, mine, x, choices.score, choices.macs, [], ranges.window, **looks)
+    draw_panel(area, panel)
+    area.set_xlim(ranges.first, ranges.last)
+    area.set_xlabel(marks.x_title(x, choices.macs, short=True))
+    _inset(area, panel, ranges)
+    return panel
+
+
+def _inset(area: Axes, panel: Panel, ranges: PanelAxes) -> None:
+    if ranges.box is None or ranges.corner is None:
+        return
+    inset = area.inset_axes(ranges.corner, zorder=6)
+    draw_layers(inset, panel)
+    if panel.x == "macs":
+        inset.set_xscale("log")
+    inset.set_xlim(ranges.box.left, ranges.box.right)
+    inset.set_ylim(ranges.box.low, ranges.box.high)
+    if panel.x == "macs":
+        inset.set_xticks([], minor=True)
+        inset.set_xticks([])
+    inset.tick_params(labelsize="x-small", pad=1.5, length=1.5)
+    inset.locator_params(axis="y", nbins=4)
+    for spine in inset.spines.values():
+        spine.set(visible=True, color=BOX_INK, linewidth=0.5)
+    area.indicate_inset_zoom(inset, edgecolor=BOX_INK, linewidth=0.6, alpha=0.9)
+
+
+def _legend(area: Axes, panel: Panel, place: int, title: str, per_row: int) -> None:
+    keys = [*run_keys(panel), *ticket_key(panel)]
+    rows = [keys[start : start + per_row] for start in range(0, len(keys), per_row)]
+    letter = f"({'abcdefghijkl'[place]}) " if title else ""
+    area.legend(
+        handles=by_row(rows),
+        loc="lower left",
+        bbox_to_anchor=(0, 1.01),
+        ncols=len(rows[0]),
+        title=f"{letter}{title}" or None,
+        alignment="left",
+        handlelength=1.2,
+        handletextpad=0.35,
+        columnspacing=0.8,
+        title_fontproperties={"weight": "bold"},
+    )
+
+
+def _per_row(panels: Sequence[Varied], wide: float) -> int:
+    longest = max(len(label) for varied in panels for label in varied.labels.values())
+    return max(1, int((wide - Y_AXIS) / (HANDLE + LETTER * longest) + LETTER))
+
+
+FIGURES.register(PaperFigure("ablation", "Ablation: one setting varied", ablation))
