@@ -11,19 +11,22 @@ from typing import Any
 import streamlit as st
 
 from analysis import palette
-from app.widgets import controls, frame, links, reading, settings
+from app.widgets import controls, frame, links, reading, settings, sweep_fields
 from app.widgets.opened import Opened, opened
-from glt import formats, jobs
+from glt import formats
 from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError
 from glt.jobs.forecast import Forecast
+from glt.jobs.sweeping import Point, grid_points, read_grid, start_all
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.presets import PRESETS, resolve
+from glt.seeds import read_seeds
 from glt.store import run_name
 from glt.training.tasks import TASKS
 
+MOST_LISTED = 6
 DEFAULT_SEEDS = "0, 1, 2, 3, 4"
 SHARED_SEEDS = "Each method is a run of its own. Runs share their seeds, so every comparison is between equal starts."
 
@@ -37,14 +40,20 @@ class Draft:
     seeds: str
     preset: str
     filled: Mapping[str, str]
+    grid: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One configuration a method, and the seeds they share."""
+    """One run a method, or one for each of a sweep's points, and the seeds they share."""
 
-    configs: tuple[RunConfig, ...]
+    points: tuple[Point, ...]
     seeds: tuple[int, ...]
+
+    @property
+    def configs(self) -> tuple[RunConfig, ...]:
+        """The configuration of every run."""
+        return tuple(point.config for point in self.points)
 
 
 def page() -> None:
@@ -61,23 +70,15 @@ def plan(draft: Draft) -> Plan:
     """Return what the form asks for; raises ConfigError, one sentence, for the first thing that cannot be."""
     if not draft.methods:
         raise ConfigError("No method is chosen: choose at least one.")
-    configs = tuple(resolve(_values(draft, method), draft.preset) for method in draft.methods)
-    return Plan(configs, read_seeds(draft.seeds))
+    points = tuple(point for method in draft.methods for point in _points(draft, method))
+    return Plan(points, read_seeds(draft.seeds))
 
 
-def read_seeds(text: str) -> tuple[int, ...]:
-    """Read seeds as people list them; raises ConfigError for anything else.
-
-    >>> read_seeds("0, 1,2"), read_seeds("7")
-    ((0, 1, 2), (7,))
-    """
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts:
-        raise ConfigError("No seed is given: list whole numbers with commas between them, as in 0, 1, 2.")
-    for part in parts:
-        if not (part.isascii() and part.isdigit()):
-            raise ConfigError(f"Seed {part!r} is not a whole number: list seeds like 0, 1, 2.")
-    return tuple(dict.fromkeys(int(part) for part in parts))
+def _points(draft: Draft, method: str) -> Sequence[Point]:
+    values = _values(draft, method)
+    if not draft.grid:
+        return [Point({}, resolve(values, draft.preset))]
+    return grid_points(values, read_grid(draft.grid.items()), draft.preset)
 
 
 def _form() -> Draft:
@@ -98,7 +99,8 @@ def _form() -> Draft:
     with st.expander("All settings", icon=":material/tune:", key="all-settings"):
         st.caption("An empty field takes the preset's value, which it shows in grey.")
         filled |= _all_settings(setting, methods, resolved)
-    return Draft(setting, methods, seeds, preset, filled)
+    grid = sweep_fields.pick_grid(setting, methods, resolved)
+    return Draft(setting, methods, seeds, preset, filled, grid)
 
 
 def _setting() -> dict[str, str]:
@@ -188,15 +190,17 @@ def _numbers(cost: Forecast) -> None:
 
 def _runs(found: Opened, wanted: Plan) -> None:
     known = {run.name: run for run in found.own}
-    for config in wanted.configs:
-        name = run_name(config)
+    for point in wanted.points[:MOST_LISTED]:
+        name, rounds = run_name(point.config), point.config.rounds
         done = min((known[name].seed(seed).whole_rounds() for seed in wanted.seeds), default=0) if name in known else 0
-        state = "complete" if done > config.rounds else f"goes on after round {done - 1}" if done else "new"
+        state = "complete" if done > rounds else f"goes on after round {done - 1}" if done else "new"
         with st.container(gap=None):
             with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-                st.markdown(f"{palette.label(config.method)}", width="content")
+                st.markdown(", ".join(filter(None, (palette.label(point.config.method), point.words))), width="content")
                 st.badge(state, color="green" if state == "complete" else "gray")
             st.caption(name)
+    if len(wanted.points) > MOST_LISTED:
+        st.caption(f"and {len(wanted.points) - MOST_LISTED} more")
 
 
 def _room(root: Path, cost: Forecast) -> None:
@@ -211,5 +215,5 @@ def _room(root: Path, cost: Forecast) -> None:
 
 
 def _start(found: Opened, wanted: Plan) -> None:
-    started = [jobs.start(found.store, config, wanted.seeds) for config in wanted.configs]
-    links.go("runs", run=started[0].name)
+    started = start_all(found.store, wanted.configs, wanted.seeds)
+    links.go("runs", run=started[0].run.name)

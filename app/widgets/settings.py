@@ -62,9 +62,9 @@ def _field(name: str, field: FieldInfo, resolved: Any) -> str | None:
     choices = _choices(field.annotation)
     told = f"{field.description}. Name in files and on the command line: `{name}`."
     if choices:
-        shown = {"": f"{_plain(resolved)} (preset)", **{choice: choice for choice in choices}}
+        shown = {"": f"{plain(resolved)} (preset)", **{choice: choice for choice in choices}}
         return controls.optional(name, words(name), shown, help=told)
-    return controls.text(name, words(name), placeholder=_plain(resolved), help=told)
+    return controls.text(name, words(name), placeholder=plain(resolved), help=told)
 
 
 def _choices(annotation: Any) -> list[str]:
@@ -73,7 +73,8 @@ def _choices(annotation: Any) -> list[str]:
     return [str(value) for value in get_args(annotation)] if get_origin(annotation) is Literal else []
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
+    """Write a setting's value as it is typed; one that is not set says what stands for it."""
     if value is None:
         return "as the weights"
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -126,6 +126,8 @@ def value_words(value: OptionValue) -> str:
 
 
 def _values(name: str, text: str) -> tuple[str, ...]:
+    if not text.strip():
+        raise ConfigError(f"{name} has no values in the grid: list them with commas between them.")
     values = tuple(value.strip() for value in text.split(","))
     if not all(values):
         raise ConfigError(f"{name} lacks a value in {text.strip()!r}: list values with commas between them.")

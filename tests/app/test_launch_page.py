@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.views.launch import read_seeds
-from glt import jobs
 from glt.config import RunConfig
 from glt.errors import ConfigError
+from glt.jobs import sweeping
 from glt.presets import resolve
+from glt.seeds import read_seeds
 from glt.store import Run, Store
 
 
@@ -46,11 +46,11 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
 ) -> None:
     started = []
 
-    def start(at: Store, config: RunConfig, seeds: Sequence[int]) -> Run:
+    def start(at: Store, config: RunConfig, seeds: Sequence[int], **settings: object) -> Run:
         started.append((config, list(seeds)))
         return at.create(config)
 
-    monkeypatch.setattr(jobs, "start", start)
+    monkeypatch.setattr(sweeping, "start", start)
     app = open_page("launch", methods=["ugs", "admm"], seeds="0, 2", hidden="16", admm_rho="0.01", gamma_graph="0.5")
     app.button(key="start").click().run()
     assert not app.exception

@@ -64,6 +64,7 @@ def test_methods_can_be_varied_like_any_setting() -> None:
     [
         ({}, [], "The grid is empty"),
         ({}, [("p_graph", ".1"), ("p_graph", ".2")], "names p_graph twice"),
+        ({}, [("p_graph", " ")], "p_graph has no values in the grid"),
         ({}, [("p_graph", ".1,,.2")], "p_graph lacks a value"),
         ({}, [("p_graph", ".1,.10")], "holds the same run twice (p_graph = 0.1)"),
         ({}, [("p_grap", ".1")], "Unknown setting 'p_grap': did you mean 'p_graph'?"),
