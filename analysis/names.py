@@ -1,4 +1,4 @@
-"""The words for a data set, a model and a task; what this version does not know keeps its name in the run folder."""
+"""The words for data sets, models, tasks and metrics; what this version does not know keeps the run folder's name."""
 
 from __future__ import annotations
 
@@ -36,6 +36,16 @@ def task(name: str) -> str:
     """
     words = _label(TASKS, name)
     return words[:1].lower() + words[1:]
+
+
+def metric(*tasks: str) -> str:
+    """Return what the scores of these tasks are, as it stands inside a sentence.
+
+    >>> metric("node"), metric("link", "node"), metric("some-day")
+    ('accuracy', 'ROC-AUC or accuracy', 'score')
+    """
+    known = [TASKS.get(name).metric for name in tasks if name in TASKS.names()]
+    return " or ".join(dict.fromkeys(known)) or "score"
 
 
 def _label(registry: Registry[Any], name: str) -> str:

@@ -1,12 +1,14 @@
-"""The one graph that several runs share: what can be measured or drawn side by side."""
+"""The one graph that several runs share, what can be measured or drawn side by side, and what part of a set it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from analysis import published
 from glt.config import RunConfig, options_of
-from glt.data import Graph
+from glt.data import DATASETS, Graph
 from glt.errors import ConfigError
+from glt.formats import count
 from glt.store import Run
 from glt.training.tasks import TASKS, message_graph
 
@@ -23,6 +25,27 @@ def shared_graph(runs: Sequence[Run], purpose: str) -> Graph:
             f"{purpose} needs runs on one graph, not on {', '.join(dict.fromkeys(names)) or 'none'}: choose again."
         )
     return message_graph(next(iter(sources.values())).config)
+
+
+def training_part(config: RunConfig) -> str:
+    """Return the sentence that says which edges of a data set a run's graph has; "" where it has them all.
+
+    >>> training_part(RunConfig())
+    ''
+    """
+    edges = DATASETS.get(config.dataset).edges
+    kept = TASKS.get(config.task).message_edges(edges)
+    if kept == edges:
+        return ""
+    return (
+        f"The graph is its training part: {count(kept)} of {count(edges)} edges; the others are held out for "
+        "validation and test."
+    )
+
+
+def printed_measurements(config: RunConfig) -> dict[str, dict[str, float]]:
+    """Return the paper's measurements of a run's graph; {} for a training part: the paper measured whole graphs."""
+    return {} if training_part(config) else published.measurements(config.dataset)
 
 
 def _source(config: RunConfig) -> tuple[str, str, str]:

@@ -45,14 +45,14 @@ def run(args: Namespace) -> int:
 
 
 def _measurements(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:
-    from analysis import published
     from analysis.export import measurements_latex
     from analysis.measures import At, measurement_table
+    from analysis.shared_graph import printed_measurements, training_part
 
     at = At(round=_last_round(runs) if args.round is None else args.round)
-    dataset = runs[0].config.dataset
-    table = measurement_table(runs, at, published=published.measurements(dataset))
-    return table, lambda made: measurements_latex(made, dataset)
+    config = runs[0].config
+    table = measurement_table(runs, at, published=printed_measurements(config))
+    return table, lambda made: measurements_latex(made, config.dataset, note=training_part(config))
 
 
 def _tickets(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:

@@ -95,7 +95,7 @@ def _axes(figure: go.Figure, frame: Frame, ranges: PanelAxes, place: _Place) -> 
         ticks = ticks[:: 1 + (len(ticks) - 1) // MOST_TICKS]
         across |= {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:g} M" for tick in ticks]}
     up: dict[str, Any] = {"anchor": _name("x", place.axis), "range": list(ranges.window)}
-    up |= {"title": {"text": marks.SCORE_TITLES[frame.score] if place.axis == 1 else ""}}
+    up |= {"title": {"text": marks.score_title(frame.table, frame.score) if place.axis == 1 else ""}}
     figure.update_layout({_name("xaxis", place.axis): across, _name("yaxis", place.axis): up})
 
 

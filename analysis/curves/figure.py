@@ -1,4 +1,4 @@
-"""Accuracy against graph sparsity, weight sparsity or MACs."""
+"""Accuracy, or another task's score, against graph sparsity, weight sparsity or MACs."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def accuracy_figure(  # noqa: PLR0913 - each is one choice of the reader, by key
     A line and a 95% band a run, its `seeds` faint, dense black with a dashed line, stars on tickets, marker area after
     MACs; with `paper`, the printed points as open markers. `near` ends the y axis 20 points below dense and names
     what falls deeper. A mark's customdata is [run, round], so that a click can open that round.
+    Raises ConfigError for runs of several tasks.
     """
     printed = marks.paper_marks(table, x, macs) if paper else []
     of_paper = [*(mark.point.score for mark in printed), *(marks.paper_baselines(table) if paper else ())]
@@ -46,7 +47,7 @@ def accuracy_figure(  # noqa: PLR0913 - each is one choice of the reader, by key
 def _axes(figure: go.Figure, frame: Frame) -> None:
     figure.update_layout(hovermode="closest", hoverdistance=24)
     figure.update_xaxes(title_text=marks.x_title(frame.x, frame.macs))
-    figure.update_yaxes(title_text=marks.SCORE_TITLES[frame.score], range=list(frame.shown))
+    figure.update_yaxes(title_text=marks.score_title(frame.table, frame.score), range=list(frame.shown))
     if frame.x == "macs" and len(frame.table):
         drawn = marks.x_values("macs", frame.table["x"])
         ticks = marks.log_ticks(0.8 * drawn.min(), 1.25 * drawn.max())

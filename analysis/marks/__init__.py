@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from analysis.marks.areas import KEY_SHARES, area_share
 from analysis.marks.axes import (
-    SCORE_TITLES,
     Window,
     log_ticks,
     nth_of_method,
+    score_title,
     spread,
     window,
     x_column,
@@ -20,7 +20,6 @@ from analysis.marks.paper import PaperMark, paper_baselines, paper_marks
 
 __all__ = [
     "KEY_SHARES",
-    "SCORE_TITLES",
     "Baseline",
     "Exit",
     "PaperMark",
@@ -32,6 +31,7 @@ __all__ = [
     "nth_of_method",
     "paper_baselines",
     "paper_marks",
+    "score_title",
     "spread",
     "window",
     "x_column",

@@ -10,11 +10,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.tables.curve import Score, XAxis
+from analysis.tables.scores import shared_metric
 from glt.store import MacConvention
 
 FloatArray = NDArray[np.float64]
 
-SCORE_TITLES: dict[Score, str] = {"test": "Test accuracy (%)", "test_last": "Test accuracy, last epoch (%)"}
 MAC_NAMES: dict[MacConvention, str] = {
     "dense_features": "dense features",
     "sparse_features": "sparse features",
@@ -43,6 +43,11 @@ def x_title(x: XAxis, macs: MacConvention, short: bool = False) -> str:
     if x == "macs":
         return f"Inference MACs ({MAC_NAMES[macs]}, log scale)"
     return "Graph sparsity (% of edge entries removed)" if x == "graph" else "Weight sparsity (% of weights removed)"
+
+
+def score_title(table: pd.DataFrame, score: Score) -> str:
+    """Return the words beside the y axis of a table's runs; raises ConfigError when they are of several tasks."""
+    return f"Test {shared_metric(table)}{', last epoch' if score == 'test_last' else ''} (%)"
 
 
 def x_values(x: XAxis, values: ArrayLike) -> FloatArray:

@@ -6,6 +6,7 @@ from analysis.tables.caption import caption
 from analysis.tables.curve import Score, XAxis, curve_table, dense_table
 from analysis.tables.paper import paper_table
 from analysis.tables.rounds import rounds_table
+from analysis.tables.scores import metric_words, shared_metric
 from analysis.tables.tickets import tickets_table
 
 __all__ = [
@@ -14,7 +15,9 @@ __all__ = [
     "caption",
     "curve_table",
     "dense_table",
+    "metric_words",
     "paper_table",
     "rounds_table",
+    "shared_metric",
     "tickets_table",
 ]

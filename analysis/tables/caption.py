@@ -8,12 +8,9 @@ import pandas as pd
 
 from analysis import names
 from analysis.tables.curve import Score
+from analysis.tables.scores import score_words
 from glt.store import MacConvention
 
-SCORE_WORDS: dict[Score, str] = {
-    "test": "test accuracy at the best validation epoch",
-    "test_last": "test accuracy after the last epoch",
-}
 MAC_WORDS: dict[MacConvention, str] = {
     "dense_features": "dense features (the paper's convention)",
     "sparse_features": "sparse features (what a sparse library executes)",
@@ -34,7 +31,7 @@ def caption(
     last = int(rounds["round"].max())
     parts = [
         f"{_settings(rounds)}: {_join(_labels(rounds))}",
-        f"{SCORE_WORDS[score]} in rounds 0 to {last} ({_seeds(rounds)})",
+        f"{score_words(rounds, score)} in rounds 0 to {last} ({_seeds(rounds)})",
         "dashed: the dense model (round 0) under the same protocol",
         f"stars: rounds whose mean is at least the dense mean{allowance(tolerance)}",
         f"MACs count {MAC_WORDS[macs]}",

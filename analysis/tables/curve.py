@@ -1,4 +1,4 @@
-"""Accuracy against sparsity: the mean over seeds of every round, held against the same seeds' dense model."""
+"""Scores against sparsity: the mean over seeds of every round, held against the same seeds' dense model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTERVAL = ["mean", "low", "high"]
 X_COLUMNS = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs"}
 AVERAGED = ["graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways", "macs"]
 
-# Means of equal accuracies may differ in the last bit; no two accuracies on fewer than 10^8 nodes lie this close.
+# Means of equal scores may differ in the last bit; no two scores on fewer than 10^8 nodes or pairs lie this close.
 ROUNDING = 1e-9
 
 

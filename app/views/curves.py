@@ -1,4 +1,4 @@
-"""Curves: accuracy of every round against what is left, with its numbers under it."""
+"""Curves: the score of every round against what is left, with its numbers under it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.curves import accuracy_figure
-from analysis.tables import Score, XAxis, caption
+from analysis.tables import Score, XAxis, caption, metric_words
 from app.widgets import controls, frame, links, look, pickers, reading, scoring
 from app.widgets.opened import opened
 from glt.store import MacConvention, Run
@@ -20,7 +20,6 @@ PERCENT = (
     "Edges kept, either way",
     "Edges kept, both ways",
     "Weight sparsity",
-    "Test accuracy",
     "95% interval",
 )
 
@@ -40,7 +39,7 @@ class View:
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Curves", "Accuracy of every round against what was removed."):
+    with frame.page("Curves", "The test score of every round against what was removed."):
         found = pickers.with_rounds(opened().runs)
         if not found:
             frame.empty(
@@ -81,7 +80,7 @@ def _picture(runs: list[Run], view: View) -> None:
         on_select="rerun",
         selection_mode="points",
         config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
-        alt="Accuracy of every round against sparsity",
+        alt="Test score of every round against sparsity",
     )
     _open_point(event)
     st.caption(caption(rounds, view.score, view.macs, view.tolerance, view.paper))
@@ -115,7 +114,7 @@ def _open_point(event: Any) -> None:
 
 def _numbers(table: pd.DataFrame) -> None:
     percent = st.column_config.NumberColumn(format="%.1f %%")
-    columns = dict.fromkeys(PERCENT, percent)
+    columns = dict.fromkeys([*PERCENT, f"Test {metric_words(table)}"], percent)
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
     columns["MACs"] = st.column_config.NumberColumn(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M")
     columns["Against dense"] = st.column_config.NumberColumn(format="%+.1f points", help="Paired by seed")
@@ -134,7 +133,7 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
             "Edges kept, both ways": 100 * table["edges_kept_both_ways"],
             "Weight sparsity": 100 * table["weight_sparsity"],
             "MACs": table["macs"] / 1e6,
-            "Test accuracy": 100 * table["mean"],
+            f"Test {metric_words(table)}": 100 * table["mean"],
             "95% interval": 100 * (table["high"] - table["mean"]),
             "Against dense": 100 * table["difference"],
             "Seeds": table["seeds"],

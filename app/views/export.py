@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis import published
 from analysis.export import (
     FIGURES,
     FORMATS,
@@ -23,6 +22,7 @@ from analysis.export import (
     measurements_latex,
     tickets_latex,
 )
+from analysis.shared_graph import printed_measurements, training_part
 from app.widgets import controls, frame, measuring, pickers, reading, sampling, scoring
 from app.widgets.opened import opened
 from glt.errors import ConfigError
@@ -144,8 +144,8 @@ def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str]:
     if any(run.config.dataset != dataset for run in runs):
         raise ConfigError("A table of measurements is about one data set: choose runs on the same one.")
     number = pickers.pick_any_round(runs)
-    table = measuring.table_of(runs, number, null=False, printed=published.measurements(dataset))
-    return table, measurements_latex(table, dataset)
+    table = measuring.table_of(runs, number, null=False, printed=printed_measurements(runs[0].config))
+    return table, measurements_latex(table, dataset, note=training_part(runs[0].config))
 
 
 def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:

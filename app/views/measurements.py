@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis import names, published
 from analysis.measures import in_order, wording
+from analysis.shared_graph import printed_measurements, training_part
 from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
 from app.widgets import controls, frame, measuring, pickers
@@ -53,13 +54,13 @@ def _controls(found: list[Run]) -> tuple[list[Run], int, bool]:
 
 def _table(runs: list[Run], number: int, null: bool) -> None:
     table = measuring.table_of(runs, number, null)
-    dataset = runs[0].config.dataset
+    dataset, printed = runs[0].config.dataset, printed_measurements(runs[0].config)
     others = [name for name in _names(table) if name not in FIRST]
     with st.container(key="figures-measurements"):
-        read = as_read(table, [*FIRST, *others], published.measurements(dataset))
+        read = as_read(table, [*FIRST, *others], printed)
         st.table(read, border="horizontal", hide_index=True, width="content")
     st.caption(_caption(runs, number, table))
-    if published.swapped(dataset):
+    if printed and published.swapped(dataset):
         st.caption(f":material/swap_horiz: {published.SWAP_NOTE}")
     with st.expander("What each of them means", icon=":material/menu_book:", key="definitions"):
         st.markdown("\n".join(f"- **{measure.label}**: {measure.definition}" for measure in in_order()))
@@ -97,9 +98,10 @@ def _names(table: pd.DataFrame) -> list[str]:
 
 
 def _caption(runs: list[Run], number: int, table: pd.DataFrame) -> str:
+    config = runs[0].config
     averaged = averaged_over(int(count) for count in table.loc[table["kind"] != "original", "seeds"])
     return (
-        f"{names.dataset(runs[0].config.dataset)}, round {number}: {averaged}. An "
+        f"{names.dataset(config.dataset)}, round {number}: {averaged}. An "
         "edge counts when it survives in at least one direction, as in the paper; NetworkX's definitions, isolated "
-        "nodes kept."
+        f"nodes kept. {training_part(config)}"
     )

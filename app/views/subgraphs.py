@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis import names, palette
 from analysis.export import Sample
+from analysis.shared_graph import training_part
 from analysis.subgraphs import SAMPLERS, make_panel, original_panel, panels_html
 from app.widgets import frame, look, pickers, reading, sampling
 from app.widgets.opened import opened
@@ -53,6 +54,8 @@ def _caption(run: Run, seed: int, record: RoundRecord, sample: Sample) -> str:
     return (
         f"{pickers.run_title(run)}, seed {seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
-        f"weight sparsity {formats.percent(record.weight_sparsity)}; test accuracy {formats.percent(record.test)}. "
-        f"Sample: {SAMPLERS[sample.kind].label.lower()}, draw {sample.seed}."
+        f"weight sparsity {formats.percent(record.weight_sparsity)}; "
+        f"test {names.metric(run.config.task)} {formats.percent(record.test)}. "
+        f"Sample: {SAMPLERS[sample.kind].label.lower()}, draw {sample.seed}. "
+        f"{training_part(run.config)}"
     )

@@ -11,7 +11,7 @@ import streamlit as st
 
 from analysis import marks, names
 from analysis.marks.axes import MAC_NAMES
-from analysis.tables import Score
+from analysis.tables import Score, metric_words
 from app.widgets import auditing, frame, links, pickers, reading, scoring
 from app.widgets.opened import opened
 from glt import formats
@@ -88,7 +88,7 @@ def _card(run: Run, row: Row) -> None:
         else:
             st.badge(f"no ticket; closest: round {row['round']}", color="gray")
     left, right = st.columns(2, gap="small")
-    left.metric("Test accuracy", formats.percent(row["mean"]))
+    left.metric(f"Test {names.metric(row['task'])}", formats.percent(row["mean"]))
     right.metric("Against dense", formats.points(row["difference"]))
     left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
     right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
@@ -103,13 +103,13 @@ def _card(run: Run, row: Row) -> None:
 
 
 def as_read(runs: Sequence[Run], score: Score, tolerance: float) -> pd.DataFrame:
-    """Return one row a run, as people read it: the round, its accuracy, its paired difference, MACs three ways."""
+    """Return one row a run, as people read it: the round, its score, its paired difference, MACs three ways."""
     tables = {name: reading.tickets_of(runs, score, name, tolerance) for name in MAC_CONVENTIONS}
     table = tables["dense_features"]
     read = {
         "Method": table["label"],
         "Round": [f"★ {row['round']}" if row["is_ticket"] else str(row["round"]) for row in table.to_dict("records")],
-        "Test accuracy": [
+        f"Test {metric_words(table)}": [
             formats.percent_interval(mean, high - mean) for mean, high in zip(table["mean"], table["high"], strict=True)
         ],
         "Dense": [formats.percent(value) for value in table["dense"]],
@@ -146,7 +146,7 @@ def _caption(table: pd.DataFrame, tolerance: float) -> str:
         for dataset, task, model in table[["dataset", "task", "model"]].drop_duplicates().itertuples(index=False)
     )
     return (
-        f"{where}. A ticket is a round whose mean test accuracy is at least the dense mean of the same seeds"
-        f"{_allowance(tolerance)}; shown is each run's ticket with the highest graph sparsity, then weight sparsity. "
-        "Differences are paired by seed. Cards count MACs with dense features, as the paper does."
+        f"{where}. A ticket is a round whose mean test {metric_words(table)} is at least the dense mean of the same "
+        f"seeds{_allowance(tolerance)}; shown is each run's ticket with the highest graph sparsity, then weight "
+        "sparsity. Differences are paired by seed. Cards count MACs with dense features, as the paper does."
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis import palette, published
+from analysis import names, palette, published
 from app.widgets import controls
 from app.widgets.opened import setting
 from glt.errors import ConfigError
@@ -17,7 +17,7 @@ DEFAULT_ROUND = published.MEASUREMENT_ROUND
 
 
 def run_words(runs: Sequence[Run]) -> dict[str, str]:
-    """Return what to call each run where it is chosen: method, data set, network, and "example" for bundled ones."""
+    """Return what to call each run where it is chosen: its title, and "example" for bundled ones."""
     words = {run.name: run_title(run) for run in runs}
     taken = list(words.values())
     return {
@@ -29,9 +29,10 @@ def run_words(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_title(run: Run) -> str:
-    """Return what a run is about in three words: method, data set and network."""
+    """Return what a run is about in few words: method, data set and network, and the task where it is not nodes."""
     config = run.config
-    return f"{palette.label(config.method)} · {config.dataset.capitalize()} {config.model.upper()}"
+    title = f"{palette.label(config.method)} · {config.dataset.capitalize()} {config.model.upper()}"
+    return title if config.task == "node" else f"{title}, {names.task(config.task)}"
 
 
 def with_rounds(runs: Sequence[Run]) -> list[Run]:

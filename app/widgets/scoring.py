@@ -32,7 +32,7 @@ def pick_macs() -> MacConvention:
 
 def pick_score() -> Score:
     """Choose at which epoch the test score is read."""
-    return cast(Score, controls.select("score", "Test accuracy at", SCORES, width=145))
+    return cast(Score, controls.select("score", "Test score at", SCORES, width=145))
 
 
 def pick_tolerance() -> float:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from analysis import names
 from analysis.curves.training import training_figure
 from app.widgets import controls, look
 from glt.store import Event, Run, SeedRun
@@ -64,11 +65,12 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
         return
     number = events[-1].round if chosen == "last" else int(chosen)
     shown: Sequence[Event] = [event for event in events if event.round == number]
-    figure = training_figure(shown, look.is_dark(), HEIGHT)
+    metric = names.metric(run.config.task)
+    figure = training_figure(shown, metric, look.is_dark(), HEIGHT)
     st.plotly_chart(
-        figure, key="training", theme=None, config={"displaylogo": False}, alt="Loss and accuracy of every epoch"
+        figure, key="training", theme=None, config={"displaylogo": False}, alt=f"Loss and {metric} of every epoch"
     )
-    st.caption(f"Seed {seed}, round {number}: loss and accuracy after {_which(run)}.")
+    st.caption(f"Seed {seed}, round {number}: loss and {metric} after {_which(run)}.")
 
 
 def _which(run: Run) -> str:

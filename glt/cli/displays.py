@@ -60,7 +60,7 @@ class Lines:
 
 
 class Bars:
-    """A bar for each seed, with round, stage, epoch, accuracy and time left."""
+    """A bar for each seed, with round, stage, epoch, score and time left."""
 
     def __init__(self, console: Console, rounds: int, seeds: list[int]) -> None:
         from rich.progress import BarColumn, Progress, TextColumn

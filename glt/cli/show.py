@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from glt.store import SeedRun
 
 COLUMNS = ("round", "graph", "weights", "either", "both", "val", "test", "last", "MACs", "time")
-CAPTION = "graph, weights: share removed; either, both: edges kept one way at least, both ways"
+CAPTION = (
+    "graph, weights: share removed; either, both: edges kept one way at least, both ways; val, test, last: {metric}"
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,16 +32,18 @@ def run(args: Namespace) -> int:
     """Print the run's rounds as tables, or as the JSON document."""
     from rich.console import Console
 
+    from glt.training.tasks import TASKS
+
     found = find_any_run(args)
     if args.json:
         print_json(document(found))
         return 0
-    console = Console()
+    console, metric = Console(), TASKS.get(found.config.task).metric
     console.print(found.name, highlight=False, markup=False, soft_wrap=True)
     console.print(found.config.canonical_json(), highlight=False, markup=False, soft_wrap=True)
     if isinstance(found, Run):
         for seed in found.seeds():
-            _print_seed(console, found.seed(seed))
+            _print_seed(console, found.seed(seed), metric)
     else:
         _print_pretraining(console, found)
     return 0
@@ -61,7 +65,7 @@ def _print_pretraining(console: Console, run: Pretraining) -> None:
             console.print(status.error, highlight=False, markup=False, soft_wrap=True)
 
 
-def _print_seed(console: Console, seed_run: SeedRun) -> None:
+def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
     from rich import box
     from rich.table import Table
 
@@ -69,7 +73,7 @@ def _print_seed(console: Console, seed_run: SeedRun) -> None:
     table = Table(
         *COLUMNS,
         title=f"seed {seed_run.seed}: {status.state}",
-        caption=CAPTION,
+        caption=CAPTION.format(metric=metric),
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
         pad_edge=False,

@@ -48,7 +48,7 @@ def ablation(runs: Sequence[Run], choices: FigureChoices) -> Figure:
             varied, x = shown[place]
             panel = _draw(area, varied, x, rounds, choices)
             _legend(area, panel, place, varied.title, per_row)
-            area.set_ylabel("" if place % across else marks.SCORE_TITLES[choices.score])
+            area.set_ylabel("" if place % across else marks.score_title(panel.table, choices.score))
         else:
             area.set_visible(False)
     return figure

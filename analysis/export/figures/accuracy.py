@@ -1,4 +1,4 @@
-"""Accuracy against graph sparsity, weight sparsity or MACs, or all three as panels."""
+"""Accuracy, or another task's score, against graph sparsity, weight sparsity or MACs, or all three as panels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDE_PANEL, PANEL_RATIO, WIDE_RATIO, LEGEND_HEIGHT = 4.5, 0.78, 0.5, 0.25
 
 
 def accuracy(runs: Sequence[Run], choices: FigureChoices) -> Figure:
-    """Draw runs over one axis or all three; raises StoreError when no round is finished."""
+    """Draw runs over one axis or all three; raises StoreError without finished rounds, ConfigError for two tasks."""
     return accuracy_of(rounds_table(runs), choices)
 
 
@@ -56,7 +56,7 @@ def _panel(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Panel:
 def _titles(area: Axes, panel: Panel, place: int, count: int, first: bool) -> None:
     area.set_xlabel(marks.x_title(panel.x, panel.macs, short=True))
     if first:
-        area.set_ylabel(marks.SCORE_TITLES[panel.score])
+        area.set_ylabel(marks.score_title(panel.table, panel.score))
     if count > 1:
         area.set_title(f"({'abc'[place]})", loc="left", fontweight="bold")
 
@@ -67,4 +67,4 @@ def _height(width: float, count: int, across: int) -> float:
     return LEGEND_HEIGHT + ratio * panel * (count // across)
 
 
-FIGURES.register(PaperFigure("accuracy", "Accuracy against sparsity or MACs", accuracy))
+FIGURES.register(PaperFigure("accuracy", "Test scores against sparsity or MACs", accuracy))

@@ -18,11 +18,11 @@ SHOWN = (*COUNTS, *published.MEASUREMENT_ROWS)
 
 
 def measurements_latex(
-    table: pd.DataFrame, dataset: str, shown: Sequence[str] = SHOWN, label: str = "tab:measurements"
+    table: pd.DataFrame, dataset: str, shown: Sequence[str] = SHOWN, label: str = "tab:measurements", note: str = ""
 ) -> str:
     """Return `measurement_table` as LaTeX: means over seeds with 95% t intervals, the closest to the original in bold.
 
-    Under a measure that the paper prints, a second line gives the paper's values.
+    Under a measure that the paper prints, a second line gives the paper's values; a `note` ends the caption.
     """
     rows = []
     for name in shown:
@@ -30,7 +30,7 @@ def measurements_latex(
         if f"{name}_published" in table:
             rows.append(_paper(table, name))
     headers = ["Measurement", *map(escape, table["label"])]
-    return booktabs(headers, rows, caption=_caption(table, dataset), label=label, wide=len(headers) > 4)
+    return booktabs(headers, rows, caption=_caption(table, dataset, note), label=label, wide=len(headers) > 4)
 
 
 def _measure(table: pd.DataFrame, name: str) -> list[str]:
@@ -67,7 +67,7 @@ def _scale(name: str, original: float) -> tuple[float, int, str]:
     return 1.0, 0 if abs(original) >= 100 else 2 if abs(original) >= 1 else 4, ""
 
 
-def _caption(table: pd.DataFrame, dataset: str) -> str:
+def _caption(table: pd.DataFrame, dataset: str, note: str) -> str:
     seeds = table["seeds"].iloc[1:]
     most = int(seeds.max()) if len(seeds) else 0
     over = f"mean and 95\\% $t$ interval over {most} seeds" if most > 1 else "1 seed, no interval"
@@ -81,4 +81,4 @@ def _caption(table: pd.DataFrame, dataset: str) -> str:
     printed = any(column.endswith("_published") for column in table)
     if printed and published.swapped(dataset):
         parts.append("the paper's values are taken from under the heading it swapped them with")
-    return "; ".join(parts) + "."
+    return " ".join(["; ".join(parts) + ".", *([escape(note)] if note else [])])

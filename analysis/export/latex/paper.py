@@ -9,17 +9,19 @@ import pandas as pd
 
 from analysis import names
 from analysis.export.latex.writing import booktabs, escape, number
+from analysis.tables.scores import metric_words
 
 HEADERS = ("Run", "Round", r"Graph sp.\ (\%)", r"Weight sp.\ (\%)", r"Ours (\%)", r"Paper (\%)", "Gap")
 CAPTION = (
-    "Test accuracy beside the values the paper prints, matched by round; "
+    "Test {metric} beside the values the paper prints, matched by round; "
     r"ours with the half-width of the 95\% $t$ interval over seeds where there are several; gap in points."
 )
 
 
 def paper_latex(table: pd.DataFrame, label: str = "tab:paper") -> str:
     """Return `paper_table` as LaTeX."""
-    return booktabs(HEADERS, list(map(_row, table.to_dict("records"))), caption=CAPTION, label=label, wide=True)
+    rows = list(map(_row, table.to_dict("records")))
+    return booktabs(HEADERS, rows, caption=CAPTION.format(metric=metric_words(table)), label=label, wide=True)
 
 
 def _row(row: Mapping[str, Any]) -> list[str]:

@@ -9,8 +9,9 @@ import pandas as pd
 
 from analysis import names
 from analysis.export.latex.writing import booktabs, escape, number
-from analysis.tables.caption import MAC_WORDS, SCORE_WORDS, allowance
+from analysis.tables.caption import MAC_WORDS, allowance
 from analysis.tables.curve import Score
+from analysis.tables.scores import metric_words, score_words
 from glt import formats
 from glt.store import MacConvention
 
@@ -20,7 +21,7 @@ HEADERS = (
     r"Graph sp.\ (\%)",
     r"Weight sp.\ (\%)",
     r"Edges kept (\%)",
-    r"Accuracy (\%)",
+    r"{metric} (\%)",
     "Against dense",
     "MACs",
     r"Saved (\%)",
@@ -34,11 +35,13 @@ def tickets_latex(
     tolerance: float = 0.0,
     label: str = "tab:tickets",
 ) -> str:
-    """Return a `tickets_table` made with these choices as LaTeX; best accuracy and graph sparsity of tickets bold."""
+    """Return a `tickets_table` made with these choices as LaTeX; best score and graph sparsity of tickets bold."""
     tickets = table[table["is_ticket"]]
     best = {name: tickets[name].max() for name in ("mean", "graph_sparsity")}
     rows = [_row(row, best) for row in table.to_dict("records")]
-    return booktabs(HEADERS, rows, caption=_caption(table, score, macs, tolerance), label=label, wide=True)
+    metric = metric_words(table)
+    headers = [header.replace("{metric}", metric[:1].upper() + metric[1:]) for header in HEADERS]
+    return booktabs(headers, rows, caption=_caption(table, score, macs, tolerance), label=label, wide=True)
 
 
 def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
@@ -57,11 +60,11 @@ def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
 
 
 def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, tolerance: float) -> str:
-    settings = table[["dataset", "model"]].drop_duplicates().itertuples(index=False)
-    where = ", ".join(f"{names.dataset(dataset)} {names.model(model)}" for dataset, model in settings)
+    settings = table[["dataset", "task", "model"]].drop_duplicates().itertuples(index=False)
+    where = "; ".join(f"{names.dataset(d)} {names.model(m)}, {names.task(t)}" for d, t, m in settings)
     parts = [
         f"Sparsest graph lottery ticket of every run ({escape(where)}): {_seeds(table)}",
-        SCORE_WORDS[score],
+        score_words(table, score),
         f"a ticket's mean is at least the dense mean{allowance(tolerance)}",
         "difference in points against the dense model of the same seeds",
         "edges kept are undirected ones, in either / in both directions",
