@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.models import MODELS
 from glt.registry import Registry
@@ -46,6 +47,15 @@ def metric(*tasks: str) -> str:
     """
     known = [TASKS.get(name).metric for name in tasks if name in TASKS.names()]
     return " or ".join(dict.fromkeys(known)) or "score"
+
+
+def objective(config: RunConfig) -> str:
+    """Return what a run is trained on, where its task has several objectives.
+
+    >>> objective(RunConfig(task="link")), objective(RunConfig())
+    ('GIC', '')
+    """
+    return TASKS.get(config.task).objective(config) if config.task in TASKS.names() else ""
 
 
 def _label(registry: Registry[Any], name: str) -> str:

@@ -42,9 +42,11 @@ def caption(
 
 
 def _settings(rounds: pd.DataFrame) -> str:
-    seen = rounds[["dataset", "model", "task"]].drop_duplicates()
-    words = [(names.dataset(d), names.task(t), names.model(m)) for d, m, t in seen.itertuples(index=False)]
-    return _join(f"{dataset} {task} with {model}" for dataset, task, model in words)
+    seen = rounds[["dataset", "task", "objective", "model"]].drop_duplicates()
+    return _join(
+        f"{names.dataset(dataset)} {names.task(task)}{f' ({objective})' if objective else ''} with {names.model(model)}"
+        for dataset, task, objective, model in seen.itertuples(index=False)
+    )
 
 
 def _labels(rounds: pd.DataFrame) -> Iterable[str]:

@@ -77,6 +77,10 @@ class Task(ABC):
     def bind(self, graph: Graph, config: RunConfig, device: str) -> BoundTask:
         """Tie the task to a graph."""
 
+    def objective(self, config: RunConfig) -> str:
+        """Return the name of what is trained on, for captions; "" where the task has only one objective."""
+        return ""
+
     def tensors(self, config: RunConfig, outputs: int) -> Sequence[TensorSpec]:
         """List the tensors that the objective trains beside the network; they are never pruned nor counted."""
         return []

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from glt.training.link_objectives import LinkObjective
 
 SLOPE, START_OF_SLOPE = "link.prelu", 0.25
+OBJECTIVES = {"gic": "GIC", "bce": "binary cross-entropy"}
 GRAPH_FORM, CLUSTER_FORM = "link.graph_form", "link.cluster_form"
 
 
@@ -102,6 +103,10 @@ class LinkTask(Task):
         options = options_of(config.options, LinkOptions)
         _check_clusters(options, graph.name, graph.num_nodes)
         return LinkPrediction(graph, options, device)
+
+    def objective(self, config: RunConfig) -> str:
+        """Return what the embeddings are trained on."""
+        return OBJECTIVES[options_of(config.options, LinkOptions).link_objective]
 
     def tensors(self, config: RunConfig, outputs: int) -> Sequence[TensorSpec]:
         """List the slope of the PReLU at the encoder's end and, for GIC, two bilinear forms."""

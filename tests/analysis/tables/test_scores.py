@@ -46,6 +46,7 @@ def test_every_place_names_the_metric(runs: dict[str, Run], task: str, metric: s
     event = Event(round=0, stage="retrain", epoch=0, loss=1.0, val=0.5, test=0.5)
     drawn = training_figure([event], metric)
     assert {trace.name for trace in drawn.data} == {"Loss", f"Validation {metric}", f"Test {metric}"}
+    assert ("(GIC)" in texts[0] and "(GIC)" in texts[1]) == (task == "link")
     for text in texts:
         assert f"test {metric}" in text
         assert not any(word in text for word in other)
