@@ -29,13 +29,13 @@ def model(name: str) -> str:
     return _label(MODELS, name)
 
 
-def task(name: str) -> str:
-    """Return a task's label as it stands inside a sentence.
+def task(name: str, objective: str = "") -> str:
+    """Return a task's label as it stands inside a sentence, with its objective where one is given.
 
-    >>> task("node")
-    'node classification'
+    >>> task("node"), task("link", "GIC")
+    ('node classification', 'link prediction (GIC)')
     """
-    words = _label(TASKS, name)
+    words = _label(TASKS, name) + (f" ({objective})" if objective else "")
     return words[:1].lower() + words[1:]
 
 

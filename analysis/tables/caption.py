@@ -44,7 +44,7 @@ def caption(
 def _settings(rounds: pd.DataFrame) -> str:
     seen = rounds[["dataset", "task", "objective", "model"]].drop_duplicates()
     return _join(
-        f"{names.dataset(dataset)} {names.task(task)}{f' ({objective})' if objective else ''} with {names.model(model)}"
+        f"{names.dataset(dataset)} {names.task(task, objective)} with {names.model(model)}"
         for dataset, task, objective, model in seen.itertuples(index=False)
     )
 

@@ -141,9 +141,10 @@ def _allowance(tolerance: float) -> str:
 
 
 def _caption(table: pd.DataFrame, tolerance: float) -> str:
+    settings = table[["dataset", "task", "objective", "model"]].drop_duplicates()
     where = " and ".join(
-        f"{names.dataset(dataset)} {names.task(task)} with {names.model(model)}"
-        for dataset, task, model in table[["dataset", "task", "model"]].drop_duplicates().itertuples(index=False)
+        f"{names.dataset(dataset)} {names.task(task, objective)} with {names.model(model)}"
+        for dataset, task, objective, model in settings.itertuples(index=False)
     )
     return (
         f"{where}. A ticket is a round whose mean test {metric_words(table)} is at least the dense mean of the same "

@@ -61,9 +61,7 @@ def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
 
 def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, tolerance: float) -> str:
     settings = table[["dataset", "task", "objective", "model"]].drop_duplicates().itertuples(index=False)
-    where = "; ".join(
-        f"{names.dataset(d)} {names.model(m)}, {names.task(t)}{f' ({o})' if o else ''}" for d, t, o, m in settings
-    )
+    where = "; ".join(f"{names.dataset(d)} {names.model(m)}, {names.task(t, o)}" for d, t, o, m in settings)
     parts = [
         f"Sparsest graph lottery ticket of every run ({escape(where)}): {_seeds(table)}",
         score_words(table, score),
