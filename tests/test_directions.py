@@ -21,12 +21,13 @@ FORBIDDEN = {
 }
 # A part of glt imports from its own floor and those before it.
 FLOORS = (
-    ("errors", "formats", "registry", "randomness", "config", "masks", "data", "sparse"),
+    ("errors", "formats", "registry", "randomness", "seeds", "config", "masks", "data", "sparse"),
     ("models", "training"),
     ("methods", "pretraining"),
     ("presets", "cost", "store"),
     ("tickets",),
     ("jobs",),
+    ("reproduction",),
     ("cli", "__main__"),
 )
 FLOOR = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}

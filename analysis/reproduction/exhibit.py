@@ -27,9 +27,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Picture:
-    """One figure of an exhibit: a curve over `x`, or the gallery of subgraphs, with its own place in the paper."""
+    """One figure of an exhibit, with its own place in the paper: curves over `x` (an ablation in panels) or subgraphs."""
 
-    kind: Literal["curve", "subgraphs"]
+    kind: Literal["curve", "ablation", "subgraphs"]
     label: str
     place: str
     x: XAxis = "graph"

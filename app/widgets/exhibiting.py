@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import names, palette, published
-from analysis.curves import accuracy_figure
+from analysis.curves import ablation_figure, accuracy_figure
 from analysis.export import Sample
 from analysis.reproduction import Claim, Comparison, Kind, Picture, Verdict
 from analysis.subgraphs import make_panel, original_panel, panels_html
-from analysis.tables import XAxis, caption
+from analysis.tables import caption
 from app.widgets import controls, frame, links, look, reading, sampling
 from app.widgets.judging import Judged
 from app.widgets.look import BadgeColor
@@ -92,15 +92,20 @@ def _pictures(judged: Judged) -> None:
 
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
-    figure = _figure(tuple(reading.stamp(run) for run in runs), picture.x, look.is_dark(), printed, runs)
+    figure = _figure(tuple(reading.stamp(run) for run in runs), picture, look.is_dark(), printed, runs)
     st.plotly_chart(
         figure, key=f"paper-{picture.x}", theme=None, config={"displaylogo": False}, alt=f"Ours as in {picture.place}"
     )
     st.caption(f"As {picture.place}. {caption(reading.rounds_of(runs), paper=printed)}")
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _figure(stamps: tuple[reading.Stamp, ...], x: XAxis, dark: bool, printed: bool, _runs: list[Run]) -> go.Figure:
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Picture: repr})
+def _figure(
+    stamps: tuple[reading.Stamp, ...], picture: Picture, dark: bool, printed: bool, _runs: list[Run]
+) -> go.Figure:
+    x = picture.x
+    if picture.kind == "ablation" and len(_runs) > 1:
+        return ablation_figure(_runs, x=x, dark=dark)
     table = reading.curve_of(_runs, "test", x, "dense_features", 0.0)
     rounds = reading.rounds_of(_runs)
     return accuracy_figure(table, rounds, x=x, paper=printed, dark=dark, seeds=False)

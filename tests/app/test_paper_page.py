@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.reproduction import EXHIBITS
+from app.widgets import exhibiting
 from glt.presets import resolve
 from glt.reproduction import Plan, in_order
 from glt.reproduction.starting import EXAMPLES
@@ -96,3 +98,12 @@ def test_the_examples_fill_four_experiments(store: Store, open_page: OpenPage, m
         app = open_page("paper", experiment=name)
         assert not app.exception
         assert "Everything is there for seeds 0, 1, 2." in texts(app)
+
+
+def test_the_ablation_is_drawn_in_panels(official: Run, store: Store, draw_seed: Callable[..., None]) -> None:
+    other = store.create(resolve({"method": "ugs", "p_graph": 0.1}, "official"))
+    draw_seed(other.seed(0), 3)
+    runs = [official, other]
+    picture = EXHIBITS.get("ablation").pictures[0]
+    figure = exhibiting._figure((), picture, False, False, runs)
+    assert any("p_graph" in str(note.text) or "5 %" in str(note.text) for note in figure.layout.annotations)

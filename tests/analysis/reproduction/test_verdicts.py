@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis import published
+from analysis.published.facts import FACTS
 from analysis.reproduction import EXHIBITS, Comparison, Evidence, Verdict, judge
 from analysis.tables import rounds_table
 from glt.reproduction import EXPERIMENTS, Plan, Setting, make_plan
@@ -158,4 +159,4 @@ def test_facts_are_shown_where_they_explain() -> None:
     assert "swapped" not in told("measurements", Setting("pubmed", "gcn"), False)
     assert "gat" in told("node-classification", Setting("pubmed", "gat"), False)
     known = set(EXPERIMENTS.names())
-    assert all(known.issuperset(fact.experiments) for fact in published.FACTS)
+    assert all(known.issuperset(fact.experiments) for fact in FACTS)
