@@ -17,7 +17,9 @@ def read_seeds(text: str) -> tuple[int, ...]:
     ((0, 3, 4, 5), (7,))
     """
     found: dict[int, None] = {}
-    for part in filter(None, map(str.strip, text.split(","))):
+    if not text.strip(" ,"):
+        raise ConfigError("No seed is given: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
+    for part in map(str.strip, text.split(",")):
         match = RANGE.fullmatch(part)
         if match is None:
             raise ConfigError(f"{part!r} is no seed: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
@@ -25,6 +27,4 @@ def read_seeds(text: str) -> tuple[int, ...]:
         if not first <= last < first + MOST:
             raise ConfigError(f"{part!r} is no range of 1 to {MOST} seeds.")
         found.update(dict.fromkeys(range(first, last + 1)))
-    if not found:
-        raise ConfigError("No seed is given: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
     return tuple(found)

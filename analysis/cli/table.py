@@ -52,6 +52,10 @@ def _measurements(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, T
     at = At(round=_last_round(runs) if args.round is None else args.round)
     config = runs[0].config
     table = measurement_table(runs, at, published=printed_measurements(config))
+    if not table.loc[table["kind"] == "run", "seeds"].any():
+        raise StoreError(
+            f"No seed of these runs has a round {at.round}: the last they all have is {_last_round(runs)}."
+        )
     return table, lambda made: measurements_latex(made, config.dataset, note=training_part(config))
 
 

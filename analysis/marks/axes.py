@@ -22,6 +22,8 @@ MAC_NAMES: dict[MacConvention, str] = {
 }
 # A method that collapses would flatten all that matters, so the near view ends this far (fraction) under dense.
 NEAR = 0.20
+# An interval over two seeds is twelve times their spread: beyond this far (fraction) from all means it is cut off.
+INTERVALS = 0.05
 
 
 class Window(NamedTuple):
@@ -62,21 +64,28 @@ def nth_of_method(table: pd.DataFrame) -> dict[str, int]:
 
 
 def window(table: pd.DataFrame, extra: Sequence[float] = (), near: bool = True) -> Window:
-    """Return the y range for a `curve_table`, wide enough for its intervals and for `extra` scores (fractions).
+    """Return the y range for a `curve_table`, wide enough for its means and for `extra` scores (fractions).
 
-    With `near` it ends NEAR below the lowest dense mean, whatever falls deeper.
+    Intervals widen it by INTERVALS at most; with `near` it ends NEAR below the lowest dense mean, whatever falls
+    deeper.
     """
-    columns = [table[name].to_numpy(dtype=np.float64) for name in ("mean", "low", "high", "dense")]
-    shown = np.concatenate([*columns, np.asarray(extra, dtype=np.float64)])
-    shown = shown[np.isfinite(shown)]
-    if not shown.size:
+    means = _finite(table["mean"], table["dense"], extra)
+    if not means.size:
         return Window(0.0, 100.0)
-    low, high = shown.min(), shown.max()
+    ends = _finite(table["low"], table["high"]).clip(means.min() - INTERVALS, means.max() + INTERVALS)
+    shown = np.concatenate([means, ends])
+    low, high = max(shown.min(), 0.0), min(shown.max(), 1.0)
     dense = table["dense"].min()
     if near and dense - NEAR > low:
         low = dense - NEAR
     pad = 0.05 * max(high - low, 0.01)
     return Window(100 * (low - pad), 100 * (high + pad))
+
+
+def _finite(*columns: ArrayLike) -> FloatArray:
+    values: FloatArray = np.concatenate([np.asarray(column, dtype=np.float64) for column in columns])
+    finite: FloatArray = values[np.isfinite(values)]
+    return finite
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -9,6 +9,7 @@ from analysis.published.measurements import (
     MEASUREMENT_ROWS,
     MEASUREMENT_TABLE,
     SWAP_NOTE,
+    measured_at,
     measurements,
     swapped,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "Rerun",
     "Saving",
     "facts",
+    "measured_at",
     "measurements",
     "points",
     "rerun_scores",

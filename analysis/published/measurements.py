@@ -9,8 +9,8 @@ MEASUREMENT_COLUMNS = ("original", "ugs", "random", "admm")
 MEASUREMENT_ROWS = ("average_clustering", "mean_node_betweenness", "mean_edge_betweenness")
 MEASUREMENT_ROUND = 13
 SWAP_NOTE = (
-    "The paper prints these two columns under each other's names: what stands under Cora is Citeseer and the other "
-    "way round, as the unpruned graphs show (average clustering .2407 on Cora, .1415 on Citeseer)."
+    "The paper prints the columns of Cora and Citeseer under each other's names: what stands under Cora is Citeseer "
+    "and the other way round, as the unpruned graphs show (average clustering .2407 on Cora, .1415 on Citeseer)."
 )
 
 _PRINTED: Mapping[str, tuple[tuple[float, float, float, float], ...]] = {
@@ -56,3 +56,15 @@ def swapped(dataset: str) -> bool:
     (True, False)
     """
     return _PRINTED_UNDER.get(dataset, dataset) != dataset
+
+
+def measured_at(dataset: str) -> str:
+    """Return the sentence that says at which sparsity the paper measured a data set; "" where it did not.
+
+    >>> measured_at("cora")
+    "The paper's values are of round 13 (48.67 % graph sparsity)."
+    """
+    if not measurements(dataset):
+        return ""
+    sparsity = 100 * (1 - 0.95**MEASUREMENT_ROUND)
+    return f"The paper's values are of round {MEASUREMENT_ROUND} ({sparsity:.2f} % graph sparsity)."

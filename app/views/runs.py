@@ -68,7 +68,8 @@ def _card(progress: RunProgress, chosen: bool) -> None:
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             look.state_chip(progress.state)
-            st.caption(f"{seeds} · {progress.newest}" if progress.newest else seeds, width="content")
+            told = "damaged" if progress.damage else progress.newest
+            st.caption(f"{seeds} · {told}" if told else seeds, width="content")
         if progress.is_active:
             st.progress(progress.fraction)
 
@@ -88,6 +89,8 @@ def _seeds() -> None:
         st.caption(run.name, width="content")
         st.space("stretch")
         run_actions.buttons(found, progress)
+    if progress.damage:
+        frame.failure(progress.damage)
     for seed in progress.seeds:
         seed_rows.row(found, run, seed)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.widgets import reading
 from glt import formats
+from glt.errors import StoreError
 from glt.store import Run, State, Status
 
 ACTIVE: tuple[State, ...] = ("running", "queued")
@@ -29,10 +30,11 @@ class SeedProgress:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """All seeds of a run together."""
+    """All seeds of a run together; `damage` is the sentence that says why its rounds cannot be read."""
 
     run: Run
     seeds: tuple[SeedProgress, ...]
+    damage: str = ""
 
     @property
     def state(self) -> State:
@@ -74,8 +76,13 @@ class RunProgress:
 
 
 def run_progress(run: Run) -> RunProgress:
-    """Read where a run stands."""
-    rounds = reading.rounds_of([run])
+    """Read where a run stands; one whose rounds cannot be read still has its seeds and their states."""
+    try:
+        rounds = reading.rounds_of([run])
+    except StoreError as error:
+        states = [(seed, run.seed(seed).status()) for seed in run.seeds()]
+        seeds = tuple(_seed_progress(run, status, seed, None, None) for seed, status in states)
+        return RunProgress(run, seeds, str(error))
     last = rounds.sort_values("round").groupby("seed").tail(1).set_index("seed")
     found = []
     for seed in run.seeds():

@@ -25,8 +25,17 @@ def buttons(found: Opened, progress: RunProgress) -> None:
         stop(run, None)
     if progress.unfinished and st.button("Resume all", key=f"resume-{run.name}", icon=":material/refresh:"):
         resume(found, run, progress.unfinished)
+    elif not progress.is_active:
+        _mend(found, run)
     if not progress.is_active and st.button("Delete", key=f"delete-{run.name}", icon=":material/delete:"):
         _confirm_delete(found, run)
+
+
+def _mend(found: Opened, run: Run) -> None:
+    """Offer to open every file of a finished run, and to compute again what cannot be read."""
+    told = "Opens every file of the run; rounds that cannot be read, and those after them, are computed again."
+    if st.button("Check", key=f"mend-{run.name}", icon=":material/fact_check:", help=told):
+        resume(found, run, None)
 
 
 def stop(run: Run, seeds: Sequence[int] | None) -> None:
@@ -35,9 +44,14 @@ def stop(run: Run, seeds: Sequence[int] | None) -> None:
         _attempt(lambda: jobs.stop(run, seeds))
 
 
-def resume(found: Opened, run: Run, seeds: Sequence[int]) -> None:
-    """Start workers again; each goes on after its last finished round."""
-    _attempt(lambda: jobs.resume(found.store, run, seeds))
+def resume(found: Opened, run: Run, seeds: Sequence[int] | None) -> None:
+    """Start workers again, of all seeds that need it when none are named; each goes on after its last sound round."""
+
+    def start() -> None:
+        if not jobs.resume(found.store, run, seeds):
+            st.toast("Every round of this run can be read.", icon=":material/check:")
+
+    _attempt(start)
 
 
 def store_line(found: Opened) -> None:

@@ -9,7 +9,8 @@ import streamlit as st
 
 from analysis import names
 from analysis.curves.training import training_figure
-from app.widgets import controls, look
+from app.widgets import controls, frame, look
+from glt.errors import StoreError
 from glt.store import Event, Run, SeedRun
 
 SECONDS_BETWEEN_LOOKS = 2
@@ -48,7 +49,11 @@ def panel(run: Run, live: bool) -> None:
         st.subheader("Training", anchor=False, width="content")
         st.space("stretch")
         seed = int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=100))
-        rounds = sorted({event.round for event in _events(run, seed)}, reverse=True)
+        try:
+            rounds = sorted({event.round for event in _events(run, seed)}, reverse=True)
+        except StoreError as error:
+            frame.failure(str(error))
+            return
         words = {"last": "last", **{str(number): str(number) for number in rounds}}
         chosen = controls.select("training_round", "Round", words, "last", width=100)
         follow = live and controls.switch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from glt.config import RunConfig
@@ -13,7 +13,7 @@ from glt.jobs.queueing import slot_count
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS
-from glt.store import Run, SeedRun, Store, run_name
+from glt.store import Run, Store, run_name
 from glt.training.shapes import network_shape
 from glt.training.tasks import TASKS
 
@@ -21,6 +21,8 @@ from glt.training.tasks import TASKS
 EVENT_LINE = 100
 ROUND_LINE = 420
 HEADER = 700
+# What an epoch costs whatever its width (evaluation, optimiser, calls), as so many hidden units.
+WIDTH_OF_THE_REST = 100
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,8 @@ class Forecast:
     basis: str
 
 
-def forecast(
-    store: Store,
-    configs: Sequence[RunConfig],
-    seeds: Sequence[int],
-    timed: Sequence[Run],
-    on_disk: Callable[[SeedRun], int] = SeedRun.whole_rounds,
-) -> Forecast:
-    """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first).
-
-    `on_disk` tells how many rounds of a seed need not be computed; SeedRun.sound_rounds looks closer, and is slower.
-    """
+def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], timed: Sequence[Run]) -> Forecast:
+    """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first)."""
     known = {run.name: run for run in store.runs()}
     cores = slot_count()
     paces = [pace(config, timed) for config in configs]
@@ -68,7 +61,7 @@ def forecast(
     for config, found in zip(configs, paces, strict=True):
         run = known.get(run_name(config))
         for seed in seeds:
-            rounds = range(on_disk(run.seed(seed)) if run else 0, config.rounds + 1)
+            rounds = range(run.seed(seed).whole_rounds() if run else 0, config.rounds + 1)
             epochs.append(sum(epochs_of(config, number) for number in rounds))
             spans.append(epochs[-1] * found.seconds if found else 0.0)
             size += sum(bytes_of(config, number) for number in rounds)
@@ -136,7 +129,9 @@ def side_by_side(spans: Iterable[float], cores: int) -> float:
 
 
 def _seconds_an_epoch(run: Run) -> float:
-    rounds = [record for seed in run.seeds() for record in run.seed(seed).rounds()]
+    records = [record for seed in run.seeds() for record in run.seed(seed).rounds()]
+    # Round 0 pays for the start: what is loaded and measured the first time.
+    rounds = [record for record in records if record.round] or records
     return sum(record.seconds for record in rounds) / sum(epochs_of(run.config, record.round) for record in rounds)
 
 
@@ -155,7 +150,7 @@ def _same_method(one: RunConfig, other: RunConfig) -> bool:
 
 def _work(config: RunConfig) -> float:
     spec = DATASETS.get(config.dataset)
-    return config.hidden * config.layers * (spec.nodes + 2 * spec.edges)
+    return (config.hidden + WIDTH_OF_THE_REST) * config.layers * (spec.nodes + 2 * spec.edges)
 
 
 def _origin(run: Run) -> str:

@@ -71,8 +71,8 @@ def test_only_missing_rounds_cost(tmp_path: Path, two_slots: None) -> None:
     # Round 0 has 10 epochs, every other 30: two rounds are missing of seed 0, all four of seed 5.
     assert cost.epochs == 60 + 100
     assert cost.workers == cost.cores == 2
-    # Two rounds of 3 s for 40 epochs; the two seeds run side by side.
-    assert cost.seconds == pytest.approx(100 * 6 / 40)
+    # Round 1 took 3 s for 30 epochs (round 0 pays for the start); the two seeds run side by side.
+    assert cost.seconds == pytest.approx(100 * 3 / 30)
     assert "UGS on Cora with GCN-8, as timed in this store" in cost.basis
     assert run.seed(0).whole_rounds() == 2
 
@@ -92,7 +92,7 @@ def test_the_most_alike_run_tells_the_pace(tmp_path: Path) -> None:
     assert same is not None
     assert same.run == "Random pruning on Cora with GCN-8"
     assert scaled is not None
-    assert scaled.seconds == pytest.approx(0.5 * 4 * 4.0 / 100)
+    assert scaled.seconds == pytest.approx((8 + 100) / (16 + 100) * 4.0 / 30)
     assert "only a rough guess" in scaled.timed
 
 

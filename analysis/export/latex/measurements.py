@@ -79,6 +79,8 @@ def _caption(table: pd.DataFrame, dataset: str, note: str) -> str:
         "bold: closest to the original",
     ]
     printed = any(column.endswith("_published") for column in table)
+    if printed:
+        parts.append(escape(published.measured_at(dataset)).replace("The", "the", 1).removesuffix("."))
     if printed and published.swapped(dataset):
-        parts.append("the paper's values are taken from under the heading it swapped them with")
+        parts.append("they are taken from under the heading it swapped them with")
     return " ".join(["; ".join(parts) + ".", *([escape(note)] if note else [])])
