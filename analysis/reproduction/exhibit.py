@@ -27,7 +27,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Picture:
-    """One figure of an exhibit, with its own place in the paper: curves over `x` (an ablation in panels) or subgraphs."""
+    """One figure of an exhibit, with its place in the paper: curves over `x` (an ablation in panels) or subgraphs."""
 
     kind: Literal["curve", "ablation", "subgraphs"]
     label: str
