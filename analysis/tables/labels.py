@@ -11,6 +11,7 @@ from glt.config import RunConfig
 from glt.store import Run
 
 _NOT_SHOWN = ("method", "rounds")
+PRETRAINING = "pretraining"
 
 
 def run_labels(runs: Sequence[Run]) -> dict[str, str]:
@@ -31,7 +32,13 @@ def _told_apart(label: str, runs: Sequence[Run]) -> dict[str, str]:
 
 
 def _details(settings: Mapping[str, Any], differing: Sequence[str]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {settings.get(name, 'default')}" for name in differing)
+    return ", ".join(_detail(name, settings.get(name)) for name in differing)
+
+
+def _detail(name: str, value: Any) -> str:
+    if name == PRETRAINING:
+        return "random start" if value is None else f"start {value}"
+    return f"{name.replace('_', ' ')} {'default' if value is None else value}"
 
 
 def _settings(config: RunConfig) -> dict[str, Any]:

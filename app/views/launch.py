@@ -11,19 +11,21 @@ from typing import Any
 import streamlit as st
 
 from analysis import palette
-from app.widgets import controls, frame, links, reading, settings, sweep_fields
+from app.widgets import controls, frame, links, reading, settings, start_field, sweep_fields
 from app.widgets.opened import Opened, opened
 from glt import formats
 from glt.config import RunConfig
 from glt.data import DATASETS
-from glt.errors import ConfigError
+from glt.errors import ConfigError, StudioError
 from glt.jobs.forecast import Forecast
 from glt.jobs.sweeping import Point, grid_points, read_grid, start_all
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.presets import PRESETS, resolve
+from glt.pretraining.start import pretraining_of
 from glt.seeds import read_seeds
 from glt.store import run_name
+from glt.tickets.start import check_start, start_words
 from glt.training.tasks import TASKS
 
 MOST_LISTED = 6
@@ -61,9 +63,10 @@ def page() -> None:
     with frame.page("Launch", "Choose what to prune and how; see what it costs before it starts."):
         form, cost = st.columns([1.8, 1], gap="medium")
         with form:
-            draft = _form()
+            found = opened()
+            draft = _form(found)
         with cost, st.container(border=True, key="cost"):
-            _cost(opened(), draft)
+            _cost(found, draft)
 
 
 def plan(draft: Draft) -> Plan:
@@ -81,7 +84,7 @@ def _points(draft: Draft, method: str) -> Sequence[Point]:
     return grid_points(values, read_grid(draft.grid.items()), draft.preset)
 
 
-def _form() -> Draft:
+def _form(found: Opened) -> Draft:
     setting = _setting()
     labels = {name: METHODS.get(name).label for name in sorted(METHODS.names(), key=palette.rank)}
     methods = controls.several_pills("methods", "Methods", labels, ["ugs", "random"])
@@ -96,6 +99,7 @@ def _form() -> Draft:
         seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
     with length:
         filled = settings.core_fields(settings.GROUPS["Length"], resolved, across=3)
+    filled |= start_field.pick(found, setting)
     with st.expander("All settings", icon=":material/tune:", key="all-settings"):
         st.caption("An empty field takes the preset's value, which it shows in grey.")
         filled |= _all_settings(setting, methods, resolved)
@@ -159,19 +163,32 @@ def _cost(found: Opened, draft: Draft) -> None:
     st.subheader("Before it starts", anchor=False)
     try:
         wanted = plan(draft)
-    except ConfigError as error:
+        starts = _starts(found, wanted)
+    except StudioError as error:
         frame.failure(str(error))
         st.button("Start", key="start", type="primary", disabled=True, width="stretch")
         return
     cost = reading.forecast_of(found, wanted.configs, wanted.seeds)
     _numbers(cost)
     _runs(found, wanted)
+    if starts:
+        st.caption(frame.plain(starts))
     _room(found.store.root, cost)
     words = f"Start {len(wanted.configs)} {'run' if len(wanted.configs) == 1 else 'runs'}"
     if st.button(
         words, key="start", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"
     ):
         _start(found, wanted)
+
+
+def _starts(found: Opened, wanted: Plan) -> str:
+    """Say which seeds of a pre-training the runs start from; raises a StudioError where it does not fit one of them."""
+    words = ""
+    for config in wanted.configs:
+        name = pretraining_of(config)
+        if name is not None:
+            words = start_words(name, check_start(found.store, config, wanted.seeds))
+    return words
 
 
 def _numbers(cost: Forecast) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis import palette
-from app.widgets import address, frame, links, look, pickers, run_actions, seed_rows, training
+from app.widgets import address, frame, links, look, pickers, pretraining_cards, run_actions, seed_rows, training
 from app.widgets.opened import Opened, opened
 from app.widgets.progress import RunProgress, any_active, counts, run_progress
 from glt.store import Run
@@ -18,11 +18,15 @@ def page() -> None:
     """Show the page."""
     with frame.page("Runs", "What is at work, what is finished, and how far each seed has come."):
         found = opened()
+        live = any_active((*found.own, *found.pretrainings))
+        pace = SECONDS_BETWEEN_LOOKS if live else None
+        if not found.runs and found.pretrainings:
+            st.fragment(_pretrainings, run_every=pace)(live)
+            run_actions.store_line(found)
+            return
         if not found.runs:
             frame.empty("No runs yet", f"The store {found.store.root} is empty.", "list_alt", "launch", "Launch a run")
             return
-        live = any_active(found.own)
-        pace = SECONDS_BETWEEN_LOOKS if live else None
         listing, detail = st.columns([1, 2.3], gap="medium")
         with listing:
             st.fragment(_list, run_every=pace)(live)
@@ -36,17 +40,26 @@ def page() -> None:
 def _list(was_live: bool) -> None:
     """Show a card a run; look again every few seconds while something is at work."""
     found = opened()
-    if was_live and not any_active(found.own):
+    if was_live and not any_active((*found.own, *found.pretrainings)):
         st.rerun()
     chosen = _selected(found).name
     for run in found.own:
-        _card(run_progress(run), run.name == chosen)
+        _card(run, run_progress(run), run.name == chosen)
+    pretraining_cards.section(found)
     if found.examples:
         st.caption("Examples: finished runs that come with the app, read-only")
     for run in found.examples:
-        _card(run_progress(run), run.name == chosen)
+        _card(run, run_progress(run), run.name == chosen)
     for folder, reason in found.damaged:
         st.warning(frame.plain(f"{folder.name}: {reason}"), icon=":material/warning:")
+
+
+def _pretrainings(was_live: bool) -> None:
+    """Show pre-trainings alone, as long as nothing has started from them."""
+    found = opened()
+    if was_live and not any_active(found.pretrainings):
+        st.rerun()
+    pretraining_cards.section(found)
 
 
 def _selected(found: Opened) -> Run:
@@ -59,8 +72,7 @@ def _selected(found: Opened) -> Run:
     return found.find(st.session_state["run"])
 
 
-def _card(progress: RunProgress, chosen: bool) -> None:
-    run = progress.run
+def _card(run: Run, progress: RunProgress, chosen: bool) -> None:
     seeds = counts([seed.state for seed in progress.seeds]) if progress.is_mixed else _number(len(progress.seeds))
     with st.container(border=True, key=f"card-{'chosen-' if chosen else ''}{run.name}", gap=None):
         if st.button(f"**{pickers.run_title(run)}**", key=f"open-{run.name}", type="tertiary"):

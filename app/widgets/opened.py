@@ -9,7 +9,7 @@ from pathlib import Path
 
 from analysis import palette
 from glt.errors import StoreError, unknown_name
-from glt.store import Run, Store
+from glt.store import Pretraining, Run, Store
 
 STORE_VARIABLE = "GLT_STORE"
 DEFAULT_STORE = "runs"
@@ -20,6 +20,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "runs"
 class Opened:
     """The store that is open for writing, the examples beside it, and all their runs (the user's first).
 
+    `pretrainings` are the user's own: a run finds the one it starts from in its own store.
+
     An example that the user has made again is left out: the user's run stands for it.
     """
 
@@ -27,6 +29,7 @@ class Opened:
     own: tuple[Run, ...]
     examples: tuple[Run, ...]
     damaged: tuple[tuple[Path, str], ...]
+    pretrainings: tuple[Pretraining, ...] = ()
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -47,7 +50,7 @@ def opened() -> Opened:
     own = store.runs()
     names = {run.name for run in own}
     examples = [run for run in Store(EXAMPLES, writable=False).runs() if run.name not in names]
-    return Opened(store, _in_order(own), _in_order(examples), tuple(store.damaged()))
+    return Opened(store, _in_order(own), _in_order(examples), tuple(store.damaged()), tuple(store.pretrainings()))
 
 
 def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.widgets import reading
 from glt import formats
 from glt.errors import StoreError
-from glt.store import Run, State, Status
+from glt.store import AnyRun, Run, State, Status
 
 ACTIVE: tuple[State, ...] = ("running", "queued")
 ORDER: tuple[State, ...] = ("running", "queued", "failed", "lost", "stopped", "done")
@@ -32,7 +32,7 @@ class SeedProgress:
 class RunProgress:
     """All seeds of a run together; `damage` is the sentence that says why its rounds cannot be read."""
 
-    run: Run
+    run: AnyRun
     seeds: tuple[SeedProgress, ...]
     damage: str = ""
 
@@ -54,7 +54,7 @@ class RunProgress:
 
     @property
     def unfinished(self) -> tuple[int, ...]:
-        """Seeds that lack rounds and have no worker."""
+        """Seeds that lack something and have no worker."""
         return tuple(seed.seed for seed in self.seeds if seed.state not in (*ACTIVE, "done"))
 
     @property
@@ -94,7 +94,7 @@ def run_progress(run: Run) -> RunProgress:
     return RunProgress(run, tuple(found))
 
 
-def any_active(runs: Iterable[Run]) -> bool:
+def any_active(runs: Iterable[AnyRun]) -> bool:
     """Say whether any worker of these runs is at work or waits."""
     return any(run.seed(seed).status().state in ACTIVE for run in runs for seed in run.seeds())
 

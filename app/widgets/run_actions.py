@@ -12,7 +12,7 @@ from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
 from glt import formats, jobs
 from glt.errors import StudioError
-from glt.store import Run
+from glt.store import AnyRun
 
 
 def buttons(found: Opened, progress: RunProgress) -> None:
@@ -31,25 +31,25 @@ def buttons(found: Opened, progress: RunProgress) -> None:
         _confirm_delete(found, run)
 
 
-def _mend(found: Opened, run: Run) -> None:
+def _mend(found: Opened, run: AnyRun) -> None:
     """Offer to open every file of a finished run, and to compute again what cannot be read."""
-    told = "Opens every file of the run; rounds that cannot be read, and those after them, are computed again."
+    told = "Opens every file of the run; what cannot be read, and all that follows from it, is computed again."
     if st.button("Check", key=f"mend-{run.name}", icon=":material/fact_check:", help=told):
         resume(found, run, None)
 
 
-def stop(run: Run, seeds: Sequence[int] | None) -> None:
+def stop(run: AnyRun, seeds: Sequence[int] | None) -> None:
     """Stop workers; their finished rounds stay."""
     with st.spinner("Stops at the end of the epoch"):
         _attempt(lambda: jobs.stop(run, seeds))
 
 
-def resume(found: Opened, run: Run, seeds: Sequence[int] | None) -> None:
+def resume(found: Opened, run: AnyRun, seeds: Sequence[int] | None) -> None:
     """Start workers again, of all seeds that need it when none are named; each goes on after its last sound round."""
 
     def start() -> None:
         if not jobs.resume(found.store, run, seeds):
-            st.toast("Every round of this run can be read.", icon=":material/check:")
+            st.toast("Every file of this run can be read.", icon=":material/check:")
 
     _attempt(start)
 
@@ -74,7 +74,7 @@ def short(path: Path) -> str:
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")
-def _confirm_delete(found: Opened, run: Run) -> None:
+def _confirm_delete(found: Opened, run: AnyRun) -> None:
     st.markdown(f"`{run.name}` ({formats.file_size(run.size_bytes())}) moves to the trash of the store.")
     st.caption("Nothing is lost until the trash is emptied.")
     if st.button("Move to trash", key="confirm-delete", type="primary"):

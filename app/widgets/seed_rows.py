@@ -11,7 +11,7 @@ from app.widgets import frame, look, run_actions
 from app.widgets.opened import Opened
 from app.widgets.progress import ACTIVE, SeedProgress
 from glt import formats
-from glt.store import Run
+from glt.store import AnyRun, Run
 
 
 def row(found: Opened, run: Run, seed: SeedProgress) -> None:
@@ -32,7 +32,7 @@ def row(found: Opened, run: Run, seed: SeedProgress) -> None:
         frame.failure(f"Seed {seed.seed}: {seed.error}")
 
 
-def log(run: Run, lines: int) -> None:
+def log(run: AnyRun, lines: int) -> None:
     """Show the last lines of every seed's log that has any."""
     shown = False
     for seed in run.seeds():

@@ -1,0 +1,126 @@
+"""Pre-training in the app: its progress on Runs, and as a start on Launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.widgets.pretraining_cards import progress, title
+from glt.config import RunConfig
+from glt.jobs import sweeping
+from glt.pretraining.config import resolve_pretraining
+from glt.store import Epoch, Pretraining, Progress, Run, State, Status, Store
+
+MakePretraining = Callable[..., Pretraining]
+
+
+@pytest.fixture
+def make_pretraining(store: Store) -> MakePretraining:
+    """Write a pre-training whose first layers are zeros; `states` gives the state of each seed."""
+
+    def make(states: Sequence[State] = ("done",), **settings: object) -> Pretraining:
+        run = store.create_pretraining(resolve_pretraining({"hidden": 16, **settings}))
+        for number, state in enumerate(states):
+            seed = run.seed(number)
+            seed.make()
+            seed.append_epoch(Epoch(epoch=0, loss=0.7))
+            if state == "done":
+                about = {"best_epoch": 12, "epochs": 33, "loss": 0.4321, "graph": "a" * 64}
+                seed.write_first_layer(np.zeros((1433, 16), dtype=np.float32), about)
+            error = "The loss became nan: lower learning_rate." if state == "failed" else None
+            seed.write_status(Status(state=state, seed=number, error=error))
+        return run
+
+    return make
+
+
+def words(app: AppTest) -> str:
+    return " ".join(str(element.value) for kind in (app.markdown, app.caption, app.error) for element in kind)
+
+
+def test_a_store_with_nothing_else_shows_them(
+    make_pretraining: MakePretraining, open_page: Callable[..., AppTest]
+) -> None:
+    run = make_pretraining(("done", "failed"))
+    app = open_page("runs")
+    assert not app.exception
+    shown = words(app)
+    assert "GraphCL · Cora · edge perturbation · 16 wide" in shown
+    assert "seed 0: lowest loss 0.432 in epoch 12" in shown
+    assert "seed 1: starts again when resumed" in shown
+    assert "lower learning_rate" in shown
+    assert app.button(key=f"resume-{run.name}").label == "Resume all"
+
+
+def test_they_stand_beside_runs_and_can_be_deleted(
+    make_pretraining: MakePretraining, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    run = make_pretraining()
+    other = make_run("ugs")
+    app = open_page("runs")
+    assert not app.exception
+    assert app.query_params["run"] == other.name
+    app.button(key=f"delete-{run.name}").click().run()
+    assert not app.exception
+    assert app.button(key="confirm-delete").label == "Move to trash"
+
+
+def test_progress_is_said_in_epochs(make_pretraining: MakePretraining, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_pretraining(("done", "running"))
+    at = Progress(round=0, rounds=0, stage="pre-training", epoch=1200, epochs=10_000, fraction=0.12)
+    monkeypatch.setattr("glt.store.liveness.is_alive", lambda _: True)
+    run.seed(1).write_status(Status(state="running", seed=1, progress=at))
+    now = progress(run)
+    assert now.is_active
+    assert now.fraction == pytest.approx(0.56)
+    assert now.seeds[1].doing == "epoch 1,200 of at most 10,000"
+
+
+def test_launch_offers_finished_ones_of_the_same_data_and_task(
+    make_pretraining: MakePretraining,
+    store: Store,
+    open_page: Callable[..., AppTest],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = make_pretraining()
+    make_pretraining(("stopped",), augmentation="nodes")
+    make_pretraining(dataset="citeseer")
+    make_pretraining(task="link")
+    started: list[RunConfig] = []
+
+    def start(at: Store, config: RunConfig, seeds: Sequence[int], **settings: object) -> Run:
+        started.append(config)
+        return at.create(config)
+
+    monkeypatch.setattr(sweeping, "start", start)
+    app = open_page("launch", seeds="0, 1", hidden="16", methods=["ugs"])
+    assert app.selectbox(key="pretraining").options == ["Random", title(run)]
+    assert app.selectbox(key="pretraining").value == ""
+    app.selectbox(key="pretraining").select(run.name).run()
+    assert not app.exception
+    assert app.query_params["pretraining"] == run.name
+    assert "seed 0 from its seed 0, seed 1 from its seed 0" in words(app)
+    app.button(key="start").click().run()
+    assert [config.options["pretraining"] for config in started] == [run.name]
+
+
+def test_one_that_does_not_fit_is_one_sentence(
+    make_pretraining: MakePretraining, open_page: Callable[..., AppTest]
+) -> None:
+    run = make_pretraining()
+    app = open_page("launch", pretraining=run.name)
+    assert not app.exception
+    assert ["is 16 wide, the first layer of gcn" in error.value for error in app.error] == [True]
+    assert app.button(key="start").disabled
+
+
+def test_a_damaged_first_layer_is_said(make_pretraining: MakePretraining, open_page: Callable[..., AppTest]) -> None:
+    run = make_pretraining()
+    (run.seed(0).path / "pretrained.safetensors").write_bytes(b"nothing")
+    app = open_page("runs")
+    assert not app.exception
+    assert "is damaged" in words(app)
+    assert f"mend-{run.name}" in [button.key for button in app.button]
