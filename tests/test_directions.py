@@ -104,7 +104,8 @@ for name in {sorted(modules)!r}:
     except ModuleNotFoundError:
         owner, _, attribute = name.rpartition(".")
         getattr(importlib.import_module(owner), attribute)
-for name in ("glt.data.DATASETS", "glt.methods.METHODS", "glt.models.MODELS", "glt.training.tasks.TASKS"):
+registries = ["glt.data.DATASETS", "glt.methods.METHODS", "glt.models.MODELS", "glt.training.tasks.TASKS"]
+for name in [*registries, "glt.pretraining.augmentations.AUGMENTATIONS"]:
     owner, _, registry = name.rpartition(".")
     assert getattr(importlib.import_module(owner), registry).names()
 heavy = {{"torch", "torch_geometric", "ogb", "streamlit"}} & set(sys.modules)
