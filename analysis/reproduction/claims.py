@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import published
-from analysis.reproduction.comparison import per_seed
+from analysis.reproduction.comparison import mean_and_half, per_seed
 from analysis.tables import curve_table, tickets_table
 from glt import formats
 
@@ -54,21 +54,44 @@ def _saved(rounds: pd.DataFrame, claim: published.Saving) -> tuple[bool, str]:
 def leads(
     evidence: Evidence, text: str, place: str, better: str, worse: str, only: Sequence[int] | None = None
 ) -> list[Claim]:
-    """Test that one method's mean is above another's in every round of `only`, by default in all pruned ones."""
-    gaps = {number: gap for number, gap in _gaps(evidence.rounds, better, worse).items() if not only or number in only}
+    """Test that one method is above another, paired by seed, in every round of `only`, by default in all pruned ones.
+
+    It holds when each round's 95% interval of the paired difference lies above zero. Means that are ahead everywhere
+    without that leave it open: the seeds do not tell.
+    """
+    gaps = [gap for gap in _gaps(evidence.rounds, better, worse) if not only or gap.round in only]
     if not gaps:
         return [Claim(text, place, None, "not both have pruned rounds yet")]
-    behind = [number for number, gap in gaps.items() if gap <= 0]
-    ahead = len(gaps) - len(behind)
-    if not behind:
-        return [Claim(text, place, True, f"ahead in all {ahead} rounds, by {_range(list(gaps.values()))}")]
-    return [Claim(text, place, False, f"ahead in {ahead} of {len(gaps)} rounds, not in k = {spans(behind)}")]
+    behind = [gap.round for gap in gaps if gap.mean <= 0]
+    if behind:
+        ahead = len(gaps) - len(behind)
+        return [Claim(text, place, False, f"ahead in {ahead} of {len(gaps)} rounds, not in k = {spans(behind)}")]
+    words = f"ahead in all {len(gaps)} rounds, by {_range([gap.mean for gap in gaps])}"
+    unclear = [gap.round for gap in gaps if not gap.is_clear]
+    if unclear:
+        return [Claim(text, place, None, f"{words}, but within the spread of the seeds in k = {spans(unclear)}")]
+    return [Claim(text, place, True, f"{words}, each by more than the spread of the seeds")]
 
 
-def _gaps(rounds: pd.DataFrame, better: str, worse: str) -> dict[int, float]:
+@dataclass(frozen=True)
+class _Gap:
+    """How far one method is above another in a round: mean over shared seeds, and its interval's half-width."""
+
+    round: int
+    mean: float
+    half: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval lies above zero; one seed has none."""
+        return self.mean - self.half > 0
+
+
+def _gaps(rounds: pd.DataFrame, better: str, worse: str) -> list[_Gap]:
     shared = sorted({int(number) for number in rounds["round"]} - {0})
-    pairs = {number: (per_seed(rounds, better, number), per_seed(rounds, worse, number)) for number in shared}
-    return {number: float(a.mean() - b.mean()) for number, (a, b) in pairs.items() if len(a) and len(b)}
+    paired = {number: per_seed(rounds, better, number) - per_seed(rounds, worse, number) for number in shared}
+    known = {number: gaps.dropna() for number, gaps in paired.items()}
+    return [_Gap(number, *mean_and_half(gaps)) for number, gaps in known.items() if len(gaps)]
 
 
 def _range(gaps: Sequence[float]) -> str:

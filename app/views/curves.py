@@ -117,7 +117,7 @@ def _numbers(table: pd.DataFrame) -> None:
     columns = dict.fromkeys([*PERCENT, f"Test {metric_words(table)}"], percent)
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
     columns["MACs"] = st.column_config.NumberColumn(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M")
-    columns["Against dense"] = st.column_config.NumberColumn(format="%.1f points", help="Paired by seed")
+    columns["Against dense"] = st.column_config.NumberColumn(format="%+.1f points", help="Paired by seed")
     st.dataframe(numbers(table), hide_index=True, key="numbers", height=320, column_config=columns)
 
 

@@ -10,19 +10,18 @@ from pathlib import Path
 from analysis import palette
 from glt.errors import StoreError, unknown_name
 from glt.store import Pretraining, Run, Store
+from glt.store.paths import EXAMPLES
 
 STORE_VARIABLE = "GLT_STORE"
 DEFAULT_STORE = "runs"
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "runs"
 
 
 @dataclass(frozen=True)
 class Opened:
     """The store that is open for writing, the examples beside it, and all their runs (the user's first).
 
-    `pretrainings` are the user's own: a run finds the one it starts from in its own store.
-
-    An example that the user has made again is left out: the user's run stands for it.
+    An example that the user has made again is left out: the user's run stands for it. `pretrainings` are the user's
+    own: a run finds the one it starts from in its own store.
     """
 
     store: Store

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from app.widgets import controls
 from glt.config import RunConfig
+from glt.jobs.sweeping import value_words
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Length": ("rounds", "epochs", "retrain_epochs"),
@@ -75,6 +76,4 @@ def _choices(annotation: Any) -> list[str]:
 
 def plain(value: Any) -> str:
     """Write a setting's value as it is typed; one that is not set says what stands for it."""
-    if value is None:
-        return "as the weights"
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    return "as the weights" if value is None else value_words(value)

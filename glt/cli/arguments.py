@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from glt.errors import ConfigError
@@ -44,6 +45,22 @@ def add_computing(parser: ArgumentParser) -> None:
     parser.add_argument("--device", choices=DEVICES, help="where it is computed (default: cpu)")
     parser.add_argument("--threads", type=positive, metavar="T", help="compute threads of one seed (default: 1)")
     parser.add_argument("--detach", action="store_true", help="return at once; the run goes on by itself")
+
+
+def add_seeds(parser: ArgumentParser, default: Sequence[int] = (0,)) -> None:
+    """Add `--seeds`."""
+    told = f"as in 0,1,2 or 0-4 (default: {','.join(map(str, default))})"
+    parser.add_argument("--seeds", type=seeds, default=list(default), metavar="N,...", help=told)
+
+
+def add_set(parser: ArgumentParser, example: str) -> None:
+    """Add `--set`, which may be given several times with several settings each."""
+    add_assignments(parser, "--set", "KEY=VALUE", f"any other setting, as in --set {example}")
+
+
+def add_assignments(parser: ArgumentParser, flag: str, metavar: str, told: str) -> None:
+    """Add an argument that collects `key=value` pairs."""
+    parser.add_argument(flag, type=assignment, nargs="+", action="extend", default=[], metavar=metavar, help=told)
 
 
 def open_store(args: Namespace, writable: bool = False) -> Store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_computing, add_json, add_store, assignment, open_store, seeds
+from glt.cli.arguments import add_computing, add_json, add_seeds, add_set, add_store, open_store
 from glt.cli.verb import VERBS, Verb
 
 if TYPE_CHECKING:
@@ -24,16 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add what is trained, for which seeds, where it is kept."""
     for name in NAMES:
         parser.add_argument(f"--{name}", metavar=name[0].upper(), help=HELP[name])
-    parser.add_argument("--seeds", type=seeds, default=[0], metavar="N,...", help="as in 0,1,2 or 0-4 (default: 0)")
-    parser.add_argument(
-        "--set",
-        type=assignment,
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="any other setting, as in --set share=.1 patience=50",
-    )
+    add_seeds(parser)
+    add_set(parser, "share=.1 patience=50")
     add_store(parser)
     add_computing(parser)
     add_json(parser)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_computing, add_json, add_store, open_store, print_json, seeds
+from glt.cli.arguments import add_computing, add_json, add_seeds, add_store, open_store, print_json
 from glt.cli.main import DONE
 from glt.cli.verb import VERBS, Verb
 
@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="which one; none lists them all")
     for name, what in (("dataset", "data set"), ("model", "network"), ("task", "task")):
         parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{what} (default: the experiment's first)")
-    parser.add_argument("--seeds", type=seeds, default=list(SEEDS), metavar="N,...", help="default: 0,1,2")
+    add_seeds(parser, SEEDS)
     parser.add_argument("--dry-run", action="store_true", help="only say what is missing and what it costs")
     parser.add_argument("--no-examples", action="store_true", help="compute again what the bundled example runs hold")
     add_store(parser)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from glt.cli.arguments import add_computing, add_json, add_store, assignment, open_store, seeds
+from glt.cli.arguments import add_computing, add_json, add_seeds, add_set, add_store, open_store
 from glt.cli.verb import VERBS, Verb
 
 NAMES = ("dataset", "model", "method", "task")
@@ -24,20 +24,12 @@ def add_settings(parser: ArgumentParser) -> None:
     """Add what is computed, and for which seeds."""
     for name in NAMES:
         parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{name}; an unknown one lists those there are")
-    parser.add_argument("--seeds", type=seeds, default=[0], metavar="N,...", help="as in 0,1,2 or 0-4 (default: 0)")
+    add_seeds(parser)
     parser.add_argument("--preset", metavar="P", help="hyper-parameters: paper or official")
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="config.json of a run (or its folder), whose settings are taken"
     )
-    parser.add_argument(
-        "--set",
-        type=assignment,
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="any other setting, as in --set rounds=5 hidden=64",
-    )
+    add_set(parser, "rounds=5 hidden=64")
 
 
 def run(args: Namespace) -> int:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_computing, add_json, add_store, assignment, open_store, print_json
+from glt.cli.arguments import add_assignments, add_computing, add_json, add_store, open_store, print_json
 from glt.cli.run import NAMES, add_settings, settings
 from glt.cli.verb import VERBS, Verb
 from glt.formats import duration, file_size, listing
@@ -20,15 +20,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the grid, what is the same at all its points, and where runs are kept."""
-    parser.add_argument(
-        "--grid",
-        type=assignment,
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=A,B,...",
-        help="settings to vary and their values, as in --grid p_graph=.05,.10,.20 p_weight=.10,.20,.40",
-    )
+    told = "settings to vary and their values, as in --grid p_graph=.05,.10,.20 p_weight=.10,.20,.40"
+    add_assignments(parser, "--grid", "KEY=A,B,...", told)
     add_settings(parser)
     add_store(parser)
     add_computing(parser)

@@ -53,8 +53,7 @@ def start(
     The workers go on when the caller ends, unless they are `tied` to it. Raises StoreError, before anything is
     started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
     """
-    METHODS.get(config.method).check(config, seeds, store.find)
-    check_start(store, config, seeds)
+    _check_needs(store, config, seeds)
     run = store.create(config)
     begin(store, run, seeds, device=device, threads=threads, tied=tied)
     return run
@@ -103,18 +102,23 @@ def resume(
     Each goes on after its last round that can be read, a pre-training from its start. Raises as `start` does.
     """
     _refuse_example(run)
-    wanted = unfinished(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
-    wanted = [seed for seed in wanted if not run.seed(seed).is_sound()]
-    if isinstance(run, Run):
-        check_start(store, run.config, wanted)
+    asked = _idle(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
+    wanted = [seed for seed in asked if not run.seed(seed).is_sound()]
+    if wanted and isinstance(run, Run):
+        _check_needs(store, run.config, wanted)
     _launch(store, run, wanted, device, threads, tied)
     return wanted
 
 
-def unfinished(run: AnyRun) -> list[int]:
-    """Return the seeds that lack rounds, or have some that cannot be read, and have no worker."""
-    idle = [seed for seed in run.seeds() if run.seed(seed).status().state not in ACTIVE]
-    return [seed for seed in idle if not run.seed(seed).is_sound()]
+def _idle(run: AnyRun) -> list[int]:
+    """Return the seeds that have no worker."""
+    return [seed for seed in run.seeds() if run.seed(seed).status().state not in ACTIVE]
+
+
+def _check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
+    """Raise a StudioError when another run that these seeds need is not in the store or does not fit."""
+    METHODS.get(config.method).check(config, seeds, store.find)
+    check_start(store, config, seeds)
 
 
 def _refuse_example(run: AnyRun) -> None:

@@ -10,8 +10,7 @@ from glt.jobs.forecast import Forecast, forecast
 from glt.jobs.sweeping import Point, Started, start_all
 from glt.reproduction.plan import Need, Plan
 from glt.store import Run, Store
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "runs"
+from glt.store.paths import EXAMPLES
 
 
 def bundled_examples(folder: Path = EXAMPLES) -> list[Run]:

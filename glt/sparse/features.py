@@ -39,14 +39,24 @@ class _ConstantTimes(torch.autograd.Function):
 
 
 class Features:
-    """The [N, F] feature matrix, sparse."""
+    """The [N, F] feature matrix, sparse.
 
-    def __init__(self, matrix: csr_array, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
+    With `keep_product`, the last product is kept for shuffled passes of the same step, at the price of its memory.
+    """
+
+    def __init__(
+        self,
+        matrix: csr_array,
+        device: str = "cpu",
+        dtype: torch.dtype = torch.float32,
+        keep_product: bool = False,
+    ) -> None:
         rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         structure = Structure.from_entries(rows.astype(np.int64), matrix.indices.astype(np.int64), shape, device)
         values = torch.from_numpy(matrix.data).to(device, dtype)[structure.order]
         self._matrix, self._transposed = structure.matrix(values), structure.transposed(values)
+        self._keeps_product = keep_product
         self._latest: tuple[Tensor, int, Tensor] | None = None
 
     def times(self, weight: Tensor) -> Tensor:
@@ -54,7 +64,8 @@ class Features:
         if weight.layout is torch.sparse_csr:
             return (self._matrix @ weight).to_dense()
         result: Tensor = _ConstantTimes.apply(weight, self._matrix, self._transposed)  # type: ignore[no-untyped-call]
-        self._latest = weight, weight._version, result
+        if self._keeps_product:
+            self._latest = weight, weight._version, result
         return result
 
     def latest(self, weight: Tensor) -> Tensor | None:

@@ -89,7 +89,8 @@ def product_into(result: Tensor, matrix: Tensor, dense: Tensor) -> Tensor:
 class _Propagate(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, dense: Tensor, structure: Structure) -> Tensor:
-        ctx.save_for_backward(values, dense)
+        # Hidden rows are wide, and only the gradient of a value needs them.
+        ctx.save_for_backward(values, dense if ctx.needs_input_grad[0] else None)
         ctx.structure = structure
         return product(structure.matrix(values), dense)
 

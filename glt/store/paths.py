@@ -7,6 +7,9 @@ from pathlib import Path
 
 SCHEMA = 1
 
+# The example runs that come with the program; the folder is not there where it was installed without them.
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "runs"
+
 CONFIG = "config.json"
 EXAMPLE_MARK = "EXAMPLE"
 TRASH = ".trash"

@@ -20,6 +20,8 @@ from glt.training.tasks.link import CLUSTER_FORM, GRAPH_FORM, SLOPE
 class LinkObjective(ABC):
     """A loss on embeddings of the training graph, and the score of a pair."""
 
+    shuffles: bool = False
+
     @abstractmethod
     def loss(self, step: TrainingPass) -> Tensor:
         """Return the training loss of a step, a scalar."""
@@ -57,6 +59,8 @@ class InfoClust(LinkObjective):
     One is the graph's, s = sigmoid(mean of h_i); the other a node's own, z_i = sigmoid(sum_k r_ik mu_k), of soft
     clusters mu. Each has a bilinear discriminator h' W s; the loss is alpha of the first and 1 - alpha of the second.
     """
+
+    shuffles = True
 
     def __init__(self, clusters: int, beta: float, iterations: int, alpha: float) -> None:
         self._clusters = clusters

@@ -33,7 +33,7 @@ class Problem:
         self.model = MODELS.get(config.model)
         self.specs = tensor_specs(config, network_shape(config, graph.num_features, graph.num_classes))
         self.task = task.bind(graph, config, device)
-        self.features = Features(row_normalised(graph.features), device)
+        self.features = Features(row_normalised(graph.features), device, keep_product=self.task.shuffles)
 
     def full_masks(self) -> Masks:
         """Return the masks of round 0: every edge and every weight."""

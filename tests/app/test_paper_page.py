@@ -11,8 +11,8 @@ from analysis.reproduction import EXHIBITS
 from app.widgets import exhibiting
 from glt.presets import resolve
 from glt.reproduction import Plan, in_order
-from glt.reproduction.starting import EXAMPLES
 from glt.store import Run, Store
+from glt.store.paths import EXAMPLES
 
 OpenPage = Callable[..., AppTest]
 

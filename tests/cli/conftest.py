@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
 
 Glt = Callable[..., "subprocess.CompletedProcess[str]"]
 Begin = Callable[..., "subprocess.Popen[str]"]
+OnTerminal = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
@@ -61,3 +63,31 @@ def glt(begin: Begin) -> Glt:
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     return glt
+
+
+@pytest.fixture
+def on_terminal() -> OnTerminal:
+    """Run `python -m glt ...` to its end on a terminal of its own; returns exit code and what was drawn."""
+
+    def on_terminal(*arguments: str) -> tuple[int, str]:
+        shown, terminal = pty.openpty()
+        command = [sys.executable, "-m", "glt", *arguments]
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+        with subprocess.Popen(
+            command, stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL, env=environment
+        ) as process:
+            os.close(terminal)
+            drawn = b""
+            while chunk := read(shown):
+                drawn += chunk
+        os.close(shown)
+        return process.returncode, drawn.decode()
+
+    return on_terminal
+
+
+def read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # Linux says so at the end of a terminal
+        return b""

@@ -28,7 +28,7 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
     [
         ("run --dataset coar", "Unknown data set 'coar': did you mean 'cora'?"),
         ("run --method ugz", "Unknown method 'ugz': did you mean 'ugs'?"),
-        ("run --model gcnn", "Unknown model 'gcnn': did you mean 'gcn'?"),
+        ("run --model gnc", "Unknown model 'gnc': did you mean 'gcn'?"),
         ("run --task nodes", "Unknown task 'nodes': did you mean 'node'?"),
         ("run --preset offical", "Unknown preset 'offical': did you mean 'official'?"),
         ("run --set roundz=3", "Unknown setting 'roundz': did you mean 'rounds'?"),

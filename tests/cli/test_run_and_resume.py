@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +18,7 @@ LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
 
 Glt = Callable[..., "subprocess.CompletedProcess[str]"]
 Begin = Callable[..., "subprocess.Popen[str]"]
+OnTerminal = Callable[..., tuple[int, str]]
 
 pytestmark = pytest.mark.usefixtures("fake_engine")
 
@@ -134,29 +132,12 @@ def test_a_config_can_be_taken_from_another_run(glt: Glt, store: Store, tmp_path
     assert random.returncode == 0, random.stderr
 
 
-def test_bars_are_drawn_on_a_terminal(store: Store) -> None:
-    shown, terminal = pty.openpty()
-    command = [sys.executable, "-m", "glt", "run", *SHORT]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    with subprocess.Popen(
-        command, stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL, env=environment
-    ) as process:
-        os.close(terminal)
-        drawn = b""
-        while chunk := read(shown):
-            drawn += chunk
-    os.close(shown)
-    assert process.returncode == 0
-    assert "━" in drawn.decode()
-    assert "100 %" in drawn.decode()
-    assert "seed 0" in drawn.decode()
-
-
-def read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # Linux says so at the end of a terminal
-        return b""
+def test_bars_are_drawn_on_a_terminal(on_terminal: OnTerminal, store: Store) -> None:
+    code, drawn = on_terminal("run", *SHORT)
+    assert code == 0
+    assert "━" in drawn
+    assert "100 %" in drawn
+    assert "seed 0" in drawn
 
 
 @pytest.mark.parametrize("missing", [True, False])

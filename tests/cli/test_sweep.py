@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +20,7 @@ LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
 
 Glt = Callable[..., "subprocess.CompletedProcess[str]"]
 Begin = Callable[..., "subprocess.Popen[str]"]
+OnTerminal = Callable[..., tuple[int, str]]
 
 
 def files(store: Store) -> dict[Path, int]:
@@ -114,28 +112,11 @@ def test_a_grid_varies_the_settings_of_another_run(glt: Glt, store: Store) -> No
 
 
 @pytest.mark.usefixtures("fake_engine")
-def test_a_bar_a_point_is_drawn_on_a_terminal(store: Store) -> None:
-    shown, terminal = pty.openpty()
-    command = [sys.executable, "-m", "glt", "sweep", "--grid", "hidden=16,17", "--set", "rounds=1", "retrain_epochs=2"]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    with subprocess.Popen(
-        command, stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL, env=environment
-    ) as process:
-        os.close(terminal)
-        drawn = b""
-        while chunk := read(shown):
-            drawn += chunk
-    os.close(shown)
-    assert process.returncode == 0
-    assert "hidden = 17" in drawn.decode()
-    assert "100 % done" in drawn.decode()
-
-
-def read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # Linux says so at the end of a terminal
-        return b""
+def test_a_bar_a_point_is_drawn_on_a_terminal(on_terminal: OnTerminal, store: Store) -> None:
+    code, drawn = on_terminal("sweep", "--grid", "hidden=16,17", "--set", "rounds=1", "retrain_epochs=2")
+    assert code == 0
+    assert "hidden = 17" in drawn
+    assert "100 % done" in drawn
 
 
 @pytest.mark.parametrize(

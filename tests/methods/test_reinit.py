@@ -9,9 +9,9 @@ import pytest
 
 from glt.config import RunConfig
 from glt.errors import ConfigError, StoreError
-from glt.jobs import start
+from glt.jobs import resume, start
 from glt.presets import resolve
-from glt.store import Progress, Run, Store
+from glt.store import Progress, Run, Status, Store
 from glt.tickets.search import find_tickets
 
 SMALL = {"hidden": 8, "epochs": 2, "retrain_epochs": 2, "rounds": 2}
@@ -92,3 +92,13 @@ def test_a_seed_the_other_run_lacks_and_a_run_that_is_not_there(store: Store, so
         start(store, again(source), [0, 7])
     with pytest.raises(StoreError, match="No run 'elsewhere'"):
         start(store, again(source, masks_of="elsewhere"), [0])
+
+
+def test_going_on_without_the_other_run_is_refused_before_a_worker_starts(store: Store, source: Run) -> None:
+    run = store.create(again(source))
+    run.seed(0).make()
+    run.seed(0).write_status(Status(state="stopped", seed=0))
+    store.move_to_trash(source)
+    with pytest.raises(StoreError, match=f"No run '{source.name}'"):
+        resume(store, run)
+    assert run.seed(0).status().state == "stopped"

@@ -45,7 +45,7 @@ def test_rows_with_negative_values_are_divided_by_their_magnitudes() -> None:
 
 def test_shuffled_rows_share_a_product_until_the_weight_changes(small_graph: Graph) -> None:
     order = torch.tensor([3, 1, 0, 2, 5, 4])
-    features = Features(small_graph.features, dtype=torch.float64)
+    features = Features(small_graph.features, dtype=torch.float64, keep_product=True)
     dense = torch.from_numpy(small_graph.features.toarray()).double()
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     for _ in range(2):
@@ -57,6 +57,15 @@ def test_shuffled_rows_share_a_product_until_the_weight_changes(small_graph: Gra
         assert features.latest(weight) is None
         torch.testing.assert_close(features.shuffled(order).times(weight), dense[order] @ weight)
     assert torch.autograd.gradcheck(lambda w: features.times(w).sum() * features.shuffled(order).times(w), (weight,))
+
+
+def test_a_product_that_nobody_asks_for_again_is_not_kept(small_graph: Graph) -> None:
+    features = Features(small_graph.features)
+    weight = torch.randn(4, 3, requires_grad=True)
+    product = features.times(weight)
+    assert features.latest(weight) is None
+    order = torch.tensor([3, 1, 0, 2, 5, 4])
+    assert torch.equal(features.shuffled(order).times(weight), product[order])
 
 
 def test_inner_products_of_repeated_and_turned_pairs_have_the_gradient_of_the_formula() -> None:

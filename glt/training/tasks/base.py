@@ -43,7 +43,9 @@ class TrainingPass:
 
 
 class BoundTask(ABC):
-    """A task tied to one graph and one device."""
+    """A task tied to one graph and one device; `shuffles` says that its loss asks for shuffled passes."""
+
+    shuffles: bool = False
 
     @abstractmethod
     def loss(self, step: TrainingPass) -> Tensor:

@@ -55,6 +55,7 @@ class LinkPrediction(BoundTask):
         split = split_links(graph, options.split_seed)
         parts = (split.val, split.val_negatives, split.test, split.test_negatives)
         self._objective = _objective(training_graph(graph, options.split_seed), options, device)
+        self.shuffles = self._objective.shuffles
         self._pairs = torch.from_numpy(np.concatenate(parts, axis=1)).to(device)
         self._ends = np.cumsum([part.shape[1] for part in parts])[:-1]
 

@@ -10,6 +10,7 @@ import pytest
 from analysis import published
 from analysis.published.facts import FACTS
 from analysis.reproduction import EXHIBITS, Comparison, Evidence, Verdict, judge
+from analysis.reproduction.claims import leads
 from analysis.tables import rounds_table
 from glt.reproduction import EXPERIMENTS, Plan, Setting, make_plan
 from glt.reproduction.plan import arm_config
@@ -108,11 +109,35 @@ def test_a_half_finished_experiment_is_incomplete(store: Store, write: Callable[
 def test_claims_alone_decide_where_no_number_is_printed(store: Store, write: Callable[..., None]) -> None:
     gat = Setting("pubmed", "gat")
     falling = [0.8 - 0.002 * number for number in range(ROUNDS)]
-    write("node-classification", gat, {"ugs": [falling], "random": [[score - 0.01 for score in falling]]})
+    seeds = [[score + shift for score in falling] for shift in (0.0, 0.001, -0.001)]
+    behind = [[score - 0.01 for score in scores] for scores in seeds]
+    write("node-classification", gat, {"ugs": seeds, "random": behind})
     verdict, rows, _ = verdict_on("node-classification", gat, store)
     assert rows == []
     assert verdict.kind == "partly"
     assert "no round of UGS reaches its dense baseline of 80.0 %" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("gaps", "holds", "words"),
+    [
+        ((0.010, 0.011, 0.012), True, "each by more than the spread of the seeds"),
+        ((0.001, 0.030, 0.002), None, "within the spread of the seeds in k = 1 to 20"),
+        ((0.010,), None, "within the spread of the seeds in k = 1 to 20"),
+        ((-0.010, 0.005, 0.001), False, "ahead in 0 of 20 rounds"),
+    ],
+)
+def test_a_lead_holds_only_beyond_the_spread_of_the_seeds(
+    store: Store, write: Callable[..., None], gaps: Sequence[float], holds: bool | None, words: str
+) -> None:
+    gat = Setting("pubmed", "gat")
+    curves = [[0.8 - 0.002 * number for number in range(ROUNDS)] for _ in gaps]
+    lower = [[score - gap for score in scores] for scores, gap in zip(curves, gaps, strict=True)]
+    write("node-classification", gat, {"ugs": curves, "random": lower})
+    rounds = rounds_table(store.runs())
+    (claim,) = leads(Evidence(gat, store.runs(), rounds, pd.DataFrame), "UGS leads.", "Section 4", "ugs", "random")
+    assert claim.holds is holds
+    assert words in claim.ours
 
 
 def test_a_saving_is_held_against_the_claim(store: Store, write: Callable[..., None]) -> None:
