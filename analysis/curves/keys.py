@@ -17,10 +17,12 @@ def keys(frame: Frame, paper: bool) -> Iterator[go.Scatter]:
     yield from run_keys(frame)
     yield from ticket_key(frame)
     if paper:
-        yield _key(frame, "printed in the paper", "circle-open", 10)
-    for share in marks.KEY_SHARES if len(frame.table) else ():
+        yield _key(frame, "in the paper", "circle-open", 10)
+    # A row that must wrap covers the one above it, so only the first size says what it counts.
+    for place, share in enumerate(marks.KEY_SHARES if len(frame.table) else ()):
         count = share * frame.largest
-        yield _key(frame, formats.macs(count) + " MACs", "circle", float(frame.size(count)))
+        name = formats.macs(count) + ("" if place else " MACs")
+        yield _key(frame, name, "circle", float(frame.size(count)))
 
 
 def run_keys(frame: Frame) -> Iterator[go.Scatter]:

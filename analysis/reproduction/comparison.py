@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -92,6 +92,20 @@ class Comparison:
             return ""
         low, high = formats.percent(min(self.rerun)), formats.percent(max(self.rerun))
         return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def bounds_words(quantities: Collection[Quantity]) -> str:
+    """Say within which bounds values of these kinds count as agreeing.
+
+    >>> bounds_words({"score"})
+    '1.5 points'
+    """
+    words: dict[Quantity, str] = {
+        "score": f"{100 * SCORE_TOLERANCE:g} points",
+        "macs": f"{100 * MACS_TOLERANCE:g} % (MACs)",
+        "measure": f"{100 * MEASURE_TOLERANCE:g} %",
+    }
+    return ", ".join(text for quantity, text in words.items() if quantity in quantities)
 
 
 def compare_scores(evidence: Evidence) -> list[Comparison]:

@@ -12,6 +12,7 @@ from analysis import names, palette, published
 from analysis.curves import ablation_figure, accuracy_figure
 from analysis.export import Sample
 from analysis.reproduction import Claim, Comparison, Kind, Picture, Verdict
+from analysis.reproduction.comparison import bounds_words
 from analysis.subgraphs import make_panel, original_panel, panels_html
 from analysis.tables import caption
 from app.widgets import controls, frame, links, look, reading, sampling
@@ -144,7 +145,11 @@ def _side_by_side(rows: Sequence[Comparison]) -> None:
     with st.container(key="figures-paper"):
         st.table(pd.DataFrame(table, columns=heads), border="horizontal", hide_index=True, width="content")
     sources = "; ".join(dict.fromkeys(row.source for row in rows))
-    st.caption(f"Mean and half-width of the 95% interval over seeds, matched by round. Paper: {sources}.")
+    bounds = bounds_words({row.quantity for row in rows})
+    st.caption(
+        f"Mean and half-width of the 95% interval over seeds, matched by round; orange: further off than {bounds}, a "
+        f"convention of this page. Paper: {sources}."
+    )
 
 
 def _cells(row: Comparison, again: bool) -> list[str]:

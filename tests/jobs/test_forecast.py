@@ -92,7 +92,7 @@ def test_the_most_alike_run_tells_the_pace(tmp_path: Path) -> None:
     assert same is not None
     assert same.run == "Random pruning on Cora with GCN-8"
     assert scaled is not None
-    assert scaled.seconds == pytest.approx((8 + 100) / (16 + 100) * 4.0 / 30)
+    assert scaled.seconds == pytest.approx((8 + 46) / (16 + 46) * 4.0 / 30)
     assert "only a rough guess" in scaled.timed
 
 
