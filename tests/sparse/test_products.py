@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from scipy.sparse import csr_array
 
 from glt.data.graph import Graph
 from glt.sparse import Features, inner_products, linear, row_normalised
+from glt.sparse import features as module
 
 
 def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Graph) -> None:
@@ -15,6 +17,15 @@ def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Gr
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     dense = torch.from_numpy(small_graph.features.toarray()).double()
     torch.testing.assert_close(features.times(weight), dense @ weight)
+    assert torch.autograd.gradcheck(features.times, (weight,))
+
+
+def test_features_cut_into_blocks_give_the_same_gradient(small_graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ROWS_IN_CACHE", 2)
+    monkeypatch.setattr(module, "ROWS_OF_A_BLOCK", 2)
+    features = Features(small_graph.features, dtype=torch.float64)
+    assert len(features._transposed) > 1
+    weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(features.times, (weight,))
 
 
