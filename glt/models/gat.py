@@ -68,16 +68,13 @@ class GAT(Model):
 
         The first layer's logits are X (W a): far fewer numbers than (X W) a, of which nothing wide need be kept.
         """
-        import torch
-
         from glt.sparse import as_dense
 
         attention = _Attention(operator, edge_values, config)
-        weight, vectors = weights[weight_name(0)], _vectors(weights, 0)
-        heads = vectors[0].shape[1]
-        maps = torch.cat([_by_head(as_dense(weight), vector) for vector in vectors], dim=1)
-        source, target = features.times(maps).tensor_split([heads], dim=1)
-        return attention, attention.messages(features.times(weight), source, target)
+        weight = weights[weight_name(0)]
+        maps = _by_head(as_dense(weight), _vectors(weights, 0))
+        logits = features.times(maps.flatten(1)).reshape(-1, *maps.shape[1:])
+        return attention, attention.messages(features.times(weight), logits)
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
         """Return logits [N, C] from the first layer's output."""
@@ -89,8 +86,7 @@ class GAT(Model):
         for layer in range(1, config.layers):
             active = elu(hidden) if hidden_activation(config) == "relu" else hidden
             rows = linear(dropout(active), weights[weight_name(layer)])
-            source, target = (_by_head(rows, vector) for vector in _vectors(weights, layer))
-            hidden = attention.messages(rows, source, target)
+            hidden = attention.messages(rows, _by_head(rows, _vectors(weights, layer)))
         result: Tensor = hidden
         return result
 
@@ -103,13 +99,14 @@ class _Attention:
         self._options = options_of(config.options, GATOptions)
         self._factors = None if edge_values is None else operator.entry_values(edge_values)
 
-    def messages(self, rows: Tensor, source: Tensor, target: Tensor) -> Tensor:
-        """Attend over `rows` [N, heads * width] by the two parts [N, heads] of the logits."""
+    def messages(self, rows: Tensor, ends: Tensor) -> Tensor:
+        """Attend over `rows` [N, heads * width] by the logits' parts [N, 2, heads] of an entry's source and target."""
         from torch.nn.functional import leaky_relu
 
         from glt.sparse import edge_softmax, propagate_heads
 
         structure, factors = self._structure, self._factors
+        source, target = ends.unbind(1)
         logits = leaky_relu(source[structure.col] + target[structure.row], self._options.gat_slope)
         if factors is not None and self._options.gat_mask == "logit":
             logits, factors = logits * factors[:, None], None
@@ -117,17 +114,20 @@ class _Attention:
 
 
 def _by_head(rows: Tensor, vectors: Tensor) -> Tensor:
-    """Return the product [n, heads] of each head's columns of `rows` [n, heads * width] with its own vector."""
+    """Return the products [n, 2, heads] of each head's columns of `rows` [n, heads * width] with its own vectors."""
     import torch
 
-    width, heads = vectors.shape
-    return torch.einsum("nhd,dh->nh", rows.reshape(-1, heads, width), vectors)
+    _, width, heads = vectors.shape
+    return torch.einsum("nhd,edh->neh", rows.reshape(-1, heads, width), vectors)
 
 
-def _vectors(weights: Mapping[str, Tensor], layer: int) -> list[Tensor]:
+def _vectors(weights: Mapping[str, Tensor], layer: int) -> Tensor:
+    """Return a layer's attention vectors [2, width, heads], those of the source end first."""
+    import torch
+
     from glt.sparse import as_dense
 
-    return [as_dense(weights[_vector(layer, end)]) for end in ENDS]
+    return torch.stack([as_dense(weights[_vector(layer, end)]) for end in ENDS])
 
 
 def _layer_tensors(shape: NetworkShape, layer: int) -> list[TensorSpec]:

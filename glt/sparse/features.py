@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,8 @@ from torch import Tensor
 
 from glt.sparse.structure import Structure, product
 
-# The product with a gradient reads its rows in random order: up to this many stay in a usual cache at 512 columns.
-ROWS_IN_CACHE = 4096
+# The product with a gradient reads the gradient's rows in random order; more numbers than this leave a usual cache.
+NUMBERS_IN_CACHE = 2**21
 ROWS_OF_A_BLOCK = 512
 
 
@@ -30,40 +29,53 @@ def row_normalised(features: csr_array) -> csr_array:
     return csr_array((data, features.indices, features.indptr), shape=features.shape)
 
 
+class _Transposed:
+    """X^T, whole and cut into blocks of nodes whose rows of a wide gradient stay in the cache.
+
+    The sum over blocks takes an eighth of the time on PubMed and a quarter for eight heads of 512 on Cora.
+    """
+
+    def __init__(self, matrix: csr_array, device: str, dtype: torch.dtype) -> None:
+        height = ROWS_OF_A_BLOCK if device == "cpu" else matrix.shape[0]
+        starts = range(0, matrix.shape[0], height)
+        self._whole = _transposed(matrix, device, dtype)
+        self._blocks = [_transposed(matrix[start : start + height], device, dtype) for start in starts]
+
+    def times(self, dense: Tensor) -> Tensor:
+        """Return the product with a gradient [N, H]."""
+        if dense.numel() <= NUMBERS_IN_CACHE:
+            return product(self._whole, dense)
+        result = dense.new_empty(self._whole.shape[0], dense.shape[1])
+        rows = torch.split(dense, self._blocks[0].shape[1])
+        for number, (block, part) in enumerate(zip(self._blocks, rows, strict=True)):
+            torch.addmm(result, block, part, beta=min(number, 1), out=result)
+        return result
+
+
 class _ConstantTimes(torch.autograd.Function):
     """The features never change, so both layouts of the matrix are built once and only the weight has a gradient."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, matrix: Tensor, transposed: Sequence[Tensor]) -> Tensor:
+    def forward(ctx: Any, weight: Tensor, matrix: Tensor, transposed: _Transposed) -> Tensor:
         ctx.transposed = transposed
         return product(matrix, weight)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return _product_of_blocks(ctx.transposed, gradients[0].contiguous()), None, None
-
-
-def _product_of_blocks(blocks: Sequence[Tensor], dense: Tensor) -> Tensor:
-    """Return [B0 B1 ...] @ dense for sparse CSR blocks that stand side by side."""
-    result = dense.new_empty(blocks[0].shape[0], dense.shape[1])
-    for number, (block, rows) in enumerate(zip(blocks, torch.split(dense, blocks[0].shape[1]), strict=True)):
-        torch.addmm(result, block, rows, beta=min(number, 1), out=result)
-    return result
-
-
-def _blocks_of_rows(matrix: csr_array, device: str, dtype: torch.dtype) -> Iterator[tuple[Structure, Tensor]]:
-    """Cut a tall matrix so that a block's rows of a wide gradient stay in the cache: eight times faster on PubMed."""
-    tall = device == "cpu" and matrix.shape[0] > ROWS_IN_CACHE
-    height = ROWS_OF_A_BLOCK if tall else matrix.shape[0]
-    for start in range(0, matrix.shape[0], height):
-        yield _on_device(matrix[start : start + height], device, dtype)
+        return ctx.transposed.times(gradients[0].contiguous()), None, None
 
 
 def _on_device(matrix: csr_array, device: str, dtype: torch.dtype) -> tuple[Structure, Tensor]:
+    """Return the structure of a matrix and its values in that order."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     shape = (int(matrix.shape[0]), int(matrix.shape[1]))
     structure = Structure.from_entries(rows.astype(np.int64), matrix.indices.astype(np.int64), shape, device)
     return structure, torch.from_numpy(matrix.data).to(device, dtype)[structure.order]
+
+
+def _transposed(matrix: csr_array, device: str, dtype: torch.dtype) -> Tensor:
+    structure, values = _on_device(matrix, device, dtype)
+    return structure.transposed(values)
 
 
 class Features:
@@ -81,9 +93,7 @@ class Features:
     ) -> None:
         structure, values = _on_device(matrix, device, dtype)
         self._matrix = structure.matrix(values)
-        self._transposed = [
-            structure.transposed(values) for structure, values in _blocks_of_rows(matrix, device, dtype)
-        ]
+        self._transposed = _Transposed(matrix, device, dtype)
         self._keeps_product = keep_product
         self._latest: tuple[Tensor, int, Tensor] | None = None
 

@@ -21,10 +21,10 @@ def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Gr
 
 
 def test_features_cut_into_blocks_give_the_same_gradient(small_graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ROWS_IN_CACHE", 2)
+    monkeypatch.setattr(module, "NUMBERS_IN_CACHE", 2)
     monkeypatch.setattr(module, "ROWS_OF_A_BLOCK", 2)
     features = Features(small_graph.features, dtype=torch.float64)
-    assert len(features._transposed) > 1
+    assert len(features._transposed._blocks) > 1
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(features.times, (weight,))
 
