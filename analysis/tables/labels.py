@@ -2,37 +2,65 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis import palette
 from glt.config import RunConfig
+from glt.methods import METHODS
 from glt.store import Run
 
-_NOT_SHOWN = ("method", "rounds")
 PRETRAINING = "pretraining"
+# What runs are about: where they differ in it, other settings that follow from it go without saying.
+SUBJECT = ("dataset", "model", "task")
+Settings = Mapping[str, Any]
 
 
 def run_labels(runs: Sequence[Run]) -> dict[str, str]:
-    """Return a label for every run name: "UGS", or "UGS (degree target)" when another UGS run stands beside it."""
-    labels = {run.name: palette.label(run.config.method) for run in runs}
-    shared = Counter(labels.values())
-    for label, count in shared.items():
-        if count > 1:
-            labels |= _told_apart(label, [run for run in runs if labels[run.name] == label])
-    return labels
+    """Return a label for every run name: "UGS", or "UGS (degree target)" when the runs differ in that setting.
+
+    Runs of one method are told apart by whatever differs; runs of two, by what both of them have and use.
+    """
+    subjects: dict[tuple[str, ...], list[Run]] = defaultdict(list)
+    for run in runs:
+        subjects[tuple(getattr(run.config, name) for name in SUBJECT)].append(run)
+    told = [place for place, values in enumerate(zip(*subjects, strict=True)) if len(set(values)) > 1]
+    return {
+        name: _label(method, [*(subject[place] for place in told), *details])
+        for subject, group in subjects.items()
+        for name, (method, details) in _told_apart(group).items()
+    }
 
 
-def _told_apart(label: str, runs: Sequence[Run]) -> dict[str, str]:
+def _label(method: str, details: Sequence[str]) -> str:
+    label = palette.label(method)
+    return f"{label} ({', '.join(details)})" if details else label
+
+
+def _told_apart(runs: Sequence[Run]) -> dict[str, tuple[str, list[str]]]:
+    """Return the method of every run, and the settings that tell it from the others on the same subject."""
+    methods = {run.name: run.config.method for run in runs}
     flat = {run.name: _settings(run.config) for run in runs}
-    names = sorted({name for settings in flat.values() for name in settings})
-    differing = [n for n in names if len({repr(settings.get(n)) for settings in flat.values()}) > 1]
-    return {run: f"{label} ({_details(settings, differing)})" for run, settings in flat.items()}
+    differing = [name for name in sorted({n for each in flat.values() for n in each}) if _differs(name, flat, methods)]
+    return {run: (method, _details(method, run, flat, methods, differing)) for run, method in methods.items()}
 
 
-def _details(settings: Mapping[str, Any], differing: Sequence[str]) -> str:
-    return ", ".join(_detail(name, settings.get(name)) for name in differing)
+def _details(
+    method: str, run: str, flat: Mapping[str, Settings], methods: Mapping[str, str], differing: Sequence[str]
+) -> list[str]:
+    known = {name for other, each in flat.items() if methods[other] == method for name in each}
+    return [_detail(name, flat[run].get(name)) for name in differing if name in known]
+
+
+def _differs(name: str, flat: Mapping[str, Settings], methods: Mapping[str, str]) -> bool:
+    """Say whether runs that have the setting differ in it, or runs of one method of which some lack it."""
+    if len({repr(each[name]) for each in flat.values() if name in each}) > 1:
+        return True
+    held: dict[str, set[bool]] = defaultdict(set)
+    for run, each in flat.items():
+        held[methods[run]].add(name in each)
+    return any(len(answers) > 1 for answers in held.values())
 
 
 def _detail(name: str, value: Any) -> str:
@@ -42,5 +70,6 @@ def _detail(name: str, value: Any) -> str:
 
 
 def _settings(config: RunConfig) -> dict[str, Any]:
-    core = config.model_dump(exclude={"options", *_NOT_SHOWN})
-    return {**core, **config.options}
+    """Return every setting that shapes the run; a random start is one too."""
+    unused = {"options", "method", "rounds", *METHODS.get(config.method).ignores}
+    return {PRETRAINING: None, **config.model_dump(exclude=unused), **config.options}

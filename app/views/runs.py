@@ -5,7 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis import palette
-from app.widgets import address, frame, links, look, pickers, pretraining_cards, run_actions, seed_rows, training
+from app.widgets import (
+    address,
+    controls,
+    frame,
+    links,
+    look,
+    pickers,
+    pretraining_cards,
+    run_actions,
+    seed_rows,
+    training,
+)
 from app.widgets.opened import Opened, opened
 from app.widgets.progress import RunProgress, any_active, counts, run_progress
 from glt.store import Run
@@ -25,6 +36,7 @@ def page() -> None:
             run_actions.store_line(found)
             return
         if not found.runs:
+            run_actions.damaged(found)
             frame.empty("No runs yet", f"The store {found.store.root} is empty.", "list_alt", "launch", "Launch a run")
             return
         listing, detail = st.columns([1, 2.3], gap="medium")
@@ -43,15 +55,15 @@ def _list(was_live: bool) -> None:
     if was_live and not any_active((*found.own, *found.pretrainings)):
         st.rerun()
     chosen = _selected(found).name
+    titles = pickers.run_titles(found.runs)
     for run in found.own:
-        _card(run, run_progress(run), run.name == chosen)
+        _card(run, titles[run.name], run_progress(run), run.name == chosen)
     pretraining_cards.section(found)
     if found.examples:
         st.caption("Examples: finished runs that come with the app, read-only")
     for run in found.examples:
-        _card(run, run_progress(run), run.name == chosen)
-    for folder, reason in found.damaged:
-        st.warning(frame.plain(f"{folder.name}: {reason}"), icon=":material/warning:")
+        _card(run, titles[run.name], run_progress(run), run.name == chosen)
+    run_actions.damaged(found)
 
 
 def _pretrainings(was_live: bool) -> None:
@@ -67,15 +79,16 @@ def _selected(found: Opened) -> Run:
     names = [run.name for run in found.runs]
     given = address.start("run")
     wanted = (given[0] if given else "") if given is not None else st.session_state["run"]
+    controls.tell_unknown("run", "run", names)
     st.session_state["run"] = wanted if wanted in names else names[0]
     address.keep("run", [st.session_state["run"]])
     return found.find(st.session_state["run"])
 
 
-def _card(run: Run, progress: RunProgress, chosen: bool) -> None:
+def _card(run: Run, title: str, progress: RunProgress, chosen: bool) -> None:
     seeds = counts([seed.state for seed in progress.seeds]) if progress.is_mixed else _number(len(progress.seeds))
     with st.container(border=True, key=f"card-{'chosen-' if chosen else ''}{run.name}", gap=None):
-        if st.button(f"**{pickers.run_title(run)}**", key=f"open-{run.name}", type="tertiary"):
+        if st.button(f"**{title}**", key=f"open-{run.name}", type="tertiary"):
             st.session_state["run"] = run.name
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

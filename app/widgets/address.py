@@ -14,6 +14,7 @@ _PAGE = "address: page"
 _READ = "address: read"
 _KEPT = "address: kept"
 _SHOWN = "address: shown"
+_ASKED = "address: asked"
 
 
 def enter(page: str) -> None:
@@ -22,6 +23,7 @@ def enter(page: str) -> None:
         st.session_state[_PAGE] = page
         st.session_state[_READ] = set()
         st.session_state[_SHOWN] = []
+        st.session_state[_ASKED] = {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def start(name: str) -> list[str] | None:
@@ -35,6 +37,12 @@ def start(name: str) -> list[str] | None:
     given = [] if name in seen else st.query_params.get_all(name)
     seen.add(name)
     return given or recall(name)
+
+
+def asked(name: str) -> list[str]:
+    """Return what the address a page was entered by gave for a name, the first time it is asked for."""
+    waiting: dict[str, list[str]] = st.session_state.setdefault(_ASKED, {})
+    return waiting.pop(name, [])
 
 
 def keep(name: str, values: Sequence[str]) -> None:

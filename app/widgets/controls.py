@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from app.widgets import address
+from app.widgets.frame import plain
+
+UNKNOWN = ":material/link_off:"
 
 
 def select(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
     """Choose one of `options` (value -> words) from a list."""
-    _settle_one(name, options, default)
+    _settle_one(name, label, options, default)
     value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
     address.keep(name, [value])
     return value
@@ -20,7 +23,7 @@ def select(name: str, label: str, options: Mapping[str, str], default: str | Non
 
 def segments(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
     """Choose one of a few `options` (value -> words) that stand side by side."""
-    _settle_one(name, options, default)
+    _settle_one(name, label, options, default)
     value = st.segmented_control(
         label, list(options), format_func=lambda option: options[option], key=name, required=True, **looks
     )
@@ -32,7 +35,7 @@ def contents(
     name: str, label: str, options: Mapping[str, str], default: str, captions: Mapping[str, str], **looks: Any
 ) -> str:
     """Choose one of `options` (value -> words) that stand under each other, each with a line of its own below it."""
-    _settle_one(name, options, default)
+    _settle_one(name, label, options, default)
     words = [captions[option] for option in options]
     value = st.radio(label, list(options), format_func=lambda o: options[o], captions=words, key=name, **looks)
     address.keep(name, [str(value)])
@@ -104,7 +107,7 @@ def text(name: str, label: str, default: str = "", **looks: Any) -> str:
 
 def optional(name: str, label: str, options: Mapping[str, str], **looks: Any) -> str | None:
     """Choose one of `options`, or none of them ("", the first): the address then leaves it out."""
-    _settle_one(name, options, "")
+    _settle_one(name, label, options, "")
     value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
     if value:
         address.keep(name, [value])
@@ -135,9 +138,18 @@ def decimal(texts: Sequence[str], default: float) -> float:
     return value if abs(value) < float("inf") else default
 
 
-def _settle_one(name: str, options: Mapping[str, str], default: str | None) -> None:
+def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
+    """Say what the address asks for that is not there, once, on entering the page by such a link."""
+    missing = [value for value in address.asked(name) if value and value not in options]
+    if missing:
+        words = ", ".join(f"“{value}”" for value in missing)
+        st.toast(plain(f"The link asks for {label.lower()} {words}, not found here: another is shown."), icon=UNKNOWN)
+
+
+def _settle_one(name: str, label: str, options: Mapping[str, str], default: str | None) -> None:
     """Put a valid choice into the session before the widget is made."""
     given = address.start(name)
+    tell_unknown(name, label, options)
     wanted = given[0] if given else None if given is not None else st.session_state[name]
     if wanted not in options:
         wanted = default if default in options else next(iter(options))
@@ -147,6 +159,7 @@ def _settle_one(name: str, options: Mapping[str, str], default: str | None) -> N
 def settle_several(name: str, options: Mapping[str, str], default: Sequence[str]) -> int:
     """Put a valid choice into the session before the widget is made, and return how many it holds."""
     given = address.start(name)
+    tell_unknown(name, name.replace("_", " "), options)
     if given is not None:
         known = [value for value in given if value in options]
         st.session_state[name] = known if known or given == [""] else list(default)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import streamlit as st
@@ -18,13 +19,16 @@ DEFAULT_ROUND = published.MEASUREMENT_ROUND
 
 def run_words(runs: Sequence[Run]) -> dict[str, str]:
     """Return what to call each run where it is chosen: its title, and "example" for bundled ones."""
-    words = {run.name: run_title(run) for run in runs}
-    taken = list(words.values())
+    titles = run_titles(runs)
+    return {run.name: titles[run.name] + (" · example" if run.is_example else "") for run in runs}
+
+
+def run_titles(runs: Sequence[Run]) -> dict[str, str]:
+    """Return the title of each run, followed by the end of its name where another has the same title."""
+    titles = {run.name: run_title(run) for run in runs}
+    taken = Counter(titles.values())
     return {
-        run.name: words[run.name]
-        + (f" · {run.name.rsplit('-', 1)[-1]}" if taken.count(words[run.name]) > 1 else "")
-        + (" · example" if run.is_example else "")
-        for run in runs
+        name: f"{title} · {name.rsplit('-', 1)[-1]}" if taken[title] > 1 else title for name, title in titles.items()
     }
 
 

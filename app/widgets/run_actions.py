@@ -12,7 +12,7 @@ from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
 from glt import formats, jobs
 from glt.errors import StudioError
-from glt.store import AnyRun
+from glt.store import AnyRun, folder_size
 
 
 def buttons(found: Opened, progress: RunProgress) -> None:
@@ -28,7 +28,7 @@ def buttons(found: Opened, progress: RunProgress) -> None:
     elif not progress.is_active:
         _mend(found, run)
     if not progress.is_active and st.button("Delete", key=f"delete-{run.name}", icon=":material/delete:"):
-        _confirm_delete(found, run)
+        _confirm_delete(found, run.path)
 
 
 def _mend(found: Opened, run: AnyRun) -> None:
@@ -36,6 +36,15 @@ def _mend(found: Opened, run: AnyRun) -> None:
     told = "Opens every file of the run; what cannot be read, and all that follows from it, is computed again."
     if st.button("Check", key=f"mend-{run.name}", icon=":material/fact_check:", help=told):
         resume(found, run, None)
+
+
+def damaged(found: Opened) -> None:
+    """Say of every folder that cannot be opened why, and offer to delete it."""
+    for folder, reason in found.damaged:
+        with st.container(border=True, key=f"damaged-{folder.name}", gap="small"):
+            st.warning(frame.plain(f"{folder.name}: {reason}"), icon=":material/warning:")
+            if st.button("Delete", key=f"delete-{folder.name}", icon=":material/delete:"):
+                _confirm_delete(found, folder)
 
 
 def stop(run: AnyRun, seeds: Sequence[int] | None) -> None:
@@ -74,11 +83,11 @@ def short(path: Path) -> str:
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")
-def _confirm_delete(found: Opened, run: AnyRun) -> None:
-    st.markdown(f"`{run.name}` ({formats.file_size(run.size_bytes())}) moves to the trash of the store.")
+def _confirm_delete(found: Opened, folder: Path) -> None:
+    st.markdown(f"`{folder.name}` ({formats.file_size(folder_size(folder))}) moves to the trash of the store.")
     st.caption("Nothing is lost until the trash is emptied.")
     if st.button("Move to trash", key="confirm-delete", type="primary"):
-        _attempt(lambda: found.store.move_to_trash(run))
+        _attempt(lambda: found.store.move_to_trash(folder))
 
 
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")

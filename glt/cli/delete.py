@@ -22,9 +22,9 @@ def run(args: Namespace) -> int:
     if not args.runs and not args.empty_trash:
         raise ConfigError("Nothing to delete: name a run, or give --empty-trash.")
     store = open_store(args, writable=True)
-    for found in [store.find_any(name) for name in args.runs]:
-        store.move_to_trash(found)
-        print(f"Moved {found.name} to the trash of {store.root}.")
+    for folder in [store.folder(name) for name in args.runs]:
+        store.move_to_trash(folder)
+        print(f"Moved {folder.name} to the trash of {store.root}.")
     if args.empty_trash:
         print(f"Emptied the trash of {store.root}: {file_size(store.empty_trash())} freed.")
     return 0

@@ -16,7 +16,7 @@ from pathlib import Path
 from glt.config import RunConfig
 from glt.errors import JobError, StoreError
 from glt.jobs.queueing import join_line
-from glt.jobs.settings import Settings, settle
+from glt.jobs.settings import Settings, check_device, settle
 from glt.methods import METHODS
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
@@ -53,10 +53,16 @@ def start(
     The workers go on when the caller ends, unless they are `tied` to it. Raises StoreError, before anything is
     started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
     """
-    _check_needs(store, config, seeds)
+    check(store, config, seeds, device)
     run = store.create(config)
     begin(store, run, seeds, device=device, threads=threads, tied=tied)
     return run
+
+
+def check(store: Store, config: RunConfig, seeds: Sequence[int], device: str | None = None) -> None:
+    """Raise a StudioError, before anything is made, for a device or another run that is needed and not there."""
+    check_device(device)
+    _check_needs(store, config, seeds)
 
 
 def start_pretraining(
@@ -69,6 +75,7 @@ def start_pretraining(
     tied: bool = False,
 ) -> Pretraining:
     """Start a worker for each seed that is not pre-trained yet; raises as `start` does."""
+    check_device(device)
     run = store.create_pretraining(config)
     begin(store, run, seeds, device=device, threads=threads, tied=tied)
     return run
@@ -102,6 +109,7 @@ def resume(
     Each goes on after its last round that can be read, a pre-training from its start. Raises as `start` does.
     """
     _refuse_example(run)
+    check_device(device)
     asked = _idle(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
     wanted = [seed for seed in asked if not run.seed(seed).is_sound()]
     if wanted and isinstance(run, Run):

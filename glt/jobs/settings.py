@@ -26,6 +26,16 @@ class Settings:
         return {**os.environ, **counts, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
 
 
+def check_device(device: str | None) -> None:
+    """Raise JobError where there is no such device; only a question about another one than the CPU loads torch."""
+    if device != "cuda":
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        raise JobError("There is no CUDA device here: start the run with --device cpu.")
+
+
 def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Settings:
     """Return the settings recorded for a seed, or for a new seed those wanted (default: one thread, cpu).
 

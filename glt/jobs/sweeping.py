@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
 from glt.errors import ConfigError, StudioError
-from glt.jobs.launching import start
+from glt.jobs.launching import check, start
 from glt.jobs.stopping import GRACE, stop
 from glt.methods import METHODS
 from glt.presets import Values, resolve
@@ -87,6 +87,8 @@ def start_all(
 
     When one cannot be started, those that were started before it are stopped and its error is raised.
     """
+    for config in configs:
+        check(store, config, seeds, device)
     started: list[Started] = []
     try:
         for config in configs:

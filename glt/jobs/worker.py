@@ -13,12 +13,12 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from glt.errors import JobError, StudioError
+from glt.errors import StudioError
 from glt.jobs.environment import record_environment
 from glt.jobs.parent import die_with_parent
 from glt.jobs.queueing import join_line, slot_count, wait_for_slot
 from glt.jobs.reporting import Reporter
-from glt.jobs.settings import DEVICES, Settings
+from glt.jobs.settings import DEVICES, Settings, check_device
 from glt.jobs.work import compute
 from glt.store import SeedFolder, SeedRun, State, Store
 from glt.store.lock import own_inherited
@@ -93,8 +93,7 @@ def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> St
 
     keep_freed_memory()
     torch.set_num_threads(settings.threads)
-    if settings.device == "cuda" and not torch.cuda.is_available():
-        raise JobError("There is no CUDA device here: start the run with --device cpu.")
+    check_device(settings.device)
     source = source_of(seed_run) if isinstance(seed_run, SeedRun) else None
     record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash, source)
     return compute(seed_run, reporter, settings.device)

@@ -15,6 +15,7 @@ from glt.store.records import State as State
 from glt.store.records import Status as Status
 from glt.store.run import Run as Run
 from glt.store.run_folder import AnyRun as AnyRun
+from glt.store.run_folder import folder_size as folder_size
 from glt.store.seed import SeedRun as SeedRun
 from glt.store.seed_folder import SeedFolder as SeedFolder
 from glt.store.store import Store as Store

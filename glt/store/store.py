@@ -13,7 +13,7 @@ from glt.store.naming import run_name
 from glt.store.opening import KnownRun, open_folder
 from glt.store.pretraining import Pretraining, write_pretrain_config
 from glt.store.run import Run, write_config
-from glt.store.run_folder import AnyRun, folder_size
+from glt.store.run_folder import folder_size
 from glt.store.safe_files import make_folder, reading
 from glt.store.seed import SeedRun
 
@@ -95,10 +95,14 @@ class Store:
         make_folder(folder)
         return folder
 
-    def move_to_trash(self, run: AnyRun) -> None:
-        """Move a run to the store's trash; raises StoreError when it is at work or not of this store."""
+    def folder(self, name: str) -> Path:
+        """Return the folder of a run, readable or damaged, by name or path; raises StoreError with near names."""
+        return self._place(name)[0]
+
+    def move_to_trash(self, folder: Path) -> None:
+        """Move a run's folder to the store's trash; raises StoreError when it is at work or not of this store."""
         self._writing()
-        trash.move_to_trash(self.root, run)
+        trash.move_to_trash(self.root, folder)
 
     def trashed(self) -> list[Path]:
         """Return what lies in the trash."""

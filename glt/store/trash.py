@@ -9,24 +9,24 @@ from pathlib import Path
 from glt.errors import StoreError
 from glt.store import paths
 from glt.store.lock import is_locked
-from glt.store.run_folder import AnyRun, folder_size
-from glt.store.safe_files import make_folder, writing
+from glt.store.run_folder import folder_size
+from glt.store.safe_files import make_folder, reading, writing
 
 
-def move_to_trash(root: Path, run: AnyRun) -> None:
-    """Move a run of the store at `root` to its trash.
+def move_to_trash(root: Path, folder: Path) -> None:
+    """Move a run's folder in the store at `root`, whether or not it can be opened, to the trash.
 
     Raises StoreError when a worker still uses it, when it lies elsewhere, or when a symbolic link is in the way.
     """
-    if run.path.parent.resolve() != root.resolve() or run.path.is_symlink():
-        raise StoreError(f"{run.path} is not a folder of the store {root}, so it is left alone: delete it by hand.")
-    busy = [seed for seed in run.seeds() if is_locked(run.seed(seed).lock_path)]
+    if folder.parent.resolve() != root.resolve() or folder.is_symlink():
+        raise StoreError(f"{folder} is not a folder of the store {root}, so it is left alone: delete it by hand.")
+    busy = _seeds_at_work(folder)
     if busy:
-        raise StoreError(f"The run {run.name} is at work (seed {busy[0]}): stop it, then delete it.")
+        raise StoreError(f"The run {folder.name} is at work (seed {busy[0]}): stop it, then delete it.")
     trash = _trash(root)
     make_folder(trash)
     with writing(trash):
-        run.path.rename(_free_name(trash, run.name))
+        folder.rename(_free_name(trash, folder.name))
 
 
 def trashed(root: Path) -> list[Path]:
@@ -45,6 +45,12 @@ def empty_trash(root: Path) -> int:
             else:
                 path.unlink()
     return freed
+
+
+def _seeds_at_work(folder: Path) -> list[int]:
+    with reading(folder, "allow it to be read, then delete it"):
+        seeds = [seed for path in folder.iterdir() if (seed := paths.seed_of(path.name)) is not None]
+    return [seed for seed in sorted(seeds) if is_locked(paths.seed_folder(folder, seed) / paths.LOCK)]
 
 
 def _trash(root: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -35,8 +36,11 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 def make_run(store: Store, draw_seed: Callable[..., None]) -> MakeRun:
     """Write a run; `states` gives the state of each seed, and every seed has `rounds` rounds after round 0."""
 
-    def make(method: str = "ugs", states: tuple[State, ...] = ("done", "done"), rounds: int = 3) -> Run:
-        run = store.create(resolve({"method": method, "rounds": 3, "epochs": 5, "retrain_epochs": 5}, "official"))
+    def make(
+        method: str = "ugs", states: tuple[State, ...] = ("done", "done"), rounds: int = 3, **settings: Any
+    ) -> Run:
+        values = {"method": method, "rounds": 3, "epochs": 5, "retrain_epochs": 5, **settings}
+        run = store.create(resolve(values, "official"))
         for seed, state in enumerate(states):
             draw_seed(run.seed(seed), rounds, state)
         return run

@@ -40,6 +40,19 @@ def test_what_the_address_gets_wrong_falls_back_to_the_default(
     assert app.query_params["run"] == run.name
     assert app.query_params["seed"] == "0"
     assert app.query_params["round"] == "3"
+    assert ["no-such-run" in toast.value for toast in app.toast].count(True) == 1
+
+
+def test_a_run_that_is_not_there_is_said_where_several_are_chosen(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs")
+    for page, name in (("curves", "runs"), ("runs", "run")):
+        app = open_page(page, **{name: [run.name, "[gone](x)"]} if name == "runs" else {name: "[gone](x)"})
+        assert [toast.value for toast in app.toast] == [
+            f"The link asks for {name} “\\[gone\\](x)”, not found here: another is shown."
+        ]
+        assert not app.run().toast
 
 
 def test_no_runs_chosen_is_kept_as_a_choice(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:

@@ -42,7 +42,7 @@ def example(make_run: Callable[..., Run], store: Store, tmp_path: Path, monkeypa
     """A bundled example beside an empty store."""
     run = make_run("ugs")
     packed = pack_run(run, tmp_path / "examples")
-    store.move_to_trash(run)
+    store.move_to_trash(run.path)
     monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
     return packed
 

@@ -49,6 +49,17 @@ def test_a_damaged_folder_is_named_and_the_others_are_shown(
     app = open_page("runs")
     assert not app.exception
     assert [damaged.name in warning.value for warning in app.warning] == [True]
+    app.button(key=f"delete-{damaged.name}").click().run()
+    assert app.button(key="confirm-delete").label == "Move to trash"
+
+
+def test_runs_with_the_same_title_show_the_end_of_their_names(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    runs = [make_run("ugs"), make_run("ugs", hidden=7), make_run("random")]
+    app = open_page("runs")
+    titles = {run.name: app.button(key=f"open-{run.name}").label for run in runs}
+    assert [run.name[-8:] in titles[run.name] for run in runs] == [True, True, False]
 
 
 def test_a_truncated_line_is_one_sentence_on_the_page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from glt.cli.main import main
 from glt.config import RunConfig
@@ -113,3 +114,21 @@ def test_an_unforeseen_fault_is_one_line_and_a_traceback_on_request(
     with pytest.raises(RuntimeError, match="boom"):
         main(["list", "--json"])
     monkeypatch.undo()
+
+
+@pytest.mark.parametrize("verb", ["run", "pretrain"])
+def test_a_device_that_is_not_there_leaves_no_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    code, said = complaint(capsys, verb, "--device", "cuda", "--store", str(tmp_path / "store"))
+    assert (code, said) == (1, "There is no CUDA device here: start the run with --device cpu.\n")
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_damaged_run_can_be_deleted(capsys: pytest.CaptureFixture[str], store: Store) -> None:
+    damaged = store.create(RunConfig())
+    (damaged.path / "config.json").write_text("{")
+    assert main(["delete", damaged.name]) == 0
+    assert capsys.readouterr().out == f"Moved {damaged.name} to the trash of {store.root}.\n"
+    assert store.damaged() == []

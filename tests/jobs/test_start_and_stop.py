@@ -12,7 +12,8 @@ import pytest
 
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError, StoreError
-from glt.jobs import resume, slot_count, start, stop
+from glt.jobs import launching, resume, slot_count, start, stop
+from glt.jobs.sweeping import start_all
 from glt.store import Run, Store
 from glt.store.liveness import same_process
 
@@ -200,7 +201,18 @@ def test_other_threads_than_at_the_start_are_refused(store: Store, config: RunCo
     assert run.seed(0).status().threads == 2
 
 
-def test_cuda_without_a_device_is_one_sentence(store: Store, config: RunConfig, wait: Wait) -> None:
+def test_cuda_without_a_device_is_one_sentence_and_makes_nothing(store: Store, config: RunConfig) -> None:
+    with pytest.raises(JobError, match="--device cpu"):
+        start(store, config, [0], device="cuda")
+    with pytest.raises(JobError, match="--device cpu"):
+        start_all(store, [config], [0], device="cuda")
+    assert not store.root.exists()
+
+
+def test_a_worker_without_its_device_says_so(
+    store: Store, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launching, "check_device", lambda device: None)
     run = start(store, config, [0], device="cuda")
     wait(run, "failed")
     assert "--device cpu" in (run.seed(0).status().error or "")

@@ -103,7 +103,7 @@ def test_a_lost_first_layer_is_no_longer_done(pretraining: Pretraining) -> None:
 
 
 def test_it_goes_to_the_trash(store: Store, pretraining: Pretraining) -> None:
-    store.move_to_trash(pretraining)
+    store.move_to_trash(pretraining.path)
     assert store.all_runs() == []
     assert len(store.trashed()) == 1
     assert store.empty_trash() > 0

@@ -15,7 +15,7 @@ Fill = Callable[..., SeedRun]
 
 def test_a_run_moves_to_the_trash_and_is_freed(store: Store, seed_run: SeedRun, run: Run) -> None:
     size = run.size_bytes()
-    store.move_to_trash(run)
+    store.move_to_trash(run.path)
     assert store.runs() == []
     assert [path.name for path in store.trashed()] == [f"{run.name}.1"]
     assert store.size_bytes() >= size
@@ -26,21 +26,21 @@ def test_a_run_moves_to_the_trash_and_is_freed(store: Store, seed_run: SeedRun, 
 
 def test_the_same_run_may_be_deleted_twice(store: Store, run: Run, filled: Fill) -> None:
     for _ in range(2):
-        store.move_to_trash(store.create(run.config))
+        store.move_to_trash(store.create(run.config).path)
     assert [path.name for path in store.trashed()] == [f"{run.name}.1", f"{run.name}.2"]
 
 
 def test_a_run_at_work_stays(store: Store, seed_run: SeedRun, run: Run) -> None:
     with seed_run.lock(), pytest.raises(StoreError, match=r"at work \(seed 0\): stop it"):
-        store.move_to_trash(run)
-    store.move_to_trash(run)
+        store.move_to_trash(run.path)
+    store.move_to_trash(run.path)
 
 
 def test_a_run_elsewhere_stays(store: Store, run: Run, tmp_path: Path) -> None:
     other = Store(tmp_path / "other").create(run.config)
     for found in (other, store.find(str(other.path))):
         with pytest.raises(StoreError, match="not a folder of the store"):
-            store.move_to_trash(found)
+            store.move_to_trash(found.path)
     assert other.path.exists()
 
 
@@ -49,7 +49,7 @@ def test_a_run_that_is_a_link_stays(store: Store, run: Run, tmp_path: Path) -> N
     run.path.rename(tmp_path / "aside")
     (store.root / run.name).symlink_to(other.path)
     with pytest.raises(StoreError, match="not a folder of the store"):
-        store.move_to_trash(store.find(run.name))
+        store.move_to_trash(store.find(run.name).path)
     assert (other.path / "config.json").exists()
 
 
@@ -60,7 +60,7 @@ def test_links_in_the_trash_are_removed_but_not_followed(
     precious.mkdir()
     (precious / "thesis").write_text("years of work")
     (seed_run.path / "inside").symlink_to(precious)
-    store.move_to_trash(run)
+    store.move_to_trash(run.path)
     (store.root / ".trash" / "beside").symlink_to(precious)
     store.empty_trash()
     assert store.trashed() == []
@@ -71,6 +71,6 @@ def test_a_trash_that_is_a_link_is_refused(store: Store, run: Run, tmp_path: Pat
     (tmp_path / "precious").mkdir()
     (store.root / ".trash").symlink_to(tmp_path / "precious")
     with pytest.raises(StoreError, match="symbolic link"):
-        store.move_to_trash(run)
+        store.move_to_trash(run.path)
     with pytest.raises(StoreError, match="symbolic link"):
         store.empty_trash()
