@@ -98,6 +98,15 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def number_of(number: int, noun: str) -> str:
+    """Write how many there are of something.
+
+    >>> number_of(1, "run"), number_of(3, "run")
+    ('1 run', '3 runs')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def listing(seeds: Sequence[int]) -> str:
     """Name seeds as "seed 0" or "seeds 0, 1, 2".
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,8 @@ from scipy.sparse import csr_array
 from glt.data import load_graph
 from glt.data.graph import Graph, Provenance, Split
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.store import Event, RoundRecord, SeedRun, State, Status
+from glt.pretraining.config import resolve_pretraining
+from glt.store import Epoch, Event, Pretraining, RoundRecord, SeedRun, State, Status, Store
 
 # A slow machine is no failure, and a check must say the same twice.
 settings.register_profile("studio", deadline=None)
@@ -112,3 +113,23 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         report.outcome = "failed"
         report.longrepr = f"skipped, which CI does not accept of a browser test: {report.longrepr}"
     return report
+
+
+@pytest.fixture
+def make_pretraining(store: Store) -> Callable[..., Pretraining]:
+    """Write a pre-training of the test's store whose first layers are zeros; `states` has the state of each seed."""
+
+    def make(states: Sequence[State] = ("done",), **settings: object) -> Pretraining:
+        run = store.create_pretraining(resolve_pretraining({"hidden": 16, **settings}))
+        for number, state in enumerate(states):
+            seed = run.seed(number)
+            seed.make()
+            seed.append_epoch(Epoch(epoch=0, loss=0.7))
+            if state == "done":
+                about = {"best_epoch": 12, "epochs": 33, "loss": 0.4321, "graph": "a" * 64}
+                seed.write_first_layer(np.zeros((1433, run.config.hidden), dtype=np.float32), about)
+            error = "The loss became nan: lower learning_rate." if state == "failed" else None
+            seed.write_status(Status(state=state, seed=number, error=error))
+        return run
+
+    return make

@@ -141,7 +141,7 @@ def _worst(rows: Sequence[Comparison]) -> str:
 
 
 def _count(rows: Sequence[Comparison]) -> str:
-    return f"{len(rows)} printed value{'s' if len(rows) != 1 else ''}"
+    return formats.number_of(len(rows), "printed value")
 
 
 def _places(rows: Sequence[Comparison]) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 from analysis import palette
 from glt.config import RunConfig
 from glt.methods import METHODS
+from glt.pretraining.start import PRETRAINING
 from glt.store import Run
 
-PRETRAINING = "pretraining"
 # What runs are about: where they differ in it, other settings that follow from it go without saying.
 SUBJECT = ("dataset", "model", "task")
 Settings = Mapping[str, Any]

@@ -174,7 +174,7 @@ def _cost(found: Opened, draft: Draft) -> None:
     if starts:
         st.caption(frame.plain(starts))
     _room(found.store.root, cost)
-    words = f"Start {len(wanted.configs)} {'run' if len(wanted.configs) == 1 else 'runs'}"
+    words = f"Start {formats.number_of(len(wanted.configs), 'run')}"
     if st.button(
         words, key="start", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"
     ):

@@ -19,6 +19,7 @@ from app.widgets import (
 )
 from app.widgets.opened import Opened, opened
 from app.widgets.progress import RunProgress, any_active, counts, run_progress
+from glt import formats
 from glt.store import Run
 
 SECONDS_BETWEEN_LOOKS = 2
@@ -86,7 +87,11 @@ def _selected(found: Opened) -> Run:
 
 
 def _card(run: Run, title: str, progress: RunProgress, chosen: bool) -> None:
-    seeds = counts([seed.state for seed in progress.seeds]) if progress.is_mixed else _number(len(progress.seeds))
+    seeds = (
+        counts([seed.state for seed in progress.seeds])
+        if progress.is_mixed
+        else formats.number_of(len(progress.seeds), "seed")
+    )
     with st.container(border=True, key=f"card-{'chosen-' if chosen else ''}{run.name}", gap=None):
         if st.button(f"**{title}**", key=f"open-{run.name}", type="tertiary"):
             st.session_state["run"] = run.name
@@ -97,10 +102,6 @@ def _card(run: Run, title: str, progress: RunProgress, chosen: bool) -> None:
             st.caption(f"{seeds} · {told}" if told else seeds, width="content")
         if progress.is_active:
             st.progress(progress.fraction)
-
-
-def _number(seeds: int) -> str:
-    return "1 seed" if seeds == 1 else f"{seeds} seeds"
 
 
 def _seeds() -> None:

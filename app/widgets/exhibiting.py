@@ -19,10 +19,12 @@ from app.widgets import controls, frame, links, look, reading, sampling
 from app.widgets.judging import Judged
 from app.widgets.look import BadgeColor
 from app.widgets.opened import Opened
+from app.widgets.progress import any_active
 from glt import formats
-from glt.reproduction import Need
-from glt.reproduction.starting import command, cost_words, start
-from glt.store import Run
+from glt.pretraining.config import PretrainConfig
+from glt.reproduction import Need, Plan
+from glt.reproduction.starting import command, cost_words, preparations, ready, start
+from glt.store import Run, run_name
 from glt.store.liveness import ACTIVE
 from glt.training.tasks import message_graph
 
@@ -180,20 +182,26 @@ def _needs(found: Opened, judged: Judged) -> None:
                 st.caption(f"Everything is there for seeds {', '.join(map(str, plan.seeds))}.")
             return
         st.caption(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}.")
-        later = [need.arm.words for need in plan.lacking if need not in plan.startable]
+        firsts, now = preparations(plan, found.store), ready(plan, found.store)
+        if firsts:
+            st.caption("First, without an estimate: the pre-training that they start from.")
+        later = [need.arm.words for need in plan.lacking if need not in now]
         if later:
-            st.caption(f"Afterwards, because they read the finished run: {', '.join(later)}.")
-        _button(found, judged)
+            st.caption(f"Afterwards, because they start from or read what runs first: {', '.join(later)}.")
+        _button(found, plan, now, firsts)
         st.code(command(plan), language="bash")
 
 
-def _button(found: Opened, judged: Judged) -> None:
-    number = len(judged.plan.startable)
-    words = f"Run what is missing ({number} run{'s' if number != 1 else ''})"
-    busy = any(_is_busy(need) for need in judged.plan.startable)
+def _button(found: Opened, plan: Plan, now: Sequence[Need], firsts: Sequence[PretrainConfig]) -> None:
+    parts = [formats.number_of(len(now), "run")] if now else []
+    parts += [formats.number_of(len(firsts), "pre-training")] if firsts else []
+    known = {run.name: run for run in found.pretrainings}
+    waited = [known[name] for first in firsts if (name := run_name(first)) in known]
+    busy = any(_is_busy(need) for need in now) or any_active(waited)
+    words = f"Run what is missing ({' and '.join(parts)})"
     if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=busy):
-        started = start(judged.plan, found.store)
-        links.go("runs", run=started[0].run.name)
+        started = start(plan, found.store)
+        links.go("runs", **({"run": started[0].run.name} if started else {}))
     if busy:
         links.link("runs", "At work: see Runs", ":material/arrow_forward:")
 

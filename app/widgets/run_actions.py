@@ -70,8 +70,7 @@ def store_line(found: Opened) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="store-line"):
         st.caption(f"Store `{short(store.root)}` · {formats.file_size(store.size_bytes())}", width="content")
         if trashed:
-            words = "1 run in the trash" if len(trashed) == 1 else f"{len(trashed)} runs in the trash"
-            st.caption(f"· {words}", width="content")
+            st.caption(f"· {formats.number_of(len(trashed), 'run')} in the trash", width="content")
             if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
                 _confirm_empty(found)
 
@@ -92,7 +91,7 @@ def _confirm_delete(found: Opened, folder: Path) -> None:
 
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")
 def _confirm_empty(found: Opened) -> None:
-    st.markdown(f"{len(found.store.trashed())} deleted runs are removed from the disk for good.")
+    st.markdown(f"{formats.number_of(len(found.store.trashed()), 'deleted run')} removed from the disk for good.")
     if st.button("Empty trash", key="confirm-empty", type="primary"):
         _attempt(found.store.empty_trash)
 

@@ -28,7 +28,14 @@ def compute(args: Namespace, launch: Launch) -> int:
     """Launch workers and follow them to their end, or return at once with `--detach`; return the exit code."""
     from rich.console import Console
 
-    console = Console(stderr=args.json)
+    run, code = launch_and_follow(args, Console(stderr=args.json), launch)
+    if args.json:
+        print_json(document(run))
+    return code
+
+
+def launch_and_follow(args: Namespace, console: Console, launch: Launch) -> tuple[KnownRun, int]:
+    """Do as `compute` does and say it on `console`; return the run and the exit code."""
     with interruption() as interrupted:
         run, seeds = launch()
         working = [seed for seed in seeds if _is_at_work(run.seed(seed))]
@@ -37,9 +44,7 @@ def compute(args: Namespace, launch: Launch) -> int:
         if working and not args.detach:
             code = follow(run, working, make_display(console, _rounds(run), working), interrupted)
             _conclude(console, run, working)
-    if args.json:
-        print_json(document(run))
-    return code
+    return run, code
 
 
 def _is_at_work(seed_run: SeedFolder) -> bool:

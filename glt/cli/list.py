@@ -10,7 +10,7 @@ from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.documents import list_entry
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
-from glt.formats import MISSING, file_size
+from glt.formats import MISSING, file_size, number_of
 
 if TYPE_CHECKING:
     from glt.store import KnownRun, Store
@@ -47,7 +47,7 @@ def _print_table(store: Store) -> None:
     console = Console()
     if table.row_count:
         console.print(table)
-    line = f"{store.root}: {table.row_count} run{'s' if table.row_count != 1 else ''}, {file_size(store.size_bytes())}"
+    line = f"{store.root}: {number_of(table.row_count, 'run')}, {file_size(store.size_bytes())}"
     trash = len(store.trashed())
     console.print(
         f"{line}, {trash} of them deleted ones in the trash" if trash else line, highlight=False, markup=False

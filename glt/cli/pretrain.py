@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_computing, add_json, add_seeds, add_set, add_store, open_store
 from glt.cli.verb import VERBS, Verb
 
 if TYPE_CHECKING:
-    from glt.store import Pretraining
+    from glt.pretraining.config import PretrainConfig
+    from glt.store import Pretraining, Store
 
 NAMES = ("dataset", "augmentation", "task", "hidden")
 HELP = {
@@ -34,17 +36,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Start workers for the seeds and follow them to their end."""
     from glt.cli.computing import compute
-    from glt.jobs import start_pretraining
     from glt.pretraining.config import resolve_pretraining
 
-    store = open_store(args, writable=True)
     config = resolve_pretraining(settings(args))
+    return compute(args, launching(args, open_store(args, writable=True), config))
+
+
+def launching(args: Namespace, store: Store, config: PretrainConfig) -> Callable[[], tuple[Pretraining, list[int]]]:
+    """Return what starts the workers of a pre-training as the arguments say."""
+    from glt.jobs import start_pretraining
 
     def launch() -> tuple[Pretraining, list[int]]:
         computing = {"device": args.device, "threads": args.threads, "tied": not args.detach}
         return start_pretraining(store, config, args.seeds, **computing), args.seeds
 
-    return compute(args, launch)
+    return launch
 
 
 def settings(args: Namespace) -> dict[str, Any]:

@@ -95,18 +95,32 @@ def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> No
 
 def _compute(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
     from glt.cli.sweep_following import start_and_follow
-    from glt.reproduction.starting import points
+    from glt.reproduction.starting import points, ready
 
-    code = DONE
+    code = _prepare(args, console, store, plan)
     while plan.startable and code == DONE:
-        begun = plan.startable
-        _, code = start_and_follow(store, points(begun), args, console)
+        begun = ready(plan, store)
+        if begun:
+            _, code = start_and_follow(store, points(begun), args, console)
         if args.detach:
             _say_later(console, [need.arm.words for need in plan.lacking if need not in begun])
             return code
         plan = _plan(args, store)
         if [need.arm for need in plan.startable] == [need.arm for need in begun]:
             break
+    return code
+
+
+def _prepare(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
+    """Pre-train what missing arms start from."""
+    from glt.cli.computing import launch_and_follow
+    from glt.cli.pretrain import launching
+    from glt.reproduction.starting import preparations
+
+    code = DONE
+    for first in preparations(plan, store):
+        if code == DONE:
+            _, code = launch_and_follow(args, console, launching(args, store, first))
     return code
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from glt.cli.arguments import add_assignments, add_computing, add_json, add_store, open_store, print_json
 from glt.cli.run import NAMES, add_settings, settings
 from glt.cli.verb import VERBS, Verb
-from glt.formats import duration, file_size, listing
+from glt.formats import duration, file_size, listing, number_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +59,7 @@ def _announce(console: Console, store: Store, points: Sequence[Point], seeds: Se
     from glt.jobs.forecast import forecast
 
     cost = forecast(store, [point.config for point in points], seeds, store.runs())
-    runs = f"{len(points)} run{'s' if len(points) > 1 else ''} of {listing(seeds)} in {store.root}"
+    runs = f"{number_of(len(points), 'run')} of {listing(seeds)} in {store.root}"
     if not cost.epochs:
         line = f"Sweep: {runs}, complete already."
     else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from glt.cli.following import Interruption, Watch, exit_code, interruption, report_failures, stop_gently, watch_all
 from glt.cli.main import DONE
 from glt.cli.sweep_displays import point_displays
+from glt.formats import number_of
 from glt.jobs.sweeping import Point, Started, start_all, stop_all
 from glt.store import Status, Store
 
@@ -54,8 +55,7 @@ def _follow(
         ended += statuses
     stopped = sum(status.state == "stopped" for status in ended)
     if stopped:
-        workers = f"{stopped} worker{'s' if stopped > 1 else ''}"
-        print(f"Stopped {workers}; the same command goes on where they stopped.", file=sys.stderr)
+        print(f"Stopped {number_of(stopped, 'worker')}; the same command goes on where they stopped.", file=sys.stderr)
     return exit_code(ended)
 
 

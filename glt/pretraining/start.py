@@ -13,6 +13,8 @@ from glt.training.shapes import network_shape
 
 # The tensor that is taken from a pre-training; every network calls its first map so.
 FIRST_LAYER = weight_name(0)
+# The setting of `StartOptions` below.
+PRETRAINING = "pretraining"
 
 
 class StartOptions(BaseModel):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from glt.errors import ConfigError
+from glt.pretraining.config import PretrainConfig
 
 # The paper prunes for 20 rounds; its measurements and subgraphs are of round 13 (48.67 % graph sparsity).
 ROUNDS = 20
@@ -27,16 +28,15 @@ class Arm:
     """One curve, row or picture: the settings of its run beyond data set, network and task, flat.
 
     `words` says what it is among the arms of its experiment. An arm of a later `stage` starts when those before it
-    are finished, because it `reads` a run of theirs, by name, in the same store. An arm with `any_of` stands for every
-    run that has this option, whatever its value; `how` is the sentence that says how to make one.
+    are finished, because it `reads` a run of theirs, by name, in the same store. An arm that starts from a pre-training
+    names it in its settings and says in `first` what it is; a run from any other pre-training does as well.
     """
 
     words: str
     settings: Mapping[str, Any]
     stage: int = 0
     reads: str = ""
-    any_of: str = ""
-    how: str = ""
+    first: PretrainConfig | None = None
 
 
 @dataclass(frozen=True)

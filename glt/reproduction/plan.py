@@ -9,6 +9,7 @@ from glt.config import RunConfig
 from glt.errors import ConfigError
 from glt.methods import METHODS
 from glt.presets import resolve
+from glt.pretraining.start import PRETRAINING, pretraining_of
 from glt.reproduction.experiment import PRESET, Arm, Experiment, Setting
 from glt.store import Run, run_name
 from glt.training.tasks import TASKS
@@ -117,11 +118,9 @@ def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[in
     except ConfigError as error:
         return Need(arm, None, _unavailable(setting, arm, error), None, dict.fromkeys(seeds, 0))
     run = known.get(run_name(config))
-    if arm.any_of:
-        run = next((other for other in known.values() if _is_with(other.config, config, arm.any_of)), None)
-        if run is None:
-            return Need(arm, None, arm.how, None, dict.fromkeys(seeds, 0))
-        config = run.config.model_copy(update={"rounds": max(config.rounds, run.config.rounds)})
+    if arm.first is not None and run is None:
+        run = next((other for other in known.values() if _starts_elsewhere(other.config, config)), None)
+        config = config if run is None else run.config.model_copy(update={"rounds": config.rounds})
     rounds = {seed: run.seed(seed).whole_rounds() if run else 0 for seed in seeds}
     # Nothing can be added to an example, so one that lacks a seed saves no work: all seeds are run in the store.
     if run is not None and run.is_example and min(rounds.values()) <= config.rounds:
@@ -148,16 +147,17 @@ def _unavailable(setting: Setting, arm: Arm, error: ConfigError) -> str:
     return str(error)
 
 
-def _is_with(config: RunConfig, plain: RunConfig, option: str) -> bool:
-    """Say whether a config is `plain` with this option."""
-    rest = {name: value for name, value in config.options.items() if name != option}
-    without = config.model_copy(update={"options": rest, "rounds": plain.rounds})
-    return option in config.options and without == plain
+def _starts_elsewhere(config: RunConfig, wanted: RunConfig) -> bool:
+    """Say whether a config is the wanted one but for which pre-training it starts from."""
+    if pretraining_of(config) is None:
+        return False
+    start = {PRETRAINING: wanted.options[PRETRAINING]}
+    return config.model_copy(update={"options": config.options | start, "rounds": wanted.rounds}) == wanted
 
 
 def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run]:
     """Yield runs that are of the same arm under other settings: never those that start or prune in another way."""
-    same = {"dataset", "task", "model", "method", "p_graph", "p_weight", "pretraining", *arm.settings}
+    same = {"dataset", "task", "model", "method", "p_graph", "p_weight", PRETRAINING, *arm.settings}
     wanted = _flat(config)
     for run in runs:
         alike = all(_flat(run.config).get(name) == wanted.get(name) for name in same)

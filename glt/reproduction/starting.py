@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from glt.formats import duration, file_size, listing
+from glt.formats import duration, file_size, listing, number_of
 from glt.jobs.forecast import Forecast, forecast
+from glt.jobs.launching import start_pretraining
 from glt.jobs.sweeping import Point, Started, start_all
+from glt.pretraining.config import PretrainConfig
+from glt.pretraining.start import pretraining_of
 from glt.reproduction.plan import Need, Plan
-from glt.store import Run, Store
+from glt.store import Run, Store, run_name
+from glt.store.liveness import ACTIVE
 from glt.store.paths import EXAMPLES
 
 
@@ -29,9 +33,33 @@ def estimate(plan: Plan, store: Store, timed: Sequence[Run]) -> Forecast:
     return forecast(store, configs, plan.seeds, timed)
 
 
+def preparations(plan: Plan, store: Store) -> list[PretrainConfig]:
+    """Return the pre-trainings that missing arms start from and that lack one of the seeds."""
+    finished = {run.name: set(run.finished()) for run in store.pretrainings()}
+    wanted = [first for need in plan.startable if (first := _first(need)) is not None]
+    return [first for first in dict.fromkeys(wanted) if not finished.get(run_name(first), set()).issuperset(plan.seeds)]
+
+
+def ready(plan: Plan, store: Store) -> list[Need]:
+    """Return the missing arms that wait for nothing, neither for another arm nor for a pre-training."""
+    unprepared = preparations(plan, store)
+    return [need for need in plan.startable if _first(need) not in unprepared]
+
+
 def start(plan: Plan, store: Store) -> list[Started]:
-    """Start what waits for no other arm, as detached workers that resume what is half done."""
-    return start_all(store, [point.config for point in points(plan.startable)], plan.seeds)
+    """Start what waits for nothing, as detached workers that resume what is half done; return the runs with rounds."""
+    for first in preparations(plan, store):
+        run = store.create_pretraining(first)
+        free = [seed for seed in plan.seeds if run.seed(seed).status().state not in ACTIVE]
+        start_pretraining(store, first, free)
+    return start_all(store, [point.config for point in points(ready(plan, store))], plan.seeds)
+
+
+def _first(need: Need) -> PretrainConfig | None:
+    """Return the pre-training an arm's run starts from, where the plan can make it."""
+    first = need.arm.first
+    named = pretraining_of(need.config) if need.config is not None else None
+    return first if first is not None and named == run_name(first) else None
 
 
 def cost_words(plan: Plan, cost: Forecast) -> str:
@@ -41,8 +69,7 @@ def cost_words(plan: Plan, cost: Forecast) -> str:
     """
     if not plan.lacking:
         return "nothing"
-    number = len(plan.lacking)
-    runs = f"{number} run{'s' if number != 1 else ''}, {listing(plan.seeds)}"
+    runs = f"{number_of(len(plan.lacking), 'run')}, {listing(plan.seeds)}"
     time = "time not known yet" if cost.seconds is None else f"about {duration(cost.seconds)}"
     return f"{runs}: {time}, adds about {file_size(cost.size_bytes)}"
 

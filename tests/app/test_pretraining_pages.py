@@ -4,37 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.widgets.pretraining_cards import progress, title
 from glt.config import RunConfig
 from glt.jobs import sweeping
-from glt.pretraining.config import resolve_pretraining
-from glt.store import Epoch, Pretraining, Progress, Run, State, Status, Store
+from glt.store import Pretraining, Progress, Run, Status, Store
 
 MakePretraining = Callable[..., Pretraining]
-
-
-@pytest.fixture
-def make_pretraining(store: Store) -> MakePretraining:
-    """Write a pre-training whose first layers are zeros; `states` gives the state of each seed."""
-
-    def make(states: Sequence[State] = ("done",), **settings: object) -> Pretraining:
-        run = store.create_pretraining(resolve_pretraining({"hidden": 16, **settings}))
-        for number, state in enumerate(states):
-            seed = run.seed(number)
-            seed.make()
-            seed.append_epoch(Epoch(epoch=0, loss=0.7))
-            if state == "done":
-                about = {"best_epoch": 12, "epochs": 33, "loss": 0.4321, "graph": "a" * 64}
-                seed.write_first_layer(np.zeros((1433, 16), dtype=np.float32), about)
-            error = "The loss became nan: lower learning_rate." if state == "failed" else None
-            seed.write_status(Status(state=state, seed=number, error=error))
-        return run
-
-    return make
 
 
 def words(app: AppTest) -> str:

@@ -88,3 +88,16 @@ def test_detached_it_starts_what_waits_for_nothing(glt: Glt, store: Store) -> No
     assert begun.returncode == 0, begun.stderr
     assert [run.config.method for run in store.runs()] == ["ugs"]
     assert "the same command goes on with: Random GLT, draw 0" in begun.stdout
+
+
+def test_a_pre_training_comes_before_what_starts_from_it(
+    glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch
+) -> None:
+    fake_engine.setenv("FAKE_EPOCH", "0")
+    ran = glt("reproduce", "graphcl", "--no-examples", "--seeds", "0", "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert [need["state"] for need in json.loads(ran.stdout)["needs"]] == ["complete", "complete"]
+    (pretraining,) = store.pretrainings()
+    assert pretraining.finished() == [0]
+    starts = [run.config.options.get("pretraining") for run in store.runs()]
+    assert sorted(starts, key=str) == sorted([None, pretraining.name], key=str)

@@ -83,6 +83,13 @@ def record(number, masks):  # noqa: ANN001, ANN201
     )
 
 
+def pretrain(graph, config, seed, on_epoch, device="cpu"):  # noqa: ANN001, ANN201
+    time.sleep(float(os.environ.get("FAKE_EPOCH", "0")))
+    on_epoch(0, 1.0)
+    weight = np.zeros((graph.num_features, config.hidden), dtype=np.float32)
+    return types.SimpleNamespace(weight=weight, best_epoch=0, epochs=1, loss=1.0)
+
+
 def install() -> None:
     torch = types.ModuleType("torch")
     torch.set_num_threads = lambda _: None
@@ -91,7 +98,10 @@ def install() -> None:
     sparse.keep_freed_memory = lambda: None
     search = types.ModuleType("glt.tickets.search")
     search.find_tickets, search.Stopped = find_tickets, Stopped
-    sys.modules.update({"torch": torch, "glt.sparse": sparse, "glt.tickets.search": search})
+    pretraining = types.ModuleType("glt.pretraining.training")
+    pretraining.pretrain = pretrain
+    fakes = {"torch": torch, "glt.sparse": sparse, search.__name__: search, pretraining.__name__: pretraining}
+    sys.modules.update(fakes)
 
 
 # Only at a process's start: whoever merely reads this file, as the search for doctests does, keeps the real torch.

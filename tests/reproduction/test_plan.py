@@ -12,8 +12,8 @@ from glt.methods import METHODS
 from glt.presets import resolve
 from glt.reproduction import EXPERIMENTS, Arm, Experiment, Setting, in_order, make_plan
 from glt.reproduction.plan import arm_config
-from glt.reproduction.starting import command, cost_words, estimate, start
-from glt.store import Run, Store
+from glt.reproduction.starting import command, cost_words, estimate, preparations, ready, start
+from glt.store import Pretraining, Run, Store
 from glt.store.compact import pack_run
 
 CORA = Setting("cora", "gcn")
@@ -152,13 +152,26 @@ def test_random_tickets_wait_for_the_run_they_read(store: Store, draw: Draw, tmp
 
 def test_a_pre_trained_start_is_any_run_that_names_one(store: Store, draw: Draw) -> None:
     graphcl = EXPERIMENTS.get("graphcl")
-    missing = make_plan(graphcl, CORA, [0], store.runs()).needs[1]
-    assert missing.config is None
-    assert "python -m glt pretrain" in missing.unavailable
+    plan = make_plan(graphcl, CORA, [0], store.runs())
+    assert [need.state for need in plan.needs] == ["not run", "not run"]
+    assert [config.hidden for config in preparations(plan, store)] == [512]
+    assert [need.arm.words for need in ready(plan, store)] == ["UGS"]
     draw(20, rounds=20, pretraining="cora-node-gcn-graphcl-00000000")
     found = make_plan(graphcl, CORA, [0], store.runs())
     assert found.needs[1].state == "complete"
     assert found.needs[0].stand_in is None
+    assert preparations(found, store) == []
+
+
+def test_a_finished_pre_training_is_what_its_arm_waits_for(
+    store: Store, make_pretraining: Callable[..., Pretraining]
+) -> None:
+    plan = make_plan(EXPERIMENTS.get("graphcl"), CORA, [0], [])
+    (first,) = preparations(plan, store)
+    make_pretraining(**first.model_dump())
+    assert preparations(plan, store) == []
+    assert [need.arm.words for need in ready(plan, store)] == ["UGS", "UGS from GraphCL"]
+    assert [config.hidden for config in preparations(make_plan(plan.experiment, CORA, [0, 9], []), store)] == [512]
 
 
 def test_a_method_that_is_not_there_is_said_in_words() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.reproduction import EXHIBITS
-from analysis.reproduction.claims import Claim
+from analysis.reproduction.claims import Claim, leads
 from analysis.reproduction.exhibit import Evidence, Exhibit, Picture, nothing
-from glt import formats
+from glt.pretraining.start import PRETRAINING
 
 PICTURES = (
     Picture("curve", "Graph sparsity", "Figure 6 (fig:graphcl)"),
@@ -20,16 +22,12 @@ SUPERIOR = "A pre-trained start gives better tickets up to 40 % graph sparsity."
 
 def claims(evidence: Evidence) -> list[Claim]:
     """Test that the pre-trained start is ahead in every moderately pruned round."""
-    trained = {run.name for run in evidence.runs if "pretraining" in run.config.options}
-    rounds = evidence.rounds[(evidence.rounds["round"] > 0) & (evidence.rounds["graph_sparsity"] <= MODERATE)]
-    means = rounds.assign(trained=rounds["run"].isin(trained)).pivot_table("test", "round", "trained").dropna()
-    if means.empty or len(means.columns) < 2:
-        return [Claim(SUPERIOR, PLACE, None, "not both starts have pruned rounds yet")]
-    gaps = means[True] - means[False]
-    words = (
-        f"ahead in {int((gaps > 0).sum())} of {len(gaps)} rounds, by {formats.points(float(gaps.mean()))} on average"
-    )
-    return [Claim(SUPERIOR, PLACE, bool((gaps > 0).all()), words)]
+    rounds = evidence.rounds
+    trained = [run.name for run in evidence.runs if PRETRAINING in run.config.options]
+    starts = rounds["run"].isin(trained).map({True: "pre-trained", False: "random"})
+    moderate = rounds.loc[(rounds["round"] > 0) & (rounds["graph_sparsity"] <= MODERATE), "round"]
+    both = replace(evidence, rounds=rounds.assign(method=starts))
+    return leads(both, SUPERIOR, PLACE, "pre-trained", "random", sorted({int(number) for number in moderate}))
 
 
 EXHIBITS.register(Exhibit("graphcl", PICTURES, nothing, claims))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from glt.presets import resolve
+from glt.pretraining.config import resolve_pretraining
+from glt.pretraining.start import first_layer_width
 from glt.reproduction import EXPERIMENTS
-from glt.reproduction.experiment import UGS, Arm, Experiment, Setting, grid
+from glt.reproduction.experiment import PRESET, UGS, Arm, Experiment, Setting, grid
+from glt.store import run_name
 
 
 def arms(setting: Setting) -> tuple[Arm, ...]:
-    """Return UGS from a random start, and from any pre-training."""
-    where = f"--dataset {setting.dataset} --task {setting.task}"
-    how = (
-        f"UGS from GraphCL starts from a pre-training: make one with `python -m glt pretrain {where}` and start "
-        f"from it with `python -m glt run {where} --model {setting.model} --method ugs --preset official "
-        "--set pretraining=NAME`."
-    )
-    return UGS, Arm("UGS from GraphCL", UGS.settings, any_of="pretraining", how=how)
+    """Return UGS from a random start, and from a pre-training as wide as the network's first layer."""
+    width = first_layer_width(resolve({**setting._asdict(), **UGS.settings}, PRESET))
+    first = resolve_pretraining({"dataset": setting.dataset, "task": setting.task, "hidden": width})
+    return UGS, Arm("UGS from GraphCL", {**UGS.settings, "pretraining": run_name(first)}, first=first)
 
 
 EXPERIMENTS.register(
