@@ -50,7 +50,9 @@ def _details(
     method: str, run: str, flat: Mapping[str, Settings], methods: Mapping[str, str], differing: Sequence[str]
 ) -> list[str]:
     known = {name for other, each in flat.items() if methods[other] == method for name in each}
-    return [_detail(name, flat[run].get(name)) for name in differing if name in known]
+    details = [_detail(name, flat[run].get(name)) for name in differing if name in known and name != PRETRAINING]
+    starts = {each[PRETRAINING] for each in flat.values()}
+    return details if len(starts) == 1 else [*details, _start(flat[run][PRETRAINING], len(starts - {None}))]
 
 
 def _differs(name: str, flat: Mapping[str, Settings], methods: Mapping[str, str]) -> bool:
@@ -63,9 +65,13 @@ def _differs(name: str, flat: Mapping[str, Settings], methods: Mapping[str, str]
     return any(len(answers) > 1 for answers in held.values())
 
 
+def _start(name: str | None, several: int) -> str:
+    if name is None:
+        return "random start"
+    return "pre-trained start" if several == 1 else f"start {name}"
+
+
 def _detail(name: str, value: Any) -> str:
-    if name == PRETRAINING:
-        return "random start" if value is None else f"start {value}"
     return f"{name.replace('_', ' ')} {'default' if value is None else value}"
 
 

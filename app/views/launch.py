@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from analysis import palette
-from app.widgets import controls, frame, links, reading, settings, start_field, sweep_fields
+from app.widgets import controls, frame, links, prunable, reading, settings, start_field, sweep_fields
 from app.widgets.opened import Opened, opened
 from glt import formats
 from glt.config import RunConfig
@@ -171,6 +171,7 @@ def _cost(found: Opened, draft: Draft) -> None:
     cost = reading.forecast_of(found, wanted.configs, wanted.seeds)
     _numbers(cost)
     _runs(found, wanted)
+    prunable.listing(wanted.configs[0])
     if starts:
         st.caption(frame.plain(starts))
     _room(found.store.root, cost)

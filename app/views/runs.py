@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from analysis import palette
+from analysis import names, palette
 from app.widgets import (
     address,
     controls,
@@ -77,11 +77,11 @@ def _pretrainings(was_live: bool) -> None:
 
 def _selected(found: Opened) -> Run:
     """Return the run the address names, else the first one."""
-    names = [run.name for run in found.runs]
+    known = [run.name for run in found.runs]
     given = address.start("run")
     wanted = (given[0] if given else "") if given is not None else st.session_state["run"]
-    controls.tell_unknown("run", "run", names)
-    st.session_state["run"] = wanted if wanted in names else names[0]
+    controls.tell_unknown("run", "run", known)
+    st.session_state["run"] = wanted if wanted in known else known[0]
     address.keep("run", [st.session_state["run"]])
     return found.find(st.session_state["run"])
 
@@ -110,7 +110,7 @@ def _seeds() -> None:
     run = _selected(found)
     progress = run_progress(run)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
-        title = f"{palette.label(run.config.method)} on {run.config.dataset.capitalize()}"
+        title = f"{palette.label(run.config.method)} on {names.dataset(run.config.dataset)}"
         st.subheader(title, anchor=False, width="content")
         st.caption(run.name, width="content")
         st.space("stretch")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from analysis import palette
+from glt.data import DATASETS
 from glt.errors import StoreError, unknown_name
+from glt.methods import METHODS
+from glt.pretraining.start import pretraining_of
+from glt.reproduction.experiment import NETWORKS
 from glt.store import Pretraining, Run, Store
 from glt.store.paths import EXAMPLES
 
@@ -53,8 +58,21 @@ def opened() -> Opened:
 
 
 def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Sort runs by data set, task and network, then UGS first, as in every legend."""
-    return tuple(sorted(runs, key=lambda run: (*setting(run), palette.rank(run.config.method), run.name)))
+    """Sort runs by task, data set and network as the paper has them, then UGS first, as in every legend."""
+
+    def place(run: Run) -> tuple[object, ...]:
+        dataset, task, model = setting(run)
+        size = DATASETS.get(dataset).nodes if dataset in DATASETS.names() else math.inf
+        network = NETWORKS.index(model) if model in NETWORKS else len(NETWORKS)
+        order = (task != "node", size, network)
+        return (*order, follows_another(run), palette.rank(run.config.method), run.name)
+
+    return tuple(sorted(runs, key=place))
+
+
+def follows_another(run: Run) -> bool:
+    """Say whether a run starts from or reads another one, as a study of that one's result."""
+    return METHODS.get(run.config.method).reads_runs or pretraining_of(run.config) is not None
 
 
 def setting(run: Run) -> tuple[str, str, str]:

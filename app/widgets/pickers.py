@@ -9,8 +9,9 @@ import streamlit as st
 
 from analysis import names, palette, published
 from app.widgets import controls
-from app.widgets.opened import setting
+from app.widgets.opened import follows_another, setting
 from glt.errors import ConfigError
+from glt.pretraining.start import pretraining_of
 from glt.store import Run, SeedRun
 
 # The paper's measurements are of this round.
@@ -33,10 +34,12 @@ def run_titles(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_title(run: Run) -> str:
-    """Return what a run is about in few words: method, data set and network, and the task where it is not nodes."""
+    """Return what a run is about in few words: method, data set, network, and where task or start are not the usual."""
     config = run.config
-    title = f"{palette.label(config.method)} · {config.dataset.capitalize()} {config.model.upper()}"
-    return title if config.task == "node" else f"{title}, {names.task(config.task)}"
+    title = f"{palette.label(config.method)} · {names.dataset(config.dataset)} {names.model(config.model)}"
+    more = [names.task(config.task)] if config.task != "node" else []
+    more += ["pre-trained start"] if pretraining_of(config) is not None else []
+    return ", ".join([title, *more])
 
 
 def with_rounds(runs: Sequence[Run]) -> list[Run]:
@@ -45,9 +48,13 @@ def with_rounds(runs: Sequence[Run]) -> list[Run]:
 
 
 def together(runs: Sequence[Run]) -> list[Run]:
-    """Return what stands in one picture at first: the user's runs on one data set, task and network, else examples."""
+    """Return what stands in one picture at first: the user's runs on one data set, task and network, else examples.
+
+    Runs that follow another one are left out beside runs that do not.
+    """
     own = [run for run in runs if not run.is_example] or list(runs)
-    return [run for run in own if setting(run) == setting(own[0])]
+    alike = [run for run in own if setting(run) == setting(own[0])]
+    return [run for run in alike if not follows_another(run)] or alike
 
 
 def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:

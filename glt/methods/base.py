@@ -94,12 +94,16 @@ class Proposal:
 
 
 class Method(ABC):
-    """One way to choose edges and weights; everything else is the loop of Algorithm 2 in `glt.tickets`."""
+    """One way to choose edges and weights; everything else is the loop of Algorithm 2 in `glt.tickets`.
+
+    `nested` promises that a round keeps nothing an earlier one removed; `reads_runs` says that it needs a finished run.
+    """
 
     name: str
     label: str
     description: str
     nested: bool
+    reads_runs: bool = False
     ignores: frozenset[str] = frozenset()
     Options: type[BaseModel] = NoOptions
 

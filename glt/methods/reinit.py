@@ -29,6 +29,7 @@ class Reinit(Method):
     label = "Random ticket"
     description = "Takes the masks of a finished run and trains from a fresh initialisation instead of theta_0."
     nested = False
+    reads_runs = True
     ignores = frozenset({"epochs", "gamma_graph", "gamma_weight", "p_graph", "p_weight"})
     Options = ReinitOptions
 

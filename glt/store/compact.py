@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from glt.config import canonical_json
@@ -21,14 +22,15 @@ ENVIRONMENT_KEYS = ("versions", "threads", "device", "revision", "data_hash", "p
 MARK = b"This run is a bundled example: theta_0 and weights are left out, events are thinned.\n"
 
 
-def pack_run(run: Run, destination: Path) -> Run:
-    """Write a compact copy of a finished run below the folder `destination` and return it.
+def pack_run(run: Run, destination: Path, seeds: Sequence[int] | None = None) -> Run:
+    """Write a compact copy of finished seeds of a run (default: all) below the folder `destination` and return it.
 
     An example of the same name is replaced. Equal runs give equal bytes, `seconds` aside. Raises StoreError when
     a seed is unfinished or a run that is no example is in the way.
     """
-    unfinished = [seed for seed in run.seeds() if not run.seed(seed).is_complete()]
-    if unfinished or not run.seeds():
+    wanted = run.seeds() if seeds is None else seeds
+    unfinished = [seed for seed in wanted if not run.seed(seed).is_complete()]
+    if unfinished or not wanted:
         raise StoreError(f"The run {run.name} is not finished (seed {unfinished or 'none'}): resume it, then pack it.")
     target = destination / run.name
     if target.exists() and not Run.open(target).is_example:
@@ -37,15 +39,15 @@ def pack_run(run: Run, destination: Path) -> Run:
     with writing(working):
         shutil.rmtree(working, ignore_errors=True)
         make_folder(working)
-        _pack(run, working)
+        _pack(run, wanted, working)
         shutil.rmtree(target, ignore_errors=True)
         working.rename(target)
     return Run.open(target)
 
 
-def _pack(run: Run, folder: Path) -> None:
+def _pack(run: Run, seeds: Sequence[int], folder: Path) -> None:
     write_config(folder, run.config)
-    for seed in run.seeds():
+    for seed in seeds:
         _pack_seed(run.seed(seed), paths.seed_folder(folder, seed))
     replace_file(folder / paths.EXAMPLE_MARK, MARK)
 

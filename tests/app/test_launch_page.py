@@ -13,6 +13,7 @@ from glt.jobs import sweeping
 from glt.presets import resolve
 from glt.seeds import read_seeds
 from glt.store import Run, Store
+from glt.training.shapes import network_shape, tensor_specs
 
 
 @pytest.mark.parametrize(
@@ -85,3 +86,15 @@ def test_a_preset_fills_what_is_left_empty(store: Store, open_page: Callable[...
     app = open_page("launch", dataset="citeseer")
     assert app.text_input(key="learning_rate").placeholder == "0.01"
     assert open_page("launch").text_input(key="learning_rate").placeholder == "0.008"
+
+
+def test_what_may_be_pruned_is_listed(store: Store, open_page: Callable[..., AppTest]) -> None:
+    app = open_page("launch", model="gin", methods="ugs", hidden="16")
+    assert not app.exception
+    listed = next(table.value for table in app.table if "Tensor" in table.value)
+    told = dict(zip(listed["Tensor"], listed["Pruned"], strict=True))
+    tensors = tensor_specs(
+        config := resolve({"model": "gin", "hidden": 16}, "official"), network_shape(config, 1433, 7)
+    )
+    assert told == {tensor.name: "yes" if tensor.prunable else "no" for tensor in tensors}
+    assert {"yes", "no"} == set(told.values())

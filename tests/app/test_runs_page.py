@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import run_actions
+from app.widgets import opened, pickers, run_actions
 from glt import jobs
 from glt.store import Run, Store
 
@@ -85,3 +85,22 @@ def test_a_path_is_shown_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOME", str(tmp_path))
     assert run_actions.short(tmp_path / "runs") == "~/runs"
     assert run_actions.short(tmp_path.parent / "runs") == str(tmp_path.parent / "runs")
+
+
+def test_runs_stand_in_the_order_of_the_paper(make_run: Callable[..., Run], store: Store) -> None:
+    runs = [
+        make_run("ugs"),
+        make_run("random"),
+        make_run("ugs", hidden=7, pretraining="first"),
+        make_run("ugs", model="gin"),
+        make_run("ugs", dataset="citeseer"),
+        make_run("ugs", task="link"),
+    ]
+    assert [run.name for run in opened.opened().own] == [run.name for run in runs]
+
+
+def test_a_picture_starts_without_runs_that_follow_another(make_run: Callable[..., Run]) -> None:
+    plain, follower = make_run("ugs"), make_run("ugs", pretraining="first")
+    assert pickers.together([plain, follower]) == [plain]
+    assert pickers.together([follower]) == [follower]
+    assert pickers.run_title(follower).endswith(", pre-trained start")

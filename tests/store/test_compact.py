@@ -27,6 +27,12 @@ def example(run: Run, filled: Fill, tmp_path: Path) -> Run:
     return pack_run(run, tmp_path / "examples")
 
 
+def test_only_the_seeds_asked_for_are_packed(run: Run, filled: Fill, tmp_path: Path) -> None:
+    for seed in (0, 1, 3):
+        filled(run, seed)
+    assert pack_run(run, tmp_path / "examples", [0, 3]).seeds() == [0, 3]
+
+
 def planes(seed: int, rounds: int, count: int, nested: bool) -> BoolArray:
     drawn = np.random.default_rng(seed).random((rounds + 1, count)) < 0.7
     drawn[0] = True

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from analysis.tables import curve_table, dense_table, rounds_table, tickets_table
+from analysis.tables.labels import run_labels
 from glt.store import RoundRecord, Run
 
 
@@ -111,6 +112,13 @@ def test_runs_of_different_methods_are_told_apart_by_what_both_use(make_scored: 
 def test_another_data_set_goes_without_its_hyper_parameters(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]]), make_scored("ugs", [[0.8]], dataset="citeseer", learning_rate=0.01)]
     assert rounds_table(runs)["label"].tolist() == ["UGS (cora)", "UGS (citeseer)"]
+
+
+def test_starts_are_told_apart_in_short(make_scored: Callable[..., Run]) -> None:
+    runs = [make_scored("ugs", [[0.8]], options=options) for options in ({}, {"pretraining": "first"})]
+    assert list(run_labels(runs).values()) == ["UGS (random start)", "UGS (pre-trained start)"]
+    runs.append(make_scored("ugs", [[0.8]], options={"pretraining": "second"}))
+    assert list(run_labels(runs).values()) == ["UGS (random start)", "UGS (start first)", "UGS (start second)"]
 
 
 def test_tickets_or_the_closest_round(rounds: pd.DataFrame) -> None:
