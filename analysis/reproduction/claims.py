@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis import published
+from analysis import palette, published
 from analysis.reproduction.comparison import mean_and_half, per_seed
 from analysis.tables import curve_table, tickets_table
 from glt import formats
 
 if TYPE_CHECKING:
     from analysis.reproduction.exhibit import Evidence
+
+WITHIN = "within the spread of the seeds"
 
 
 @dataclass(frozen=True)
@@ -56,20 +58,23 @@ def leads(
 ) -> list[Claim]:
     """Test that one method is above another, paired by seed, in every round of `only`, by default in all pruned ones.
 
-    It holds when each round's 95% interval of the paired difference lies above zero. Means that are ahead everywhere
-    without that leave it open: the seeds do not tell.
+    It holds when each round's 95% interval of the paired difference lies above zero, and does not when one lies below.
+    Otherwise it stays open, for the seeds do not tell; one seed never does. `better` heads the words of what was found.
     """
     gaps = [gap for gap in _gaps(evidence.rounds, better, worse) if not only or gap.round in only]
     if not gaps:
         return [Claim(text, place, None, "not both have pruned rounds yet")]
+    who = f"{palette.label(better)} is"
     behind = [gap.round for gap in gaps if gap.mean <= 0]
+    clearly = [gap.round for gap in gaps if gap.is_clearly_behind]
     if behind:
-        ahead = len(gaps) - len(behind)
-        return [Claim(text, place, False, f"ahead in {ahead} of {len(gaps)} rounds, not in k = {spans(behind)}")]
-    words = f"ahead in all {len(gaps)} rounds, by {_range([gap.mean for gap in gaps])}"
+        words = f"{who} ahead in {len(gaps) - len(behind)} of {len(gaps)} rounds, not in k = {spans(behind)}"
+        told = f"by more than the spread of the seeds in k = {spans(clearly)}" if clearly else WITHIN
+        return [Claim(text, place, False if clearly else None, f"{words} ({told})")]
+    words = f"{who} ahead in all {len(gaps)} rounds, by {_range([gap.mean for gap in gaps])}"
     unclear = [gap.round for gap in gaps if not gap.is_clear]
     if unclear:
-        return [Claim(text, place, None, f"{words}, but within the spread of the seeds in k = {spans(unclear)}")]
+        return [Claim(text, place, None, f"{words}, but {WITHIN} in k = {spans(unclear)}")]
     return [Claim(text, place, True, f"{words}, each by more than the spread of the seeds")]
 
 
@@ -85,6 +90,11 @@ class _Gap:
     def is_clear(self) -> bool:
         """Whether the interval lies above zero; one seed has none."""
         return self.mean - self.half > 0
+
+    @property
+    def is_clearly_behind(self) -> bool:
+        """Whether the interval lies below zero."""
+        return self.mean + self.half < 0
 
 
 def _gaps(rounds: pd.DataFrame, better: str, worse: str) -> list[_Gap]:

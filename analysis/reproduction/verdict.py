@@ -52,13 +52,13 @@ def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost:
     groups = list(_groups(rows).values())
     alone = len({row.group for row in rows}) == 1
     outcomes = [all(row.agrees for row in group) for group in groups] + [bool(claim.holds) for claim in tested]
-    kind = _kind(plan, outcomes)
+    kind = _kind(plan, outcomes, claims)
     parts = [
         *_agreeing(groups, alone),
         *(_differing(group) for group in groups if not all(row.agrees for row in group)),
     ]
     failing = [claim.ours for claim in tested if not claim.holds]
-    parts += failing or ([] if parts else [claim.ours for claim in tested])
+    parts += failing or ([] if parts else [claim.ours for claim in tested or claims])
     said = "; ".join(parts) or "drawn from our runs; the paper prints no number to hold it against"
     return Verdict(kind, " ".join([f"{WORDS[kind]}: {said}.", *_remarks(plan, cost)]))
 
@@ -69,11 +69,11 @@ def _without_rounds(plan: Plan, cost: str) -> Verdict:
     return Verdict("unavailable", f"{WORDS['unavailable']}: {' '.join(plan.unavailable)}")
 
 
-def _kind(plan: Plan, outcomes: Sequence[bool]) -> Kind:
+def _kind(plan: Plan, outcomes: Sequence[bool], claims: Sequence[Claim]) -> Kind:
     if plan.unavailable or any(not need.has_rounds for need in plan.needs):
         return "incomplete"
     if not outcomes:
-        return "shown"
+        return "incomplete" if claims else "shown"
     return "reproduced" if all(outcomes) else "partly" if any(outcomes) else "not reproduced"
 
 

@@ -143,7 +143,11 @@ def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
     missing = [value for value in address.asked(name) if value and value not in options]
     if missing:
         words = ", ".join(f"“{value}”" for value in missing)
-        st.toast(plain(f"The link asks for {label.lower()} {words}, not found here: another is shown."), icon=UNKNOWN)
+        st.toast(
+            plain(f"The link asks for {label.lower()} {words}, not found here: another is shown."),
+            icon=UNKNOWN,
+            duration="long",
+        )
 
 
 def _settle_one(name: str, label: str, options: Mapping[str, str], default: str | None) -> None:

@@ -16,6 +16,7 @@ PICTURES = (
 )
 
 PLACE = "Section 4.3"
+TRAINED = "the pre-trained start"
 MODERATE = 0.40
 SUPERIOR = "A pre-trained start gives better tickets up to 40 % graph sparsity."
 
@@ -24,10 +25,10 @@ def claims(evidence: Evidence) -> list[Claim]:
     """Test that the pre-trained start is ahead in every moderately pruned round."""
     rounds = evidence.rounds
     trained = [run.name for run in evidence.runs if PRETRAINING in run.config.options]
-    starts = rounds["run"].isin(trained).map({True: "pre-trained", False: "random"})
+    starts = rounds["run"].isin(trained).map({True: TRAINED, False: "random"})
     moderate = rounds.loc[(rounds["round"] > 0) & (rounds["graph_sparsity"] <= MODERATE), "round"]
     both = replace(evidence, rounds=rounds.assign(method=starts))
-    return leads(both, SUPERIOR, PLACE, "pre-trained", "random", sorted({int(number) for number in moderate}))
+    return leads(both, SUPERIOR, PLACE, TRAINED, "random", sorted({int(number) for number in moderate}))
 
 
 EXHIBITS.register(Exhibit("graphcl", PICTURES, nothing, claims))
