@@ -105,6 +105,8 @@ def test_hyper_parameters_are_the_authors() -> None:
     assert (config.learning_rate, config.weight_decay, config.dropout) == (1e-3, 0.0, 0.0)
     assert (config.gamma_graph, config.gamma_weight, config.epochs, config.retrain_epochs) == (1e-4, 1e-4, 200, 200)
     assert (config.options["gat_heads"], config.options["hidden_activation"]) == (1, "none")
+    assert resolve({"task": "link", "link_objective": "bce"}).learning_rate == 1e-2
+    assert resolve({"task": "link", "link_objective": "bce", "learning_rate": 1e-3}).learning_rate == 1e-3
     assert resolve({"task": "link", "model": "gat", "gat_heads": 4}).options["gat_heads"] == 4
     assert resolve({"model": "gat"}).options["gat_heads"] == 8
 
