@@ -15,15 +15,20 @@ from glt import formats
 
 KEY_INK = "#555555"
 KEY_SHARES = (1.0, 0.1)
+# A dash must show on both sides of the marker; what the keys gain, the gaps between columns lose.
+DASHED = {"handlelength": 2.8, "columnspacing": 0.9}  # times the size of the font
 ROOM_FOR_ONE_ROW = 5.0  # inches
 
 
 def add_legend(figure: Figure, panel: Panel) -> None:
     """Put the legend over the panels, where constrained layout keeps its place free."""
-    rows = [run_keys(panel), _keys(panel)]
+    runs = run_keys(panel)
+    rows = [runs, _keys(panel)]
     if figure.get_figwidth() > ROOM_FOR_ONE_ROW:
         rows = [[*rows[0], *rows[1]]]
-    figure.legend(handles=by_row(rows), loc="outside upper left", ncols=max(map(len, rows)))
+    dashed = any(key.get_linestyle() != "-" for key in runs)
+    room = DASHED if dashed else {}
+    figure.legend(handles=by_row(rows), loc="outside upper left", ncols=max(map(len, rows)), **room)
 
 
 def by_row(rows: Sequence[Sequence[Artist]]) -> list[Artist]:
@@ -57,9 +62,9 @@ def _keys(panel: Panel) -> list[Line2D]:
     if panel.printed:
         keys.append(_key("Paper", "o", OPEN_AREA, hollow=True))
     largest = float(panel.table["macs"].max())
-    for share in KEY_SHARES:
+    for share, unit in zip(KEY_SHARES, (" MACs", ""), strict=True):
         area = float(panel.size(share * largest))
-        keys.append(_key(f"{formats.macs(share * largest)} MACs", "o", area))
+        keys.append(_key(f"{formats.macs(share * largest)}{unit}", "o", area))
     return keys
 
 
