@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis import palette
+from analysis import names, palette
 from glt.config import RunConfig
 from glt.methods import METHODS
 from glt.pretraining.start import PRETRAINING
 from glt.store import Run
 
 # What runs are about: where they differ in it, other settings that follow from it go without saying.
-SUBJECT = ("dataset", "model", "task")
+SUBJECT = {"dataset": names.dataset, "model": names.model, "task": names.task}
 Settings = Mapping[str, Any]
 
 
@@ -24,7 +24,7 @@ def run_labels(runs: Sequence[Run]) -> dict[str, str]:
     """
     subjects: dict[tuple[str, ...], list[Run]] = defaultdict(list)
     for run in runs:
-        subjects[tuple(getattr(run.config, name) for name in SUBJECT)].append(run)
+        subjects[tuple(words(getattr(run.config, name)) for name, words in SUBJECT.items())].append(run)
     told = [place for place, values in enumerate(zip(*subjects, strict=True)) if len(set(values)) > 1]
     return {
         name: _label(method, [*(subject[place] for place in told), *details])

@@ -91,7 +91,7 @@ def _confirm_delete(found: Opened, folder: Path) -> None:
 
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")
 def _confirm_empty(found: Opened) -> None:
-    st.markdown(f"{formats.number_of(len(found.store.trashed()), 'deleted run')} removed from the disk for good.")
+    st.markdown(f"Removes {formats.number_of(len(found.store.trashed()), 'deleted run')} from the disk for good.")
     if st.button("Empty trash", key="confirm-empty", type="primary"):
         _attempt(found.store.empty_trash)
 

@@ -111,7 +111,7 @@ def test_runs_of_different_methods_are_told_apart_by_what_both_use(make_scored: 
 
 def test_another_data_set_goes_without_its_hyper_parameters(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]]), make_scored("ugs", [[0.8]], dataset="citeseer", learning_rate=0.01)]
-    assert rounds_table(runs)["label"].tolist() == ["UGS (cora)", "UGS (citeseer)"]
+    assert rounds_table(runs)["label"].tolist() == ["UGS (Cora)", "UGS (Citeseer)"]
 
 
 def test_starts_are_told_apart_in_short(make_scored: Callable[..., Run]) -> None:
