@@ -3,9 +3,9 @@
 from analysis.reproduction.claims import Claim
 from analysis.reproduction.comparison import Comparison
 from analysis.reproduction.exhibit import Evidence, Exhibit, Picture
-from analysis.reproduction.verdict import Kind, Verdict, judge
+from analysis.reproduction.verdict import Kind, Verdict, judge, settled
 from glt.registry import Registry
 
 EXHIBITS: Registry[Exhibit] = Registry("exhibit", "analysis.reproduction.exhibits")
 
-__all__ = ["EXHIBITS", "Claim", "Comparison", "Evidence", "Exhibit", "Kind", "Picture", "Verdict", "judge"]
+__all__ = ["EXHIBITS", "Claim", "Comparison", "Evidence", "Exhibit", "Kind", "Picture", "Verdict", "judge", "settled"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from analysis.reproduction.claims import Claim
@@ -21,6 +21,8 @@ WORDS: dict[Kind, str] = {
     "not run": "Not run yet",
     "unavailable": "Cannot be run",
 }
+NO_NUMBER = "drawn from our runs; the paper prints no number to hold it against"
+OTHER_SETTINGS = "no round with the paper's settings"
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,13 @@ def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost:
     ]
     failing = [claim.ours for claim in tested if not claim.holds]
     parts += failing or ([] if parts else [claim.ours for claim in tested or claims])
-    said = "; ".join(parts) or "drawn from our runs; the paper prints no number to hold it against"
+    said = "; ".join(dict.fromkeys(parts)) or (NO_NUMBER if plan.runs else OTHER_SETTINGS)
     return Verdict(kind, " ".join([f"{WORDS[kind]}: {said}.", *_remarks(plan, cost)]))
+
+
+def settled(claims: Sequence[Claim], plan: Plan) -> list[Claim]:
+    """Leave open what is claimed of an experiment of which something is still missing."""
+    return [replace(claim, holds=None) for claim in claims] if plan.lacking else list(claims)
 
 
 def _without_rounds(plan: Plan, cost: str) -> Verdict:
@@ -70,7 +77,7 @@ def _without_rounds(plan: Plan, cost: str) -> Verdict:
 
 
 def _kind(plan: Plan, outcomes: Sequence[bool], claims: Sequence[Claim]) -> Kind:
-    if plan.unavailable or any(not need.has_rounds for need in plan.needs):
+    if plan.unavailable or plan.lacking:
         return "incomplete"
     if not outcomes:
         return "incomplete" if claims else "shown"

@@ -40,7 +40,7 @@ class View:
 def page() -> None:
     """Show the page."""
     with frame.page("Curves", "The test score of every round against what was removed."):
-        found = pickers.with_rounds(opened().runs)
+        found = pickers.with_rounds(opened().results)
         if not found:
             frame.empty(
                 "No finished rounds yet",

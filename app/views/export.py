@@ -39,7 +39,7 @@ SCREEN_PIXELS_AN_INCH = 150
 def page() -> None:
     """Show the page."""
     with frame.page("Export", "Figures and tables as a paper wants them, from the numbers on the other pages."):
-        found = pickers.with_rounds(opened().runs)
+        found = pickers.with_rounds(opened().results)
         if not found:
             frame.empty(
                 "Nothing to export yet",

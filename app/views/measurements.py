@@ -23,7 +23,7 @@ FIRST = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways", *pub
 def page() -> None:
     """Show the page."""
     with frame.page("Measurements", "What pruning leaves of the graph's shape, ours beside the paper's."):
-        found = pickers.with_rounds(opened().runs)
+        found = pickers.with_rounds(opened().results)
         if not found:
             frame.empty(
                 "Nothing to measure yet",

@@ -21,7 +21,7 @@ HEIGHT = 660
 def page() -> None:
     """Show the page."""
     with frame.page("Subgraphs", "The same nodes before and after pruning, in the same places."):
-        found = pickers.with_rounds(opened().runs)
+        found = pickers.with_rounds(opened().results)
         if not found:
             frame.empty(
                 "Nothing to draw yet",

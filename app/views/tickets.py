@@ -25,7 +25,7 @@ Row = Mapping[Hashable, Any]
 def page() -> None:
     """Show the page."""
     with frame.page("Tickets", "The sparsest round of each run that still matches its dense baseline."):
-        found = pickers.with_rounds(opened().runs)
+        found = pickers.with_rounds(opened().results)
         if not found:
             frame.empty(
                 "No tickets yet",

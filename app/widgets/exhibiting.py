@@ -219,5 +219,5 @@ def _need(number: int, need: Need) -> None:
 
 
 def _is_busy(need: Need) -> bool:
-    run = need.run
+    run = need.own
     return run is not None and any(run.seed(seed).status().state in ACTIVE for seed in need.lacking)

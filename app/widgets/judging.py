@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import published
-from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Verdict, judge
+from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Verdict, judge, settled
 from app.widgets import measuring, reading
 from app.widgets.opened import Opened
 from glt.jobs.forecast import Forecast
@@ -33,11 +33,14 @@ class Judged:
 
 def judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
     """Judge an experiment; graph measurements it needs are taken only if `measure` says so or they are known."""
-    plan = make_plan(experiment, setting, seeds, found.runs)
+    plan = make_plan(experiment, setting, seeds, [*found.own, *found.examples, *found.shadowed])
     exhibit = EXHIBITS.get(experiment.name)
     runs = shown_runs(plan)
     cost = reading.forecast_of(found, [need.config for need in plan.lacking if need.config], plan.seeds)
-    rows, claims = _compared(exhibit, setting, runs) if runs and (measure or not exhibit.measures) else ([], [])
+    # A run with other settings is drawn and said to be one, and never counts in a mean, a claim or a verdict.
+    tested = plan.runs if measure or not exhibit.measures else []
+    rows, claims = _compared(exhibit, setting, tested) if tested else ([], [])
+    claims = settled(claims, plan)
     return Judged(exhibit, plan, runs, cost, rows, claims, judge(plan, rows, claims, cost_words(plan, cost)))
 
 

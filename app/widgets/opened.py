@@ -14,7 +14,7 @@ from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
 from glt.pretraining.start import pretraining_of
 from glt.reproduction.experiment import NETWORKS
-from glt.store import Pretraining, Run, Store
+from glt.store import Pretraining, Run, Store, finished_rounds
 from glt.store.paths import EXAMPLES
 
 STORE_VARIABLE = "GLT_STORE"
@@ -25,8 +25,8 @@ DEFAULT_STORE = "runs"
 class Opened:
     """The store that is open for writing, the examples beside it, and all their runs (the user's first).
 
-    An example that the user has made again is left out: the user's run stands for it. `pretrainings` are the user's
-    own: a run finds the one it starts from in its own store.
+    An example that the user makes again is `shadowed` by the user's run. `pretrainings` are the user's own: a run
+    finds the one it starts from in its own store.
     """
 
     store: Store
@@ -34,11 +34,18 @@ class Opened:
     examples: tuple[Run, ...]
     damaged: tuple[tuple[Path, str], ...]
     pretrainings: tuple[Pretraining, ...] = ()
+    shadowed: tuple[Run, ...] = ()
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """All runs, the user's first."""
+        """One run a name, the user's first."""
         return self.own + self.examples
+
+    @property
+    def results(self) -> tuple[Run, ...]:
+        """One run a name for pictures and tables: the user's, or the example it shadows while that has more rounds."""
+        examples = {run.name: run for run in self.shadowed}
+        return tuple(max((run, examples.get(run.name, run)), key=finished_rounds) for run in self.runs)
 
     def find(self, name: str) -> Run:
         """Return a run by name; raises StoreError that suggests the nearest one."""
@@ -53,8 +60,15 @@ def opened() -> Opened:
     store = Store(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
     own = store.runs()
     names = {run.name for run in own}
-    examples = [run for run in Store(EXAMPLES, writable=False).runs() if run.name not in names]
-    return Opened(store, _in_order(own), _in_order(examples), tuple(store.damaged()), tuple(store.pretrainings()))
+    examples = _in_order(Store(EXAMPLES, writable=False).runs())
+    return Opened(
+        store,
+        _in_order(own),
+        tuple(run for run in examples if run.name not in names),
+        tuple(store.damaged()),
+        tuple(store.pretrainings()),
+        tuple(run for run in examples if run.name in names),
+    )
 
 
 def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:

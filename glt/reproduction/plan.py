@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from glt.config import RunConfig
 from glt.errors import ConfigError
@@ -11,16 +12,17 @@ from glt.methods import METHODS
 from glt.presets import resolve
 from glt.pretraining.start import PRETRAINING, pretraining_of
 from glt.reproduction.experiment import PRESET, Arm, Experiment, Setting
-from glt.store import Run, run_name
+from glt.store import Run, finished_rounds, run_name
 from glt.training.tasks import TASKS
 
 
 @dataclass(frozen=True, eq=False)
 class Need:
-    """One arm: its configuration, or the sentence why this version cannot run it, and the run that has its rounds.
+    """One arm: its configuration, or the sentence why this version cannot run it, and the run that has most rounds.
 
-    `rounds` counts the rounds on disk (round 0 included) of every wanted seed. `stand_in` is a run of the same data
-    set, network, task and method with other settings; `differs` names them.
+    `own` is the user's run of that configuration, to which missing rounds are added; `run` may be the example instead.
+    `rounds` counts the rounds (round 0 included) of every wanted seed that need not be computed. `stand_in` is a run of
+    the same data set, network, task and method with other settings; `differs` names them.
     """
 
     arm: Arm
@@ -28,6 +30,7 @@ class Need:
     unavailable: str
     run: Run | None
     rounds: Mapping[int, int]
+    own: Run | None = None
     stand_in: Run | None = None
     differs: str = ""
 
@@ -96,15 +99,15 @@ class Plan:
 
 
 def make_plan(experiment: Experiment, setting: Setting, seeds: Sequence[int], runs: Iterable[Run]) -> Plan:
-    """Hold an experiment against `runs`, the user's before the examples: of two with one name the first counts."""
-    known: dict[str, Run] = {}
+    """Hold an experiment against `runs`, the user's before the examples: of two with one name the fuller is shown."""
+    known: dict[str, list[Run]] = {}
     for run in runs:
-        known.setdefault(run.name, run)
+        known.setdefault(run.name, []).append(run)
     wanted = tuple(dict.fromkeys(seeds))
     needs = [_need(experiment, setting, arm, wanted, known) for arm in experiment.arms(setting)]
     read = {need.arm.reads for need in needs if need.lacking}
     # An arm finds what it reads only in its own store, so there an example is of no use to it.
-    needs = [replace(need, rounds=dict.fromkeys(wanted, 0)) if _is_example_of(need, read) else need for need in needs]
+    needs = [replace(need, rounds=_rounds(need.own, wanted)) if _is_example_of(need, read) else need for need in needs]
     return Plan(experiment, setting, wanted, tuple(needs))
 
 
@@ -112,25 +115,32 @@ def _is_example_of(need: Need, names: Collection[str]) -> bool:
     return need.run is not None and need.run.is_example and need.run.name in names
 
 
-def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[int], known: Mapping[str, Run]) -> Need:
+def _rounds(run: Run | None, seeds: Sequence[int]) -> dict[int, int]:
+    return {seed: run.seed(seed).whole_rounds() if run else 0 for seed in seeds}
+
+
+def _need(
+    experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[int], known: Mapping[str, Sequence[Run]]
+) -> Need:
     try:
         config = arm_config(experiment, setting, arm)
     except ConfigError as error:
         return Need(arm, None, _unavailable(setting, arm, error), None, dict.fromkeys(seeds, 0))
-    run = known.get(run_name(config))
-    if arm.first is not None and run is None:
-        run = next((other for other in known.values() if _starts_elsewhere(other.config, config)), None)
-        config = config if run is None else run.config.model_copy(update={"rounds": config.rounds})
-    rounds = {seed: run.seed(seed).whole_rounds() if run else 0 for seed in seeds}
+    fullest = [max(alike, key=finished_rounds) for alike in known.values()]
+    if arm.first is not None and run_name(config) not in known:
+        other = next((run for run in fullest if _starts_elsewhere(run.config, config)), None)
+        config = config if other is None else other.config.model_copy(update={"rounds": config.rounds})
+    run = next((run for run in fullest if run.name == run_name(config)), None)
+    own = next((run for run in known.get(run_name(config), ()) if not run.is_example), None)
+    rounds = _rounds(run, seeds)
     # Nothing can be added to an example, so one that lacks a seed saves no work: all seeds are run in the store.
-    if run is not None and run.is_example and min(rounds.values()) <= config.rounds:
-        rounds = dict.fromkeys(seeds, 0)
-    need = Need(arm, config, "", run, rounds)
+    if min(rounds.values()) <= config.rounds:
+        rounds = _rounds(own, seeds)
+    need = Need(arm, config, "", run, rounds, own)
     if need.has_rounds:
         return need
-    stand_in = next(_stand_ins(config, arm, known.values()), None)
-    differs = _differences(config, stand_in.config) if stand_in else ""
-    return Need(arm, config, "", run, rounds, stand_in, differs)
+    stand_in = min(_stand_ins(config, arm, fullest), key=partial(_distance, config), default=None)
+    return replace(need, stand_in=stand_in, differs=_differences(config, stand_in.config) if stand_in else "")
 
 
 def arm_config(experiment: Experiment, setting: Setting, arm: Arm) -> RunConfig:
@@ -163,6 +173,13 @@ def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run
         alike = all(_flat(run.config).get(name) == wanted.get(name) for name in same)
         if alike and any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
             yield run
+
+
+def _distance(config: RunConfig, run: Run) -> tuple[int, int]:
+    """Order runs by how many settings are not those of `config`, then by how few rounds they have."""
+    wanted, found = _flat(config), _flat(run.config)
+    differing = sum(wanted.get(name) != found.get(name) for name in wanted.keys() | found.keys())
+    return differing, -finished_rounds(run)
 
 
 def _differences(config: RunConfig, other: RunConfig) -> str:

@@ -14,6 +14,7 @@ from glt.store.records import RoundRecord as RoundRecord
 from glt.store.records import State as State
 from glt.store.records import Status as Status
 from glt.store.run import Run as Run
+from glt.store.run import finished_rounds as finished_rounds
 from glt.store.run_folder import AnyRun as AnyRun
 from glt.store.run_folder import folder_size as folder_size
 from glt.store.seed import SeedRun as SeedRun

@@ -66,6 +66,11 @@ def read_document(path: Path, remedy: str = REMEDY) -> dict[str, Any]:
     return dict(document)
 
 
+def finished_rounds(run: Run) -> int:
+    """Return how many rounds, round 0 included, the seeds of a run have on disk together."""
+    return sum(run.seed(seed).whole_rounds() for seed in run.seeds())
+
+
 def write_config(folder: Path, config: RunConfig) -> None:
     """Write the configuration of a run folder."""
     document = {"schema": paths.SCHEMA, "config": config.model_dump(mode="json")}

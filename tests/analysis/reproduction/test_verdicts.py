@@ -9,7 +9,7 @@ import pytest
 
 from analysis import published
 from analysis.published.facts import FACTS
-from analysis.reproduction import EXHIBITS, Comparison, Evidence, Verdict, judge
+from analysis.reproduction import EXHIBITS, Comparison, Evidence, Verdict, judge, settled
 from analysis.reproduction.claims import leads
 from analysis.tables import rounds_table
 from glt.reproduction import EXPERIMENTS, Plan, Setting, make_plan
@@ -46,9 +46,10 @@ def printed_curve(setting: Setting, method: str, shift: float = 0.0) -> list[flo
 def verdict_on(name: str, setting: Setting, store: Store) -> tuple[Verdict, list[Comparison], Plan]:
     experiment, exhibit = EXPERIMENTS.get(name), EXHIBITS.get(name)
     plan = make_plan(experiment, setting, [0], store.runs())
-    runs = [*plan.runs, *plan.stand_ins]
-    evidence = Evidence(setting, runs, rounds_table(runs), pd.DataFrame)
-    rows, claims = exhibit.compare(evidence), exhibit.claims(evidence)
+    if not plan.runs:
+        return judge(plan, [], [], COST), [], plan
+    evidence = Evidence(setting, plan.runs, rounds_table(plan.runs), pd.DataFrame)
+    rows, claims = exhibit.compare(evidence), settled(exhibit.claims(evidence), plan)
     return judge(plan, rows, claims, COST), rows, plan
 
 
