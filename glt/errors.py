@@ -36,5 +36,5 @@ def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     # Of names about as near, one with the same letters in another order is the likelier slip.
     nearest = next((other for other in close if sorted(other) == sorted(name)), close[0] if close else None)
-    hint = f"did you mean {nearest!r}? " if nearest else ""
-    return f"Unknown {noun} {name!r}: {hint}Known: {', '.join(names)}."
+    hint = f": did you mean {nearest!r}?" if nearest else "."
+    return f"Unknown {noun} {name!r}{hint} Known: {', '.join(names)}."

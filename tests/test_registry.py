@@ -62,4 +62,4 @@ def test_a_name_is_taken_once(colours: Registry[Colour]) -> None:
 
 
 def test_a_far_name_gets_the_list_only() -> None:
-    assert unknown_name("colour", "xyz", ["red", "blue"]) == "Unknown colour 'xyz': Known: blue, red."
+    assert unknown_name("colour", "xyz", ["red", "blue"]) == "Unknown colour 'xyz'. Known: blue, red."

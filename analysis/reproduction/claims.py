@@ -17,7 +17,7 @@ from glt import formats
 if TYPE_CHECKING:
     from analysis.reproduction.exhibit import Evidence
 
-WITHIN = "within the spread of the seeds"
+INTERVAL = "the 95% interval of the difference seed by seed"
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ def leads(
     behind = [gap.round for gap in gaps if gap.mean <= 0]
     clearly = [gap.round for gap in gaps if gap.is_clearly_behind]
     if behind:
-        words = f"{who} ahead in {len(gaps) - len(behind)} of {len(gaps)} rounds, not in k = {spans(behind)}"
-        told = f"by more than the spread of the seeds in k = {spans(clearly)}" if clearly else WITHIN
+        words = f"{who} ahead in {len(gaps) - len(behind)} of {len(gaps)} rounds and behind in k = {spans(behind)}"
+        told = f"beyond {INTERVAL} in k = {spans(clearly)}" if clearly else f"never beyond {INTERVAL}"
         return [Claim(text, place, False if clearly else None, f"{words} ({told})")]
     words = f"{who} ahead in all {len(gaps)} rounds, by {_range([gap.mean for gap in gaps])}"
     unclear = [gap.round for gap in gaps if not gap.is_clear]
     if unclear:
-        return [Claim(text, place, None, f"{words}, but {WITHIN} in k = {spans(unclear)}")]
-    return [Claim(text, place, True, f"{words}, each by more than the spread of the seeds")]
+        return [Claim(text, place, None, f"{words}, but within {INTERVAL} in k = {spans(unclear)}")]
+    return [Claim(text, place, True, f"{words}, each beyond {INTERVAL}")]
 
 
 @dataclass(frozen=True)

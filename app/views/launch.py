@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from analysis import palette
-from app.widgets import controls, frame, links, prunable, reading, settings, start_field, sweep_fields
+from app.widgets import controls, frame, links, prunable, reading, settings, source_field, start_field, sweep_fields
 from app.widgets.opened import Opened, opened
 from glt import formats
 from glt.config import RunConfig
@@ -100,6 +100,7 @@ def _form(found: Opened) -> Draft:
     with length:
         filled = settings.core_fields(settings.GROUPS["Length"], resolved, across=3)
     filled |= start_field.pick(found, setting)
+    filled |= source_field.pick(found, setting, methods)
     with st.expander("All settings", icon=":material/tune:", key="all-settings"):
         st.caption("An empty field takes the preset's value, which it shows in grey.")
         filled |= _all_settings(setting, methods, resolved)
@@ -139,7 +140,7 @@ def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: 
     for label, options in owners:
         if options.model_fields:
             st.markdown(f"**{label}**")
-            filled |= settings.option_fields(options, resolved)
+            filled |= settings.option_fields(options, resolved, without=[source_field.FIELD])
     return filled
 
 
@@ -183,9 +184,10 @@ def _cost(found: Opened, draft: Draft) -> None:
 
 
 def _starts(found: Opened, wanted: Plan) -> str:
-    """Say which seeds of a pre-training the runs start from; raises a StudioError where it does not fit one of them."""
+    """Say which seeds of a pre-training the runs start from; raises a StudioError for what another run lacks."""
     words = ""
     for config in wanted.configs:
+        METHODS.get(config.method).check(config, wanted.seeds, found.store.find)
         name = pretraining_of(config)
         if name is not None:
             words = start_words(name, check_start(found.store, config, wanted.seeds))
@@ -207,11 +209,12 @@ def _numbers(cost: Forecast) -> None:
 
 
 def _runs(found: Opened, wanted: Plan) -> None:
-    known = {run.name: run for run in found.own}
+    known, examples = {run.name: run for run in found.own}, {run.name for run in found.examples}
     for point in wanted.points[:MOST_LISTED]:
         name, rounds = run_name(point.config), point.config.rounds
         done = min((known[name].seed(seed).whole_rounds() for seed in wanted.seeds), default=0) if name in known else 0
-        state = "complete" if done > rounds else f"goes on after round {done - 1}" if done else "new"
+        fresh = "computed again: an example" if name in examples else "new"
+        state = "complete" if done > rounds else f"goes on after round {done - 1}" if done else fresh
         with st.container(gap=None):
             with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
                 st.markdown(", ".join(filter(None, (palette.label(point.config.method), point.words))), width="content")

@@ -11,6 +11,7 @@ from app.widgets import controls, exhibiting, frame
 from app.widgets.judging import Judged, judged
 from app.widgets.opened import Opened, opened
 from glt.data import DATASETS
+from glt.errors import ConfigError
 from glt.models import MODELS
 from glt.reproduction import Experiment, Setting, in_order
 from glt.seeds import read_seeds
@@ -42,8 +43,17 @@ def _controls() -> tuple[str, str, tuple[int, ...]]:
         dataset = controls.segments("dataset", "Data set", datasets, "cora")
         model = controls.segments("model", "Network", models, "gcn")
         told = "What should be there; a mean is over all seeds that are."
-        seeds = read_seeds(controls.text("seeds", "Seeds", DEFAULT_SEEDS, width=130, help=told) or DEFAULT_SEEDS)
-    return dataset, model, seeds
+        written = controls.text("seeds", "Seeds", DEFAULT_SEEDS, width=130, help=told) or DEFAULT_SEEDS
+    return dataset, model, _seeds(written)
+
+
+def _seeds(written: str) -> tuple[int, ...]:
+    """Read the seeds; where they are none, say so and go on with the usual ones."""
+    try:
+        return read_seeds(written)
+    except ConfigError as error:
+        frame.failure(f"{error} Shown are seeds {DEFAULT_SEEDS}.")
+        return read_seeds(DEFAULT_SEEDS)
 
 
 def _contents(found: Opened, dataset: str, model: str, seeds: Sequence[int]) -> Experiment:

@@ -64,7 +64,7 @@ def section(found: Opened, judged: Judged) -> None:
     else:
         frame.empty(
             "Nothing to show yet",
-            f"{experiment.place} of the paper appears here as soon as a run below has finished its first round.",
+            f"As {experiment.place} of the paper, drawn here as soon as a run below has finished its first round.",
             "menu_book",
         )
     _claims(judged.claims)
@@ -183,11 +183,11 @@ def _needs(found: Opened, judged: Judged) -> None:
             return
         st.caption(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}.")
         firsts, now = preparations(plan, found.store), ready(plan, found.store)
-        if firsts:
-            st.caption("First, without an estimate: the pre-training that they start from.")
         later = [need.arm.words for need in plan.lacking if need not in now]
+        if firsts:
+            st.caption("A pre-training comes first; how long it takes is not known before.")
         if later:
-            st.caption(f"Afterwards, because they start from or read what runs first: {', '.join(later)}.")
+            st.caption(f"To be started here once that is finished: {', '.join(later)}.")
         _button(found, plan, now, firsts)
         st.code(command(plan), language="bash")
 
@@ -198,7 +198,7 @@ def _button(found: Opened, plan: Plan, now: Sequence[Need], firsts: Sequence[Pre
     known = {run.name: run for run in found.pretrainings}
     waited = [known[name] for first in firsts if (name := run_name(first)) in known]
     busy = any(_is_busy(need) for need in now) or any_active(waited)
-    words = f"Run what is missing ({' and '.join(parts)})"
+    words = f"Start {' and '.join(parts)}"
     if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=busy):
         started = start(plan, found.store)
         links.go("runs", **({"run": started[0].run.name} if started else {}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
@@ -33,9 +33,9 @@ def core_fields(names: Sequence[str], resolved: Mapping[str, Any], across: int =
     return _fields(RunConfig, names, resolved, across)
 
 
-def option_fields(model: type[BaseModel], resolved: Mapping[str, Any]) -> dict[str, str]:
-    """Show fields for all settings of a method, model or task and return those the user filled."""
-    return _fields(model, list(model.model_fields), resolved, 4)
+def option_fields(model: type[BaseModel], resolved: Mapping[str, Any], without: Collection[str]) -> dict[str, str]:
+    """Show fields for the settings of a method, model or task but some, and return those the user filled."""
+    return _fields(model, [name for name in model.model_fields if name not in without], resolved, 4)
 
 
 def words(name: str) -> str:

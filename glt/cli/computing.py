@@ -14,6 +14,7 @@ from glt.cli.main import DONE
 from glt.formats import count, duration, file_size, listing
 from glt.jobs.forecast import forecast
 from glt.pretraining.start import pretraining_of
+from glt.reproduction.starting import bundled_examples
 from glt.store import KnownRun, Pretraining, Run, SeedFolder, Store
 from glt.store.liveness import ACTIVE
 from glt.tickets.start import start_words, starts_of
@@ -97,6 +98,6 @@ def _cost(run: KnownRun, seeds: list[int]) -> str:
         most, patience = count(run.config.epochs), count(run.config.patience)
         return f"at most {most} epochs, ends after {patience} without a lower loss"
     store = Store(run.path.parent)
-    expected = forecast(store, [run.config], seeds, store.runs())
+    expected = forecast(store, [run.config], seeds, [*store.runs(), *bundled_examples()])
     size = f"adds about {file_size(expected.size_bytes)}"
     return size if expected.seconds is None else f"{size}, takes about {duration(expected.seconds)}"

@@ -81,13 +81,15 @@ def _plan(args: Namespace, store: Store) -> Plan:
 
 
 def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> None:
-    from glt.reproduction.starting import bundled_examples, cost_words, estimate
+    from glt.reproduction.starting import bundled_examples, cost_words, estimate, preparations
 
     dataset, model, task = plan.setting
     _say(console, f"{plan.experiment.label} ({plan.experiment.place}): {dataset} {model} {task}")
     for need in plan.needs:
         name = need.run.name if need.run else ""
         _say(console, f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}")
+    if preparations(plan, store):
+        _say(console, "A pre-training comes first; how long it takes is not known before.")
     cost = estimate(plan, store, [*store.runs(), *bundled_examples()])
     basis = f" ({cost.basis})" if plan.lacking and cost.seconds is not None else ""
     _say(console, f"Missing: {cost_words(plan, cost)}{basis}.")

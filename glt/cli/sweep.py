@@ -34,12 +34,15 @@ def run(args: Namespace) -> int:
 
     from glt.cli.sweep_following import start_and_follow
     from glt.cli.sweep_summary import print_summary, sweep_document
+    from glt.jobs.launching import check
     from glt.jobs.sweeping import grid_points, read_grid
 
     grid = read_grid(args.grid)
     points = grid_points(_fixed(args, grid), grid, args.preset)
     store = open_store(args, writable=True)
     console = Console(stderr=args.json)
+    for point in points:
+        check(store, point.config, args.seeds, args.device)
     _announce(console, store, points, args.seeds)
     started, code = start_and_follow(store, points, args, console)
     if args.json:
@@ -57,8 +60,9 @@ def _fixed(args: Namespace, grid: Grid) -> dict[str, Any]:
 
 def _announce(console: Console, store: Store, points: Sequence[Point], seeds: Sequence[int]) -> None:
     from glt.jobs.forecast import forecast
+    from glt.reproduction.starting import bundled_examples
 
-    cost = forecast(store, [point.config for point in points], seeds, store.runs())
+    cost = forecast(store, [point.config for point in points], seeds, [*store.runs(), *bundled_examples()])
     runs = f"{number_of(len(points), 'run')} of {listing(seeds)} in {store.root}"
     if not cost.epochs:
         line = f"Sweep: {runs}, complete already."

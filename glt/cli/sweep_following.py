@@ -55,7 +55,7 @@ def _follow(
         ended += statuses
     stopped = sum(status.state == "stopped" for status in ended)
     if stopped:
-        print(f"Stopped {number_of(stopped, 'worker')}; the same command goes on where they stopped.", file=sys.stderr)
+        print(f"Stopped {number_of(stopped, 'worker')}; the same command goes on from there.", file=sys.stderr)
     return exit_code(ended)
 
 

@@ -15,7 +15,9 @@ from glt.store import RoundRecord, Run, SeedRun
 if TYPE_CHECKING:
     from rich.console import Console
 
-CAPTION = "best: the pruned round with the highest mean validation score; test: mean ± standard deviation over seeds"
+CAPTION = (
+    "best round: the pruned one with the highest mean validation score; test: mean ± standard deviation over seeds"
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def print_summary(console: Console, points: Sequence[Point], runs: Sequence[Run]
     names = [run.name.rsplit("-", 1) for run in runs]
     prefixes = {prefix for prefix, _ in names}
     shared = f"; run: {names[0][0]}-..." if len(prefixes) == 1 else ""
-    columns = (*points[0].values, "state", "best", "test", "last", "test", "run")
+    columns = (*points[0].values, "state", "best round", "its test", "last round", "its test", "run")
     table = Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for point, run, (_, end) in zip(points, runs, names, strict=True):
         states = state_words([one.status().state for one in _begun(run, seeds)])

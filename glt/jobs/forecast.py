@@ -23,6 +23,8 @@ ROUND_LINE = 420
 HEADER = 700
 # What an epoch costs whatever its width, as so many hidden units: a line through epochs of 16 to 512 units on Cora.
 WIDTH_OF_THE_REST = 46
+# By what factor epochs of two methods may differ; a pace of another size is rather taken than one further off.
+OTHER_METHOD = math.log(2)
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,12 @@ def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:
         for run in runs:
             if alike(run.config, config):
                 return Pace(_seconds_an_epoch(run), _words(run.config), f"as timed {_origin(run)}")
-    for run in runs:
-        scale = _work(config) / _work(run.config)
-        timed_there = f"as timed {_origin(run)} and scaled by size, so only a rough guess"
-        return Pace(scale * _seconds_an_epoch(run), _words(run.config), timed_there)
-    return None
+    if not runs:
+        return None
+    run = min(runs, key=lambda run: _distance(run.config, config))
+    scale = _work(config) / _work(run.config)
+    timed_there = f"as timed {_origin(run)} and scaled by size, so only a rough guess"
+    return Pace(scale * _seconds_an_epoch(run), _words(run.config), timed_there)
 
 
 def side_by_side(spans: Iterable[float], cores: int) -> float:
@@ -146,6 +149,12 @@ def _same_network(one: RunConfig, other: RunConfig) -> bool:
 
 def _same_method(one: RunConfig, other: RunConfig) -> bool:
     return _same_network(one, other) and one.method == other.method
+
+
+def _distance(one: RunConfig, other: RunConfig) -> tuple[bool, bool, float]:
+    """Say how badly one config's pace tells another's: another network or task most, then size and method."""
+    apart = abs(math.log(_work(one) / _work(other))) + OTHER_METHOD * (one.method != other.method)
+    return one.model != other.model, one.task != other.task, apart
 
 
 def _work(config: RunConfig) -> float:

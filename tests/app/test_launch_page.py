@@ -98,3 +98,18 @@ def test_what_may_be_pruned_is_listed(store: Store, open_page: Callable[..., App
     )
     assert told == {tensor.name: "yes" if tensor.prunable else "no" for tensor in tensors}
     assert {"yes", "no"} == set(told.values())
+
+
+def test_random_tickets_wait_for_a_run_to_read(
+    store: Store, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    app = open_page("launch", methods="reinit", seeds="0")
+    assert [error.value for error in app.error] == [
+        "Random tickets need the run whose masks they take: name it with masks_of."
+    ]
+    assert app.button(key="start").disabled
+    run = make_run("ugs")
+    app = open_page("launch", methods="reinit", seeds="0", rounds="3")
+    app.selectbox(key="masks_of").set_value(run.name).run()
+    assert not app.error
+    assert not app.button(key="start").disabled

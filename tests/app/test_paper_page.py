@@ -37,7 +37,7 @@ def test_an_empty_store_says_what_everything_needs(store: Store, open_page: Open
     assert len(app.radio(key="experiment").options) == len(in_order())
     assert "Not run yet: needs 3 runs, seeds 0, 1, 2: time not known yet" in texts(app)
     assert app.code[0].value == "python -m glt reproduce node-classification --dataset cora --model gcn --seeds 0,1,2"
-    assert app.button(key="reproduce").label == "Run what is missing (3 runs)"
+    assert app.button(key="reproduce").label == "Start 3 runs"
 
 
 @pytest.mark.parametrize("name", [experiment.name for experiment in in_order()])
@@ -56,7 +56,7 @@ def test_ours_and_theirs_stand_side_by_side(official: Run, open_page: OpenPage) 
     assert ugs["Ours"].item().startswith("76.1 ")
     assert "So far: MACs" not in texts(app)
     assert "UGS up to" in texts(app)
-    assert app.button(key="reproduce").label == "Run what is missing (2 runs)"
+    assert app.button(key="reproduce").label == "Start 2 runs"
 
 
 def test_the_choice_is_in_the_address_and_a_setting_without_panel_is_said(store: Store, open_page: OpenPage) -> None:

@@ -87,7 +87,7 @@ def test_detached_it_starts_what_waits_for_nothing(glt: Glt, store: Store) -> No
     begun = glt("reproduce", "random-tickets", "--no-examples", "--seeds", "0", "--detach")
     assert begun.returncode == 0, begun.stderr
     assert [run.config.method for run in store.runs()] == ["ugs"]
-    assert "the same command goes on with: Random GLT, draw 0" in begun.stdout
+    assert "the same command goes on with: Random ticket, draw 0" in begun.stdout
 
 
 def test_a_pre_training_comes_before_what_starts_from_it(

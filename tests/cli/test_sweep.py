@@ -73,7 +73,7 @@ def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, s
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Stopped 8 workers; the same command goes on where they stopped." in err
+    assert "Stopped 8 workers; the same command goes on from there." in err
     assert " stopped " in out
     states = [run.seed(seed).status().state for run in store.runs() for seed in (0, 1)]
     assert states == ["stopped"] * 8

@@ -170,7 +170,7 @@ def test_a_finished_pre_training_is_what_its_arm_waits_for(
     (first,) = preparations(plan, store)
     make_pretraining(**first.model_dump())
     assert preparations(plan, store) == []
-    assert [need.arm.words for need in ready(plan, store)] == ["UGS", "UGS from GraphCL"]
+    assert [need.arm.words for need in ready(plan, store)] == ["UGS", "UGS, pre-trained start"]
     assert [config.hidden for config in preparations(make_plan(plan.experiment, CORA, [0, 9], []), store)] == [512]
 
 
@@ -195,3 +195,22 @@ def test_the_command_says_what_the_button_does() -> None:
     plan = make_plan(EXPERIMENTS.get("graphcl"), Setting("citeseer", "gcn", "link"), [0, 2], [])
     wanted = "python -m glt reproduce graphcl --dataset citeseer --model gcn --task link --seeds 0,2"
     assert command(plan) == wanted
+
+
+def test_an_unfinished_run_does_not_hide_a_finished_example(store: Store, draw: Draw, tmp_path: Path) -> None:
+    example = pack_run(draw(3), tmp_path / "examples")
+    store.move_to_trash(store.root / example.name)
+    own = store.create(example.config)
+    (need,) = make_plan(ONE, CORA, [0], [own, example]).needs
+    assert (need.state, need.run, need.own) == ("complete", example, own)
+    (need,) = make_plan(ONE, CORA, [0, 1], [own, example]).needs
+    assert (need.lacking, need.run) == ((0, 1), example)
+
+
+def test_the_closest_and_fullest_run_stands_in(store: Store, draw: Draw) -> None:
+    draw(2, epochs=5, hidden=16)
+    near = draw(3, hidden=64)
+    draw(2, hidden=32)
+    (need,) = make_plan(ONE, CORA, [0], store.runs()).needs
+    assert need.stand_in is not None
+    assert need.stand_in.name == near.name

@@ -14,7 +14,7 @@ def arms(setting: Setting) -> tuple[Arm, ...]:
     """Return UGS from a random start, and from a pre-training as wide as the network's first layer."""
     width = first_layer_width(resolve({**setting._asdict(), **UGS.settings}, PRESET))
     first = resolve_pretraining({"dataset": setting.dataset, "task": setting.task, "hidden": width})
-    return UGS, Arm("UGS from GraphCL", {**UGS.settings, "pretraining": run_name(first)}, first=first)
+    return UGS, Arm("UGS, pre-trained start", {**UGS.settings, "pretraining": run_name(first)}, first=first)
 
 
 EXPERIMENTS.register(

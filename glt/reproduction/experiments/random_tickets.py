@@ -19,7 +19,7 @@ def arms(setting: Setting) -> tuple[Arm, ...]:
 
 def _draw(source: str, number: int) -> Arm:
     values = {"method": "reinit", "masks_of": source, "draw": number}
-    return Arm(f"Random GLT, draw {number}", values, stage=1, reads=source)
+    return Arm(f"Random ticket, draw {number}", values, stage=1, reads=source)
 
 
 EXPERIMENTS.register(

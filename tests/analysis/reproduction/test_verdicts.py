@@ -122,12 +122,16 @@ def test_claims_alone_decide_where_no_number_is_printed(store: Store, write: Cal
 @pytest.mark.parametrize(
     ("gaps", "holds", "words"),
     [
-        ((0.010, 0.011, 0.012), True, "each by more than the spread of the seeds"),
-        ((0.001, 0.030, 0.002), None, "within the spread of the seeds in k = 1 to 20"),
-        ((0.010,), None, "within the spread of the seeds in k = 1 to 20"),
-        ((-0.010, 0.005, 0.001), None, "UGS is ahead in 0 of 20 rounds, not in k = 1 to 20 (within the spread"),
-        ((-0.010,), None, "not in k = 1 to 20 (within the spread of the seeds)"),
-        ((-0.010, -0.011, -0.012), False, "(by more than the spread of the seeds in k = 1 to 20)"),
+        ((0.010, 0.011, 0.012), True, "each beyond the 95% interval of the difference seed by seed"),
+        ((0.001, 0.030, 0.002), None, "but within the 95% interval of the difference seed by seed in k = 1 to 20"),
+        ((0.010,), None, "but within the 95% interval of the difference seed by seed in k = 1 to 20"),
+        (
+            (-0.010, 0.005, 0.001),
+            None,
+            "UGS is ahead in 0 of 20 rounds and behind in k = 1 to 20 (never beyond the 95% interval",
+        ),
+        ((-0.010,), None, "behind in k = 1 to 20 (never beyond the 95% interval of the difference seed by seed)"),
+        ((-0.010, -0.011, -0.012), False, "(beyond the 95% interval of the difference seed by seed in k = 1 to 20)"),
     ],
 )
 def test_a_lead_holds_only_beyond_the_spread_of_the_seeds(
