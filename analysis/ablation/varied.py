@@ -57,6 +57,19 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
     return [_panel(field, fields, begun, settings) for field in fields]
 
 
+def left_out(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that stand in no panel, because they differ from the panels' in further settings."""
+    shown = {run.name for panel in ablation_panels(runs) for run in panel.runs}
+    return [run for run in runs if run.name not in shown]
+
+
+def one_sweep(runs: Sequence[Run]) -> list[Run]:
+    """Return the largest group of runs of which each differs from one of them in a single setting."""
+    settings = {run.name: {**_shared(run.config), **settings_of(run.config)} for run in runs}
+    around = [[other for other in runs if _apart(settings[run.name], settings[other.name]) < 2] for run in runs]
+    return max(around, key=len, default=[])
+
+
 def panel_rounds(rounds: pd.DataFrame, panel: Varied) -> pd.DataFrame:
     """Return the rows of a `rounds_table` that belong to a panel, its runs in order and labelled by their values."""
     order = {run: place for place, run in enumerate(panel.labels)}
@@ -89,6 +102,17 @@ def setting_words(name: str, value: Any) -> str:
 def _differing(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
     names = dict.fromkeys(name for each in settings.values() for name in each)
     return [name for name in names if len({repr(each.get(name)) for each in settings.values()}) > 1]
+
+
+def _shared(config: RunConfig) -> dict[str, Any]:
+    return {name: getattr(config, name) for name in SHARED}
+
+
+def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
+    """Count the settings in which two runs differ; runs of two methods or subjects are further apart than any."""
+    if any(one[name] != other[name] for name in SHARED):
+        return len(one) + 1
+    return sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
 
 
 def _check(fields: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,11 +44,14 @@ def _add_sample(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Draw the figure and write it."""
-    from analysis.export import draw, figure_bytes
+    from analysis.export import FIGURES, draw, figure_bytes
 
     out = Path(args.out)
     kind = _kind(out)
-    figure = draw(args.figure, find_runs(args), _choices(args))
+    runs = find_runs(args)
+    figure = draw(args.figure, runs, _choices(args))
+    if missing := FIGURES.get(args.figure).missing(runs):
+        print(missing, file=sys.stderr)
     write_out(figure_bytes(figure, kind, max(args.dpi, 1)), out)
     return 0
 

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from analysis.ablation import one_sweep
 from analysis.export import (
     FIGURES,
     FORMATS,
@@ -29,6 +30,8 @@ from glt.errors import ConfigError
 from glt.store import Run
 from glt.training.tasks import message_graph
 
+# The one figure that is about the runs of a sweep.
+ABLATION = "ablation"
 TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
 COLUMNS = {"1": "one column", "2": "two columns"}
 MIME = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
@@ -52,7 +55,7 @@ def page() -> None:
         whats = {**{figure.name: f"Figure · {figure.label}" for figure in FIGURES}, **TABLES}
         with st.container(key="choice", horizontal=True, vertical_alignment="bottom", gap="small"):
             what = controls.select("what", "Figure or table", whats, "accuracy", width=360)
-            runs = pickers.pick_runs(found, pickers.together(found))
+            runs = pickers.pick_runs(found, one_sweep(found) if what == ABLATION else pickers.together(found))
             choices = FigureChoices() if what in TABLES else _page_choices()
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
@@ -77,6 +80,8 @@ def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
         width = int(choices.width * SCREEN_PIXELS_AN_INCH)
         st.image(picture, width=width, alt=f"Preview of the figure, {choices.width:g} inches wide")
     st.caption(_figure_caption(what, runs, choices))
+    if missing := FIGURES.get(what).missing(runs):
+        st.caption(f":material/info: {missing}")
     name = f"{runs[0].config.dataset}-{what}-{choices.venue}"
     with st.container(horizontal=True, gap="small", key="downloads"):
         for kind in FORMATS:

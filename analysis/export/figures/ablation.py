@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import marks
-from analysis.ablation import PanelAxes, Varied, ablation_panels, panel_axes, panel_rounds
+from analysis.ablation import PanelAxes, Varied, ablation_panels, left_out, panel_axes, panel_rounds
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.accuracy import THREE, WIDE_PANEL
 from analysis.export.figures.base import FIGURES, PaperFigure
@@ -115,4 +115,4 @@ def _per_row(panels: Sequence[Varied], wide: float) -> int:
     return max(1, int((wide - Y_AXIS) / (HANDLE + LETTER * longest) + LETTER))
 
 
-FIGURES.register(PaperFigure("ablation", "Ablation: one setting varied", ablation))
+FIGURES.register(PaperFigure("ablation", "Ablation: one setting varied", ablation, left_out=left_out))

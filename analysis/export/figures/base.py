@@ -24,15 +24,22 @@ def rounds_caption(rounds: pd.DataFrame, choices: FigureChoices) -> str:
 class PaperFigure:
     """One figure: `make` draws it, in the style that `draw` has set, at `choices.width` inches.
 
-    `caption` says what it shows of the runs' `rounds_table`. `one_round` is true of a figure that shows one round of
-    one seed, and so has a use for `choices.round`, `seed` and `sample` instead of axes and scores.
+    `caption` says what it shows of the runs' `rounds_table`, `left_out` which of the runs it cannot show. `one_round`
+    is true of a figure that shows one round of one seed, and so has a use for `choices.round`, `seed` and `sample`
+    instead of axes and scores.
     """
 
     name: str
     label: str
     make: Callable[[Sequence[Run], FigureChoices], Figure]
     caption: Callable[[pd.DataFrame, FigureChoices], str] = rounds_caption
+    left_out: Callable[[Sequence[Run]], Sequence[Run]] = lambda runs: ()
     one_round: bool = False
+
+    def missing(self, runs: Sequence[Run]) -> str:
+        """Name the runs it cannot show in one sentence, "" where it shows them all."""
+        names = ", ".join(run.name for run in self.left_out(runs))
+        return f"Not shown, because no panel is about what sets it apart: {names}." if names else ""
 
 
 FIGURES: Registry[PaperFigure] = Registry("figure", "analysis.export.figures")

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from analysis.ablation import ablation_panels, panel_rounds
+from analysis.ablation import ablation_panels, left_out, one_sweep, panel_rounds
 from analysis.ablation.varied import settings_of
 from analysis.tables import rounds_table
 from glt.config import RunConfig
@@ -46,6 +46,21 @@ def test_the_larger_group_is_shown_rather_than_the_defaults(make_swept: Callable
     runs += [make_swept(p_graph=0.05, p_weight=w) for w in (0.1, 0.2)]
     _, weight = ablation_panels(runs)
     assert weight.title == "p_graph = 20 %"
+
+
+def test_runs_in_no_panel_are_named(make_swept: Callable[..., Run]) -> None:
+    runs = {pair: make_swept(p_graph=pair[0], p_weight=pair[1]) for pair in product(GRAPH, (0.1, 0.4))}
+    panels = {run.name for panel in ablation_panels(list(runs.values())) for run in panel.runs}
+    missing = {run.name for run in left_out(list(runs.values()))}
+    assert missing == {run.name for run in runs.values()} - panels
+    assert len(missing) == 2
+
+
+def test_one_sweep_is_the_largest_group_around_one_run(make_swept: Callable[..., Run]) -> None:
+    sweep = [make_swept(p_graph=rate) for rate in GRAPH]
+    others = [make_swept(p_graph=0.3, hidden=width, epochs=3) for width in (8, 9)]
+    assert one_sweep([others[0], *sweep, others[1]]) == sweep
+    assert one_sweep([]) == []
 
 
 def test_words_and_switches_are_settings_too(make_swept: Callable[..., Run]) -> None:
