@@ -6,6 +6,7 @@ import json
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from glt.errors import ConfigError
@@ -14,6 +15,9 @@ from glt.seeds import read_seeds
 
 if TYPE_CHECKING:
     from glt.store import KnownRun, Run, SeedRun, Store
+
+
+FORM = "key=value, as in rounds=5"
 
 
 def add_store(parser: ArgumentParser) -> None:
@@ -58,9 +62,11 @@ def add_set(parser: ArgumentParser, example: str) -> None:
     add_assignments(parser, "--set", "KEY=VALUE", f"any other setting, as in --set {example}")
 
 
-def add_assignments(parser: ArgumentParser, flag: str, metavar: str, told: str) -> None:
-    """Add an argument that collects `key=value` pairs."""
-    parser.add_argument(flag, type=assignment, nargs="+", action="extend", default=[], metavar=metavar, help=told)
+def add_assignments(parser: ArgumentParser, flag: str, metavar: str, told: str, form: str = FORM) -> None:
+    """Add an argument that collects `key=value` pairs; `form` is what is asked for where one is none."""
+    parser.add_argument(
+        flag, type=partial(assignment, form=form), nargs="+", action="extend", default=[], metavar=metavar, help=told
+    )
 
 
 def open_store(args: Namespace, writable: bool = False) -> Store:
@@ -121,7 +127,7 @@ def seeds(text: str) -> list[int]:
         raise ArgumentTypeError(str(error).removesuffix(".")) from None
 
 
-def assignment(text: str) -> tuple[str, str]:
+def assignment(text: str, form: str = FORM) -> tuple[str, str]:
     """Read `key=value`; raises ArgumentTypeError.
 
     >>> assignment("rounds=5")
@@ -129,5 +135,5 @@ def assignment(text: str) -> tuple[str, str]:
     """
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        raise ArgumentTypeError(f"{text!r} is no setting; write key=value, as in rounds=5")
+        raise ArgumentTypeError(f"{text!r} is no setting; write {form}")
     return name.strip(), value.strip()

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the grid, what is the same at all its points, and where runs are kept."""
     told = "settings to vary and their values, as in --grid p_graph=.05,.10,.20 p_weight=.10,.20,.40"
-    add_assignments(parser, "--grid", "KEY=A,B,...", told)
+    form = "key=value,value, as in p_graph=.05,.10"
+    add_assignments(parser, "--grid", "KEY=A,B,...", told, form)
     add_settings(parser)
     add_store(parser)
     add_computing(parser)

@@ -124,7 +124,7 @@ def test_a_bar_a_point_is_drawn_on_a_terminal(on_terminal: OnTerminal, store: St
     [
         ("", "The grid is empty"),
         ("--grid", "argument --grid: expected at least one argument"),
-        ("--grid p_graph", "'p_graph' is no setting; write key=value"),
+        ("--grid p_graph", "'p_graph' is no setting; write key=value,value, as in p_graph=.05"),
         ("--grid p_graph=", "'p_graph=' is no setting"),
         ("--grid p_graph=.1 p_graph=.2", "The grid names p_graph twice"),
         ("--grid pgraph=.1", "Unknown setting 'pgraph': did you mean 'p_graph'?"),
