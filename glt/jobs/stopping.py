@@ -16,6 +16,7 @@ from glt.store.liveness import ACTIVE, same_process
 GRACE = 30.0
 LOOK_AGAIN = 0.05
 FINAL = ("done", "failed", "stopped")
+Asked = tuple[SeedFolder, Status]
 
 
 def stop(run: AnyRun, seeds: Sequence[int] | None = None, grace: float = GRACE) -> list[int]:
@@ -24,18 +25,29 @@ def stop(run: AnyRun, seeds: Sequence[int] | None = None, grace: float = GRACE) 
     Whole rounds stay; a worker that has not ended after `grace` seconds is killed. Raises JobError for a worker on
     another host.
     """
+    asked = ask_to_stop(run, seeds)
+    wait_for_end(asked, grace)
+    return [one.seed for one, _ in asked if one.status().state == "stopped"]
+
+
+def ask_to_stop(run: AnyRun, seeds: Sequence[int] | None = None) -> list[Asked]:
+    """Ask the workers of these seeds (default all) to stop, and return them as they were; raises as `stop` does."""
     chosen = run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
-    active = {seed: status for seed in chosen if (status := run.seed(seed).status()).state in ACTIVE}
-    for seed, status in active.items():
-        _refuse_elsewhere(seed, status)
+    active = [(run.seed(seed), status) for seed in chosen if (status := run.seed(seed).status()).state in ACTIVE]
+    for one, status in active:
+        _refuse_elsewhere(one.seed, status)
         _signal(status, lambda pid: os.kill(pid, signal.SIGTERM))
+    return active
+
+
+def wait_for_end(asked: Sequence[Asked], grace: float = GRACE) -> None:
+    """Wait until workers that were asked to stop have ended; after `grace` seconds those that are left are killed."""
     deadline = time.monotonic() + grace
-    for seed, status in active.items():
+    for one, status in asked:
         if not _ended(status, deadline):
             _signal(status, _kill_group)
             _ended(status, time.monotonic() + grace)
-        _settle(run.seed(seed), status)
-    return [seed for seed in active if run.seed(seed).status().state == "stopped"]
+        _settle(one, status)
 
 
 def _refuse_elsewhere(seed: int, status: Status) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
 from glt.errors import ConfigError, StudioError
 from glt.jobs.launching import check, start
-from glt.jobs.stopping import GRACE, stop
+from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
 from glt.methods import METHODS
 from glt.presets import Values, resolve
 from glt.store import Run, Store, run_name
@@ -105,8 +105,12 @@ def start_all(
 
 def stop_all(started: Sequence[Started], grace: float = GRACE) -> None:
     """Stop what a sweep started, the last first: those wait in line, and must not begin when the first end."""
-    for each in reversed(started):
-        stop(each.run, [seed for seed in each.seeds if seed in each.run.seeds()], grace)
+    asked = [
+        one
+        for each in reversed(started)
+        for one in ask_to_stop(each.run, [seed for seed in each.seeds if seed in each.run.seeds()])
+    ]
+    wait_for_end(asked, grace)
 
 
 def point_words(values: Mapping[str, OptionValue]) -> str:
