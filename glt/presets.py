@@ -94,7 +94,7 @@ def resolve(values: Values, preset: str | None = None) -> RunConfig:
     options = {name: value for name, value in values.items() if name not in CORE_FIELDS}
     chosen = make_config(core)
     _check_names(chosen)
-    objective = str(options.get("link_objective"))
+    objective = str(options.get("link_objective", ""))
     config = make_config({**hyper_parameters(chosen.model, chosen.dataset, chosen.task, objective), **core})
     complete = config.model_copy(update={"options": _options(config, options, preset)})
     TASKS.get(complete.task).check(complete, DATASETS.get(complete.dataset))

@@ -15,7 +15,7 @@ from glt.errors import ConfigError, StoreError
 from glt.jobs.sweeping import value_words
 from glt.methods import METHODS
 from glt.presets import option_fields
-from glt.store import Run
+from glt.store import Run, finished_rounds
 
 SHARED = ("dataset", "task", "model", "method")
 SHARES = frozenset({"p_graph", "p_weight"})
@@ -48,7 +48,7 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
     settings are more often the defaults. Raises StoreError without finished rounds, ConfigError when no setting
     differs, too many do, or one never varies alone.
     """
-    begun = [run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())]
+    begun = [run for run in runs if finished_rounds(run)]
     if not begun:
         raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
     settings = {run.name: settings_of(run.config) for run in begun}
@@ -60,12 +60,12 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
 def left_out(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that stand in no panel, because they differ from the panels' in further settings."""
     shown = {run.name for panel in ablation_panels(runs) for run in panel.runs}
-    return [run for run in runs if run.name not in shown]
+    return [run for run in runs if run.name not in shown and finished_rounds(run)]
 
 
 def one_sweep(runs: Sequence[Run]) -> list[Run]:
     """Return the largest group of runs of which each differs from one of them in a single setting."""
-    settings = {run.name: {**_shared(run.config), **settings_of(run.config)} for run in runs}
+    settings = {run.name: settings_of(run.config) for run in runs}
     around = [[other for other in runs if _apart(settings[run.name], settings[other.name]) < 2] for run in runs]
     return max(around, key=len, default=[])
 
@@ -102,10 +102,6 @@ def setting_words(name: str, value: Any) -> str:
 def _differing(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
     names = dict.fromkeys(name for each in settings.values() for name in each)
     return [name for name in names if len({repr(each.get(name)) for each in settings.values()}) > 1]
-
-
-def _shared(config: RunConfig) -> dict[str, Any]:
-    return {name: getattr(config, name) for name in SHARED}
 
 
 def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:

@@ -33,7 +33,7 @@ class Judged:
 
 def judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
     """Judge an experiment; graph measurements it needs are taken only if `measure` says so or they are known."""
-    plan = make_plan(experiment, setting, seeds, [*found.own, *found.examples, *found.shadowed])
+    plan = make_plan(experiment, setting, seeds, found.everything)
     exhibit = EXHIBITS.get(experiment.name)
     runs = shown_runs(plan)
     cost = reading.forecast_of(found, [need.config for need in plan.lacking if need.config], plan.seeds)

@@ -14,7 +14,7 @@ from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
 from glt.pretraining.start import pretraining_of
 from glt.reproduction.experiment import NETWORKS
-from glt.store import Pretraining, Run, Store, finished_rounds
+from glt.store import Pretraining, Run, Store, bundled_examples, finished_rounds
 from glt.store.paths import EXAMPLES
 
 STORE_VARIABLE = "GLT_STORE"
@@ -45,7 +45,14 @@ class Opened:
     def results(self) -> tuple[Run, ...]:
         """One run a name for pictures and tables: the user's, or the example it shadows while that has more rounds."""
         examples = {run.name: run for run in self.shadowed}
-        return tuple(max((run, examples.get(run.name, run)), key=finished_rounds) for run in self.runs)
+        return tuple(
+            max(run, examples[run.name], key=finished_rounds) if run.name in examples else run for run in self.runs
+        )
+
+    @property
+    def everything(self) -> tuple[Run, ...]:
+        """Every run there is, shadowed examples too, the user's first."""
+        return self.runs + self.shadowed
 
     def find(self, name: str) -> Run:
         """Return a run by name; raises StoreError that suggests the nearest one."""
@@ -60,7 +67,7 @@ def opened() -> Opened:
     store = Store(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
     own = store.runs()
     names = {run.name for run in own}
-    examples = _in_order(Store(EXAMPLES, writable=False).runs())
+    examples = _in_order(bundled_examples(EXAMPLES))
     return Opened(
         store,
         _in_order(own),

@@ -12,7 +12,7 @@ from app.widgets import controls
 from app.widgets.opened import follows_another, setting
 from glt.errors import ConfigError
 from glt.pretraining.start import pretraining_of
-from glt.store import Run, SeedRun
+from glt.store import Run, SeedRun, finished_rounds
 
 # The paper's measurements are of this round.
 DEFAULT_ROUND = published.MEASUREMENT_ROUND
@@ -44,7 +44,7 @@ def run_title(run: Run) -> str:
 
 def with_rounds(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that have finished at least one round."""
-    return [run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())]
+    return [run for run in runs if finished_rounds(run)]
 
 
 def together(runs: Sequence[Run]) -> list[Run]:

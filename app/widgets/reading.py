@@ -58,7 +58,7 @@ def _tickets(
 
 def forecast_of(found: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:
     """Return the estimated cost of runs, from the cache while neither the question nor a timed run has changed."""
-    stamps = tuple(stamp(run) for run in found.runs)
+    stamps = tuple(stamp(run) for run in found.everything)
     question = (*(config.canonical_json() for config in configs), *map(str, seeds))
     return _forecast(stamps, question, found, list(configs), list(seeds))
 
@@ -67,7 +67,7 @@ def forecast_of(found: Opened, configs: Sequence[RunConfig], seeds: Sequence[int
 def _forecast(
     stamps: tuple[Stamp, ...], question: tuple[str, ...], _found: Opened, _configs: list[RunConfig], _seeds: list[int]
 ) -> Forecast:
-    return forecast(_found.store, _configs, _seeds, _found.runs)
+    return forecast(_found.store, _configs, _seeds, _found.everything)
 
 
 def edge_mask(run: Run, seed: int, number: int) -> EdgeMask:

@@ -14,8 +14,7 @@ from glt.cli.main import DONE
 from glt.formats import count, duration, file_size, listing
 from glt.jobs.forecast import forecast
 from glt.pretraining.start import pretraining_of
-from glt.reproduction.starting import bundled_examples
-from glt.store import KnownRun, Pretraining, Run, SeedFolder, Store
+from glt.store import KnownRun, Pretraining, Run, SeedFolder, Store, bundled_examples
 from glt.store.liveness import ACTIVE
 from glt.tickets.start import start_words, starts_of
 

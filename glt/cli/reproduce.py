@@ -72,7 +72,7 @@ def _entry(experiment: Any) -> dict[str, Any]:
 
 def _plan(args: Namespace, store: Store) -> Plan:
     from glt.reproduction import EXPERIMENTS, make_plan
-    from glt.reproduction.starting import bundled_examples
+    from glt.store import bundled_examples
 
     experiment = EXPERIMENTS.get(args.experiment)
     setting = experiment.setting(args.dataset, args.model, args.task)
@@ -81,7 +81,8 @@ def _plan(args: Namespace, store: Store) -> Plan:
 
 
 def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> None:
-    from glt.reproduction.starting import bundled_examples, cost_words, estimate, preparations
+    from glt.reproduction.starting import cost_words, estimate, preparations
+    from glt.store import bundled_examples
 
     dataset, model, task = plan.setting
     _say(console, f"{plan.experiment.label} ({plan.experiment.place}): {dataset} {model} {task}")
@@ -132,7 +133,8 @@ def _say_later(console: Console, waiting: list[str]) -> None:
 
 
 def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:
-    from glt.reproduction.starting import bundled_examples, estimate
+    from glt.reproduction.starting import estimate
+    from glt.store import bundled_examples
 
     cost = estimate(plan, store, [*store.runs(), *bundled_examples()])
     needs = [

@@ -61,7 +61,7 @@ def _fixed(args: Namespace, grid: Grid) -> dict[str, Any]:
 
 def _announce(console: Console, store: Store, points: Sequence[Point], seeds: Sequence[int]) -> None:
     from glt.jobs.forecast import forecast
-    from glt.reproduction.starting import bundled_examples
+    from glt.store import bundled_examples
 
     cost = forecast(store, [point.config for point in points], seeds, [*store.runs(), *bundled_examples()])
     runs = f"{number_of(len(points), 'run')} of {listing(seeds)} in {store.root}"

@@ -13,7 +13,7 @@ from glt.jobs.queueing import slot_count
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS
-from glt.store import Run, Store, run_name
+from glt.store import Run, Store, finished_rounds, run_name
 from glt.training.shapes import network_shape
 from glt.training.tasks import TASKS
 
@@ -106,7 +106,7 @@ def weight_count(config: RunConfig) -> int:
 
 def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:
     """Return the seconds an epoch of `config` takes, from the timed run that is most like it; None without any."""
-    runs = [run for run in timed if _measured(run)]
+    runs = [run for run in timed if finished_rounds(run)]
     for alike in (_same_method, _same_network):
         for run in runs:
             if alike(run.config, config):
@@ -136,10 +136,6 @@ def _seconds_an_epoch(run: Run) -> float:
     # Round 0 pays for the start: what is loaded and measured the first time.
     rounds = [record for record in records if record.round] or records
     return sum(record.seconds for record in rounds) / sum(epochs_of(run.config, record.round) for record in rounds)
-
-
-def _measured(run: Run) -> bool:
-    return any(run.seed(seed).whole_rounds() for seed in run.seeds())
 
 
 def _same_network(one: RunConfig, other: RunConfig) -> bool:

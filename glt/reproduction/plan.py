@@ -100,10 +100,7 @@ class Plan:
 
 def make_plan(experiment: Experiment, setting: Setting, seeds: Sequence[int], runs: Iterable[Run]) -> Plan:
     """Hold an experiment against `runs`, the user's before the examples: of two with one name the fuller is shown."""
-    known: dict[str, list[Run]] = {}
-    for run in runs:
-        known.setdefault(run.name, []).append(run)
-    wanted = tuple(dict.fromkeys(seeds))
+    known, wanted = list(runs), tuple(dict.fromkeys(seeds))
     needs = [_need(experiment, setting, arm, wanted, known) for arm in experiment.arms(setting)]
     read = {need.arm.reads for need in needs if need.lacking}
     # An arm finds what it reads only in its own store, so there an example is of no use to it.
@@ -119,19 +116,18 @@ def _rounds(run: Run | None, seeds: Sequence[int]) -> dict[int, int]:
     return {seed: run.seed(seed).whole_rounds() if run else 0 for seed in seeds}
 
 
-def _need(
-    experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[int], known: Mapping[str, Sequence[Run]]
-) -> Need:
+def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[int], runs: Sequence[Run]) -> Need:
     try:
         config = arm_config(experiment, setting, arm)
     except ConfigError as error:
         return Need(arm, None, _unavailable(setting, arm, error), None, dict.fromkeys(seeds, 0))
-    fullest = [max(alike, key=finished_rounds) for alike in known.values()]
-    if arm.first is not None and run_name(config) not in known:
-        other = next((run for run in fullest if _starts_elsewhere(run.config, config)), None)
+    alike = _called(run_name(config), runs)
+    if arm.first is not None and not alike:
+        other = next((run for run in runs if _starts_elsewhere(run.config, config)), None)
         config = config if other is None else other.config.model_copy(update={"rounds": config.rounds})
-    run = next((run for run in fullest if run.name == run_name(config)), None)
-    own = next((run for run in known.get(run_name(config), ()) if not run.is_example), None)
+        alike = _called(run_name(config), runs)
+    run = max(alike, key=finished_rounds, default=None)
+    own = next((run for run in alike if not run.is_example), None)
     rounds = _rounds(run, seeds)
     # Nothing can be added to an example, so one that lacks a seed saves no work: all seeds are run in the store.
     if min(rounds.values()) <= config.rounds:
@@ -139,8 +135,12 @@ def _need(
     need = Need(arm, config, "", run, rounds, own)
     if need.has_rounds:
         return need
-    stand_in = min(_stand_ins(config, arm, fullest), key=partial(_distance, config), default=None)
+    stand_in = min(_stand_ins(config, arm, runs), key=partial(_distance, config), default=None)
     return replace(need, stand_in=stand_in, differs=_differences(config, stand_in.config) if stand_in else "")
+
+
+def _called(name: str, runs: Iterable[Run]) -> list[Run]:
+    return [run for run in runs if run.name == name]
 
 
 def arm_config(experiment: Experiment, setting: Setting, arm: Arm) -> RunConfig:
@@ -177,20 +177,22 @@ def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run
 
 def _distance(config: RunConfig, run: Run) -> tuple[int, int]:
     """Order runs by how many settings are not those of `config`, then by how few rounds they have."""
-    wanted, found = _flat(config), _flat(run.config)
-    differing = sum(wanted.get(name) != found.get(name) for name in wanted.keys() | found.keys())
-    return differing, -finished_rounds(run)
+    return len(_differing(config, run.config)), -finished_rounds(run)
 
 
 def _differences(config: RunConfig, other: RunConfig) -> str:
     """Say which settings of `other` are not those of `config`: "hidden 64 instead of 512"."""
-    wanted, found = _flat(config), _flat(other)
-    parts = [
-        f"{name.replace('_', ' ')} {found.get(name, 'unset')} instead of {wanted.get(name, 'unset')}"
-        for name in sorted(wanted.keys() | found.keys())
-        if wanted.get(name) != found.get(name)
-    ]
-    return ", ".join(parts)
+    return ", ".join(
+        f"{name.replace('_', ' ')} {found} instead of {wanted}"
+        for name, (wanted, found) in _differing(config, other).items()
+    )
+
+
+def _differing(config: RunConfig, other: RunConfig) -> dict[str, tuple[object, object]]:
+    """Return the settings in which two configs differ, by name, each with the value of either."""
+    one, two = _flat(config), _flat(other)
+    pairs = {name: (one.get(name, "unset"), two.get(name, "unset")) for name in sorted(one.keys() | two.keys())}
+    return {name: (ours, theirs) for name, (ours, theirs) in pairs.items() if ours != theirs}
 
 
 def _flat(config: RunConfig) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from glt.formats import duration, file_size, listing, number_of
 from glt.jobs.forecast import Forecast, forecast
@@ -14,12 +13,6 @@ from glt.pretraining.start import pretraining_of
 from glt.reproduction.plan import Need, Plan
 from glt.store import Run, Store, run_name
 from glt.store.liveness import ACTIVE
-from glt.store.paths import EXAMPLES
-
-
-def bundled_examples(folder: Path = EXAMPLES) -> list[Run]:
-    """Return the example runs that come with the program; none where it was installed without them."""
-    return Store(folder, writable=False).runs()
 
 
 def points(needs: Sequence[Need]) -> list[Point]:

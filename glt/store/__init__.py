@@ -1,5 +1,6 @@
 """The run folder: the only place that knows names on disk; stores, runs, seeds, and how they are written safely."""
 
+from glt.store.examples import bundled_examples as bundled_examples
 from glt.store.naming import run_name as run_name
 from glt.store.opening import KnownRun as KnownRun
 from glt.store.pretraining import FirstLayer as FirstLayer
