@@ -39,7 +39,7 @@ class PaperFigure:
     def missing(self, runs: Sequence[Run]) -> str:
         """Name the runs it cannot show in one sentence, "" where it shows them all."""
         names = ", ".join(run.name for run in self.left_out(runs))
-        return f"Not shown, because no panel is about what sets it apart: {names}." if names else ""
+        return f"Left out, because they do not share the settings that a panel keeps fixed: {names}." if names else ""
 
 
 FIGURES: Registry[PaperFigure] = Registry("figure", "analysis.export.figures")
