@@ -1,16 +1,24 @@
-"""One process owns a seed folder: an advisory lock that a killed process gives back by itself."""
+"""One process owns a seed folder: an advisory lock that a killed process gives back by itself.
+
+A lock may stay held for moments that mean nothing: while somebody looks whether it is held, and after a kill until
+the last thread of the dead process has gone. Whoever wants it therefore tries for a second.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from glt.errors import StoreError
 from glt.store.safe_files import writing
+
+PATIENCE = 1.0
+TRY_AGAIN = 0.02
 
 _inherited: dict[Path, int] = {}
 _owned: set[Path] = set()
@@ -22,7 +30,7 @@ def take_lock(path: Path) -> int:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         with writing(path):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock_soon(descriptor)
     except StoreError as error:
         os.close(descriptor)
         if isinstance(error.__cause__, BlockingIOError):
@@ -32,6 +40,17 @@ def take_lock(path: Path) -> int:
         raise
     sign_lock(descriptor, os.getpid())
     return descriptor
+
+
+def _lock_soon(descriptor: int) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(TRY_AGAIN)
 
 
 def sign_lock(descriptor: int, pid: int) -> None:

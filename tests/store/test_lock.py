@@ -45,3 +45,12 @@ def test_the_owner_may_enter_again(run: Run, filled: Callable[..., SeedRun]) -> 
     with seed_run.lock(), seed_run.lock():
         assert is_locked(seed_run.lock_path)
     assert not is_locked(seed_run.lock_path)
+
+
+def test_a_glance_at_the_lock_keeps_nobody_out(run: Run) -> None:
+    command = [sys.executable, "-c", HOLDER.replace("sleep(60)", "sleep(0.3)"), str(run.path.parent), run.name]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        with run.seed(0).lock():
+            assert f"process {os.getpid()} on" in run.seed(0).lock_path.read_text()
