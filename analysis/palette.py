@@ -6,11 +6,13 @@ in the order of their names. Colour never stands alone: markers differ too, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from glt.methods import METHODS
 
 DENSE = "dense"
+# How far the lightest and the darkest shade of a method's colour go to white and to black.
+TINT, SHADE = 0.32, 0.44
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,37 @@ def label(method: str) -> str:
     return METHODS.get(method).label if method in METHODS.names() else method
 
 
+def shades(method: str, count: int) -> list[Style]:
+    """Return `count` styles in shades of a method's colour, from light to dark; marker and words stay.
+
+    >>> [each.light for each in shades("ugs", 3)]
+    ['#E29252', '#D55E00', '#773500']
+    """
+    base = style(method)
+    depths = [2 * place / max(count - 1, 1) - 1 for place in range(count)]
+    return [replace(base, light=_toned(base.light, depth), dark=_toned(base.dark, depth)) for depth in depths]
+
+
+def _toned(hex_color: str, depth: float) -> str:
+    """Mix a colour with white (depth -1 to 0) or black (0 to 1), never so much that its hue or contrast is lost."""
+    toward, share = (255, -TINT * depth) if depth < 0 else (0, SHADE * depth)
+    return "#" + "".join(f"{round((1 - share) * part + share * toward):02X}" for part in rgb(hex_color))
+
+
+def rgb(hex_color: str) -> tuple[int, int, int]:
+    """Return red, green and blue of a hex colour, 0 to 255.
+
+    >>> rgb("#D55E00")
+    (213, 94, 0)
+    """
+    return int(hex_color[1:3], 16), int(hex_color[3:5], 16), int(hex_color[5:7], 16)
+
+
 def faded(hex_color: str, opacity: float) -> str:
     """Return a hex colour as CSS rgba with an opacity between 0 and 1.
 
     >>> faded("#D55E00", 0.15)
     'rgba(213,94,0,0.15)'
     """
-    red, green, blue = (int(hex_color[i : i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = rgb(hex_color)
     return f"rgba({red},{green},{blue},{opacity:g})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.palette import Style
+from analysis.palette import Style, rgb
 
 _PLASMA = (
     "#0D0887",
@@ -57,12 +57,9 @@ def _style(place: int, share: float) -> Style:
 def _mixed(place: float) -> list[float]:
     """Return the red, green and blue between two neighbours of the scale."""
     index = min(int(place), len(_PLASMA) - 2)
-    return [a + (place - index) * (b - a) for a, b in zip(_rgb(_PLASMA[index]), _rgb(_PLASMA[index + 1]), strict=True)]
+    ends = rgb(_PLASMA[index]), rgb(_PLASMA[index + 1])
+    return [a + (place - index) * (b - a) for a, b in zip(*ends, strict=True)]
 
 
 def _hex(parts: Sequence[float]) -> str:
     return "#" + "".join(f"{round(part):02X}" for part in parts)
-
-
-def _rgb(color: str) -> Sequence[int]:
-    return [int(color[start : start + 2], 16) for start in (1, 3, 5)]

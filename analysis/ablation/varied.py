@@ -10,15 +10,12 @@ import pandas as pd
 
 from analysis import scale
 from analysis.palette import Style
+from analysis.settings import setting_words, settings_of, value_order
 from glt.config import RunConfig
 from glt.errors import ConfigError, StoreError
-from glt.jobs.sweeping import value_words
-from glt.methods import METHODS
-from glt.presets import option_fields
 from glt.store import Run, finished_rounds
 
 SHARED = ("dataset", "task", "model", "method")
-SHARES = frozenset({"p_graph", "p_weight"})
 MOST_PANELS = 4
 
 
@@ -78,27 +75,6 @@ def panel_rounds(rounds: pd.DataFrame, panel: Varied) -> pd.DataFrame:
     return mine.sort_values("run", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
 
 
-def settings_of(config: RunConfig) -> dict[str, Any]:
-    """Return what shapes a run's rounds, flat, with the defaults of options its config does not name."""
-    options = {
-        name: owner.model_fields[name].get_default() for name, owner in option_fields(config).items()
-    } | config.options
-    ignored = METHODS.get(config.method).ignores
-    core = config.model_dump(exclude={"options", "rounds", *ignored})
-    return {**core, **{name: value for name, value in sorted(options.items()) if name not in ignored}}
-
-
-def setting_words(name: str, value: Any) -> str:
-    """Write a setting and its value as a legend says it.
-
-    >>> setting_words("p_graph", 0.05), setting_words("hidden", 64), setting_words("degree", "target")
-    ('p_graph = 5 %', 'hidden = 64', 'degree = target')
-    """
-    if name in SHARES:
-        return f"{name} = {100 * value:g} %"
-    return f"{name} = {'default' if value is None else value_words(value)}"
-
-
 def _differing(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
     names = dict.fromkeys(name for each in settings.values() for name in each)
     return [name for name in names if len({repr(each.get(name)) for each in settings.values()}) > 1]
@@ -140,7 +116,7 @@ def _panel(field: str, fields: Sequence[str], runs: Sequence[Run], settings: Map
             f"No two of these runs differ in {field} alone: add the runs between them, as a full grid has them."
         )
     first = settings[group[0].name]
-    ordered = sorted(group, key=lambda run: _order(settings[run.name].get(field)))
+    ordered = sorted(group, key=lambda run: value_order(settings[run.name].get(field)))
     labels = {run.name: setting_words(field, settings[run.name].get(field)) for run in ordered}
     return Varied(field, tuple(ordered), labels, {name: first.get(name) for name in others})
 
@@ -148,8 +124,3 @@ def _panel(field: str, fields: Sequence[str], runs: Sequence[Run], settings: Map
 def _defaults(settings: Mapping[str, Any], names: Sequence[str]) -> int:
     fields = RunConfig.model_fields
     return sum(name in fields and settings.get(name) == fields[name].default for name in names)
-
-
-def _order(value: Any) -> tuple[bool, float, str]:
-    number = isinstance(value, (int, float))
-    return not number, float(value) if number else 0.0, str(value)

@@ -6,6 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis import marks, theme
+from analysis.crowd import crowd_styles
 from analysis.curves.frame import HEIGHT, Frame
 from analysis.curves.keys import keys
 from analysis.curves.layers import paper_layer, run_layers
@@ -28,15 +29,15 @@ def accuracy_figure(  # noqa: PLR0913 - each is one choice of the reader, by key
 ) -> go.Figure:
     """Draw a `curve_table` over the `rounds_table` it came from (made with the same x, score and macs).
 
-    A line and a 95% band a run, its `seeds` faint, dense black with a dashed line, stars on tickets, marker area after
-    MACs; with `paper`, the printed points as open markers. `near` ends the y axis 20 points below dense and names
-    what falls deeper. A mark's customdata is [run, round], so that a click can open that round.
-    Raises ConfigError for runs of several tasks.
+    A line and a 95% band a run, its `seeds` faint (both left out where more than four runs share a method), dense
+    black with a dashed line, stars on tickets, marker area after MACs; with `paper`, the printed points as open
+    markers. `near` ends the y axis 20 points below dense and names what falls deeper. A mark's customdata is
+    [run, round], so that a click can open that round. Raises ConfigError for runs of several tasks.
     """
     printed = marks.paper_marks(table, x, macs) if paper else []
     of_paper = [*(mark.point.score for mark in printed), *(marks.paper_baselines(table) if paper else ())]
     shown = marks.window(table, of_paper, near)
-    frame = Frame(table, rounds, x, score, macs, dark, shown)
+    frame = Frame(table, rounds, x, score, macs, dark, shown, crowd=crowd_styles(table))
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
     figure.add_traces([*run_layers(frame, seeds), *paper_layer(frame, printed), *keys(frame, paper)])
     annotate(figure, frame, paper)

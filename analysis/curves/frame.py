@@ -24,6 +24,7 @@ class Frame:
     """Tables, choices and the y window (percent) of one figure.
 
     Runs look like their method unless `styles` says otherwise by their names; `sized` lets marker area follow MACs.
+    Runs of a crowd (`crowd_styles`) are in shades of their method, and the picture keeps to means.
     """
 
     table: pd.DataFrame
@@ -35,10 +36,11 @@ class Frame:
     shown: marks.Window
     styles: Mapping[str, palette.Style] = field(default_factory=dict)
     sized: bool = True
+    crowd: Mapping[str, palette.Style] = field(default_factory=dict)
 
     def style(self, run: str, method: str) -> palette.Style:
         """Return how a run looks."""
-        return self.styles[run] if run in self.styles else palette.style(method)
+        return self.styles.get(run) or self.crowd.get(run) or palette.style(method)
 
     @property
     def ink(self) -> theme.Ink:

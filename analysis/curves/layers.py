@@ -20,7 +20,8 @@ QUIET = {"hoverinfo": "skip", "showlegend": False}
 
 def run_layers(frame: Frame, seeds: bool = True) -> Iterator[go.Scatter]:
     """Yield every run's traces, layer by layer, so that no run's stars lie under another's line."""
-    for layer in (_band, *([_seeds] if seeds else []), _line, _rounds, _dense, _tickets):
+    spread = [] if frame.crowd else [_band, *([_seeds] if seeds else [])]
+    for layer in (*spread, _line, _rounds, _dense, _tickets):
         for run, curve in frame.table.groupby("run", sort=False):
             style = frame.style(run, curve["method"].iloc[0])
             yield from layer(frame, style.color(frame.dark), curve.assign(run=run))

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from analysis import marks, palette
@@ -47,9 +48,7 @@ def _baseline_lines(line: marks.Baseline) -> tuple[str, str]:
 
 
 def _feet(figure: go.Figure, frame: Frame) -> None:
-    rows = frame.table[frame.table["is_extreme"]].sort_values("x", ascending=frame.x == "macs")
-    rows = rows.drop_duplicates(["method", "round"])
-    for level, row in enumerate(rows.to_dict("records")):
+    for level, row in enumerate(_extremes(frame).to_dict("records")):
         ink = palette.color(row["method"], frame.dark)
         place = float(frame.place(row["x"]))
         ends = {"x0": place, "x1": place, "y0": frame.shown.low, "y1": 100 * row["mean"]}
@@ -60,10 +59,16 @@ def _feet(figure: go.Figure, frame: Frame) -> None:
         _words(figure, f"ticket, round {row['round']}", words, x=_axis(frame, place), y=foot, xanchor="left", xshift=6)
 
 
+def _extremes(frame: Frame) -> pd.DataFrame:
+    rows = frame.table[frame.table["is_extreme"] & ~frame.table["run"].isin(frame.crowd)]
+    return rows.sort_values("x", ascending=frame.x == "macs").drop_duplicates(["method", "round"])
+
+
 def _exits(figure: go.Figure, frame: Frame) -> None:
     leaving = marks.exits(frame.table, frame.x, frame.shown)
-    for level, gone in enumerate(leaving, start=int(frame.table["is_extreme"].sum())):
-        text = f"falls to {formats.percent(gone.lowest)}"
+    for level, gone in enumerate(leaving, start=len(_extremes(frame))):
+        lowest = formats.percent(gone.lowest)
+        text = f"falls to {lowest}" if gone.runs == 1 else f"{gone.runs} fall, one to {lowest}"
         foot = frame.shown.low + _units(frame, 12 + level * LINE_HEIGHT)
         anchor: dict[str, Any] = {"xanchor": "right", "xshift": -12}
         if _share(frame, gone.x) < 0.5:

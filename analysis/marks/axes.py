@@ -41,7 +41,11 @@ def x_column(x: XAxis, macs: MacConvention) -> str:
 def x_title(x: XAxis, macs: MacConvention, short: bool = False) -> str:
     """Return the words under the x axis, with the unit; `short` ones fit a column of paper."""
     if short:
-        return {"graph": "Graph sparsity (%)", "weight": "Weight sparsity (%)", "macs": "Inference MACs (M)"}[x]
+        return {
+            "graph": "Graph sparsity (%)",
+            "weight": "Weight sparsity (%)",
+            "macs": "Inference MACs (M, log scale)",
+        }[x]
     if x == "macs":
         return f"Inference MACs ({MAC_NAMES[macs]}, log scale)"
     return "Graph sparsity (% of edge entries removed)" if x == "graph" else "Weight sparsity (% of weights removed)"
@@ -89,14 +93,21 @@ def _finite(*columns: ArrayLike) -> FloatArray:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return the 1-2-5 steps inside a range of positive numbers.
+    """Return the 1-2-5 steps inside a range of positive numbers, or even steps where those are fewer than three.
 
-    >>> log_ticks(30, 600)
-    [50.0, 100.0, 200.0, 500.0]
+    >>> log_ticks(30, 600), log_ticks(95, 156)
+    ([50.0, 100.0, 200.0, 500.0], [100.0, 120.0, 140.0])
     """
     decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
     steps = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
-    return [step for step in steps if low <= step <= high]
+    inside = [step for step in steps if low <= step <= high]
+    return inside if len(inside) > 2 else _even_ticks(low, high)
+
+
+def _even_ticks(low: float, high: float) -> list[float]:
+    unit = 10.0 ** np.floor(np.log10((high - low) / 4))
+    step = next(unit * times for times in (1, 2, 5, 10) if 4 * unit * times >= high - low)
+    return [float(count * step) for count in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
 
 
 def spread(values: Sequence[float], gap: float) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.tables.caption import caption
 from analysis.tables.curve import Score, XAxis, curve_table, dense_table
+from analysis.tables.labels import setting_details
 from analysis.tables.paper import paper_table
 from analysis.tables.rounds import rounds_table
 from analysis.tables.scores import metric_words, shared_metric
@@ -18,6 +19,7 @@ __all__ = [
     "metric_words",
     "paper_table",
     "rounds_table",
+    "setting_details",
     "shared_metric",
     "tickets_table",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from analysis import names
+from analysis.crowd import crowd_styles
 from analysis.tables.curve import Score
 from analysis.tables.scores import score_words
 from glt.store import MacConvention
@@ -54,7 +55,8 @@ def _labels(rounds: pd.DataFrame) -> Iterable[str]:
 
 
 def _seeds(rounds: pd.DataFrame) -> str:
-    return averaged_over(rounds.groupby(["run", "round"], sort=False)["seed"].nunique())
+    told = averaged_over(rounds.groupby(["run", "round"], sort=False)["seed"].nunique())
+    return f"{told}; so many curves are drawn without intervals" if crowd_styles(rounds) else told
 
 
 def averaged_over(counts: Iterable[int]) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis import names, palette
+from analysis.settings import setting_words, settings_of
 from glt.config import RunConfig
-from glt.methods import METHODS
 from glt.pretraining.start import PRETRAINING
 from glt.store import Run
 
@@ -18,7 +18,7 @@ Settings = Mapping[str, Any]
 
 
 def run_labels(runs: Sequence[Run]) -> dict[str, str]:
-    """Return a label for every run name: "UGS", or "UGS (degree target)" when the runs differ in that setting.
+    """Return a label for every run name: "UGS", or "UGS (degree = target)" when the runs differ in that setting.
 
     Runs of one method are told apart by whatever differs; runs of two, by what both of them have and use.
     """
@@ -31,6 +31,18 @@ def run_labels(runs: Sequence[Run]) -> dict[str, str]:
         for subject, group in subjects.items()
         for name, (method, details) in _told_apart(group).items()
     }
+
+
+def setting_details(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """Return, for runs of one method on one subject, the settings that tell each from the others, by its name.
+
+    Of settings that divide the runs alike, the first stands for all.
+    """
+    told = {name: details for name, (_, details) in _told_apart(runs).items()}
+    columns = list(zip(*told.values(), strict=True))
+    divisions = [tuple(column.index(value) for value in column) for column in columns]
+    firsts = [place for place, division in enumerate(divisions) if divisions.index(division) == place]
+    return {name: [details[place] for place in firsts] for name, details in told.items()}
 
 
 def _label(method: str, details: Sequence[str]) -> str:
@@ -50,7 +62,7 @@ def _details(
     method: str, run: str, flat: Mapping[str, Settings], methods: Mapping[str, str], differing: Sequence[str]
 ) -> list[str]:
     known = {name for other, each in flat.items() if methods[other] == method for name in each}
-    details = [_detail(name, flat[run].get(name)) for name in differing if name in known and name != PRETRAINING]
+    details = [setting_words(name, flat[run].get(name)) for name in differing if name in known and name != PRETRAINING]
     starts = {each[PRETRAINING] for each in flat.values()}
     return details if len(starts) == 1 else [*details, _start(flat[run][PRETRAINING], len(starts - {None}))]
 
@@ -71,11 +83,6 @@ def _start(name: str | None, several: int) -> str:
     return "pre-trained start" if several == 1 else f"start {name}"
 
 
-def _detail(name: str, value: Any) -> str:
-    return f"{name.replace('_', ' ')} {'default' if value is None else value}"
-
-
 def _settings(config: RunConfig) -> dict[str, Any]:
-    """Return every setting that shapes the run; a random start is one too."""
-    unused = {"options", "method", "rounds", *METHODS.get(config.method).ignores}
-    return {PRETRAINING: None, **config.model_dump(exclude=unused), **config.options}
+    """Return every setting that tells one run from another of any method; a random start is one too."""
+    return {PRETRAINING: None, **{name: value for name, value in settings_of(config).items() if name != "method"}}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis import palette
+from analysis.settings import settings_of, value_order
 from glt.data import DATASETS
 from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
@@ -79,14 +80,15 @@ def opened() -> Opened:
 
 
 def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Sort runs by task, data set and network as the paper has them, then UGS first, as in every legend."""
+    """Sort runs by task, data set and network as the paper has them, then UGS first, then by settings."""
 
     def place(run: Run) -> tuple[object, ...]:
         dataset, task, model = setting(run)
         size = DATASETS.get(dataset).nodes if dataset in DATASETS.names() else math.inf
         network = NETWORKS.index(model) if model in NETWORKS else len(NETWORKS)
         order = (task != "node", size, network)
-        return (*order, follows_another(run), palette.rank(run.config.method), run.name)
+        values = tuple(map(value_order, settings_of(run.config).values()))
+        return (*order, follows_another(run), palette.rank(run.config.method), values, run.name)
 
     return tuple(sorted(runs, key=place))
 

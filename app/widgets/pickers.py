@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import streamlit as st
 
 from analysis import names, palette, published
+from analysis.tables import setting_details
 from app.widgets import controls
 from app.widgets.opened import follows_another, setting
 from glt.errors import ConfigError
 from glt.pretraining.start import pretraining_of
 from glt.store import Run, SeedRun, finished_rounds
 
+# A title names so many settings at most.
+MOST_DETAILS = 3
 # The paper's measurements are of this round.
 DEFAULT_ROUND = published.MEASUREMENT_ROUND
 
@@ -25,11 +28,23 @@ def run_words(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_titles(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the title of each run, followed by the end of its name where another has the same title."""
-    titles = {run.name: run_title(run) for run in runs}
-    taken = Counter(titles.values())
+    """Return the title of each run; those that share one are told apart by settings, or by the end of their name."""
+    alike: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        alike[run_title(run)].append(run)
+    return {name: title for shared, group in alike.items() for name, title in _told_apart(shared, group).items()}
+
+
+def _told_apart(title: str, runs: Sequence[Run]) -> dict[str, str]:
+    if len(runs) == 1:
+        return {runs[0].name: title}
+    details = setting_details(runs)
+    counts = Counter(map(tuple, details.values()))
     return {
-        name: f"{title} · {name.rsplit('-', 1)[-1]}" if taken[title] > 1 else title for name, title in titles.items()
+        run.name: f"{title}, {', '.join(told)}"
+        if 0 < len(told := details[run.name]) <= MOST_DETAILS and counts[tuple(told)] == 1
+        else f"{title} · {run.name.rsplit('-', 1)[-1]}"
+        for run in runs
     }
 
 

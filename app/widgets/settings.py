@@ -9,6 +9,7 @@ import streamlit as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from analysis.settings import SHARES
 from app.widgets import controls
 from glt.config import RunConfig
 from glt.jobs.sweeping import value_words
@@ -39,12 +40,12 @@ def option_fields(model: type[BaseModel], resolved: Mapping[str, Any], without: 
 
 
 def words(name: str) -> str:
-    """Return a setting's name as a label.
+    """Return a setting's name as a label; p_graph and p_weight are symbols and stay.
 
-    >>> words("retrain_epochs")
-    'Retrain epochs'
+    >>> words("retrain_epochs"), words("p_graph")
+    ('Retrain epochs', 'p_graph')
     """
-    return name.replace("_", " ").capitalize()
+    return name if name in SHARES else name.replace("_", " ").capitalize()
 
 
 def _fields(model: type[BaseModel], names: Sequence[str], resolved: Mapping[str, Any], across: int) -> dict[str, str]:

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis import marks
+from analysis.crowd import crowd_styles
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, PaperFigure
 from analysis.export.figures.curve_layers import Panel, draw_panel
@@ -50,7 +51,8 @@ def _panel(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Panel:
     # Every panel keeps room for what any of them shows, because they share the y axis.
     shown = marks.paper_marks(table, "graph", choices.macs) if choices.paper else []
     window = marks.window(table, [mark.point.score for mark in shown], choices.near)
-    return Panel(table, rounds, x, choices.score, choices.macs, printed, window)
+    crowd = crowd_styles(table)
+    return Panel(table, rounds, x, choices.score, choices.macs, printed, window, crowd=crowd)
 
 
 def _titles(area: Axes, panel: Panel, place: int, count: int, first: bool) -> None:

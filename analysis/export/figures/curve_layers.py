@@ -32,7 +32,7 @@ class Panel:
     """Tables, choices and the y window (percent) of one panel.
 
     Runs look like their method unless `styles` says otherwise by their names; `sized` lets marker area follow MACs,
-    `each_seed` draws every seed faintly.
+    `each_seed` draws every seed faintly. Runs of a `crowd` are in shades of their method, without bands and seeds.
     """
 
     table: pd.DataFrame
@@ -45,10 +45,11 @@ class Panel:
     styles: Mapping[str, palette.Style] = field(default_factory=dict)
     sized: bool = True
     each_seed: bool = True
+    crowd: Mapping[str, palette.Style] = field(default_factory=dict)
 
     def style(self, run: str, method: str) -> palette.Style:
         """Return how a run looks."""
-        return self.styles[run] if run in self.styles else palette.style(method)
+        return self.styles.get(run) or self.crowd.get(run) or palette.style(method)
 
     def size(self, macs: pd.Series) -> np.ndarray:
         """Return marker areas in square points."""
@@ -73,7 +74,7 @@ def draw_panel(area: Axes, panel: Panel) -> None:
 
 def draw_layers(area: Axes, panel: Panel) -> None:
     """Draw the curves and the dense baselines, without ranges and words."""
-    for layer in (_band, _seeds, _line, _rounds, _tickets):
+    for layer in (*([] if panel.crowd else [_band, _seeds]), _line, _rounds, _tickets):
         for run, curve in panel.table.groupby("run", sort=False):
             layer(area, panel, curve, panel.style(run, curve["method"].iloc[0]).light)
     _dense(area, panel)
@@ -158,12 +159,13 @@ def _axes(area: Axes, panel: Panel) -> None:
 
 
 def _words(area: Axes, panel: Panel) -> None:
-    small: dict[str, Any] = {"fontsize": "small", "annotation_clip": False}
+    ground = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.2}
+    small: dict[str, Any] = {"fontsize": "small", "annotation_clip": False, "bbox": ground, "zorder": 6}
     for line in marks.baselines(dense_table(panel.rounds, panel.score)):
         of_runs = f" ({line.owner})" if line.owner else ""
         text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
         area.annotate(
-            text, (1, 100 * line.mean), (0, 2), area.get_yaxis_transform(), "offset points", ha="right", **small
+            text, (1, 100 * line.mean), (0, 2.5), area.get_yaxis_transform(), "offset points", ha="right", **small
         )
     leaving = sorted(marks.exits(panel.table, panel.x, panel.window), key=lambda gone: gone.x)
     across = (area.transScale + area.transLimits).transform(
@@ -171,7 +173,8 @@ def _words(area: Axes, panel: Panel) -> None:
     )
     for level, gone in zip(_levels(across[:, 0]), leaving, strict=False):
         words = panel.style(gone.run, gone.method).words
-        text = f"to {formats.percent(gone.lowest, 0).replace(' ', '')}"
+        several = "" if gone.runs == 1 else f"{gone.runs} "
+        text = f"{several}to {formats.percent(gone.lowest, 0).replace(' ', '')}"
         area.annotate(
             text,
             (gone.x, panel.window.low),

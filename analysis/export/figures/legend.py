@@ -17,18 +17,35 @@ KEY_INK = "#555555"
 KEY_SHARES = (1.0, 0.1)
 # A dash must show on both sides of the marker; what the keys gain, the gaps between columns lose.
 DASHED = {"handlelength": 2.8, "columnspacing": 0.9}  # times the size of the font
-ROOM_FOR_ONE_ROW = 5.0  # inches
+# Inches: what a legend's edges, a key without its label and a letter of a label take.
+ROOM_FOR_ONE_ROW = 5.0
+EDGE, KEY_WIDTH, LETTER_WIDTH = 0.2, 0.36, 0.046
+# A figure is high enough for so many rows; each further one adds this (inches).
+MOST_ROWS, ROW_HEIGHT = 2, 0.15
 
 
 def add_legend(figure: Figure, panel: Panel) -> None:
-    """Put the legend over the panels, where constrained layout keeps its place free."""
-    runs = run_keys(panel)
-    rows = [runs, _keys(panel)]
-    if figure.get_figwidth() > ROOM_FOR_ONE_ROW:
-        rows = [[*rows[0], *rows[1]]]
-    dashed = any(key.get_linestyle() != "-" for key in runs)
+    """Put the legend over the panels, where constrained layout keeps its place free; the figure grows by its rows."""
+    rows = _rows(run_keys(panel), _keys(panel), figure.get_figwidth() - EDGE)
+    figure.set_figheight(figure.get_figheight() + ROW_HEIGHT * max(0, len(rows) - MOST_ROWS))
+    dashed = any(key.get_linestyle() not in {"-", "None"} for key in chain.from_iterable(rows))
     room = DASHED if dashed else {}
     figure.legend(handles=by_row(rows), loc="outside upper left", ncols=max(map(len, rows)), **room)
+
+
+def _rows(runs: Sequence[Line2D], marks: Sequence[Line2D], width: float) -> list[Sequence[Line2D]]:
+    """Put the keys into rows that fit `width` (inches): one, one of runs and one of marks, or as many as it takes."""
+    together = [*runs, *marks]
+    if width > ROOM_FOR_ONE_ROW and sum(map(_key_width, together)) <= width:
+        return [together]
+    if sum(map(_key_width, runs)) <= width:
+        return [runs, marks]
+    across = max(1, int(width / max(map(_key_width, together))))
+    return [together[start : start + across] for start in range(0, len(together), across)]
+
+
+def _key_width(key: Line2D) -> float:
+    return KEY_WIDTH + LETTER_WIDTH * len(str(key.get_label()))
 
 
 def by_row(rows: Sequence[Sequence[Artist]]) -> list[Artist]:

@@ -67,7 +67,7 @@ def test_panels_share_the_accuracy_axis_and_run_towards_sparsity(runs: Sequence[
     assert macs.get_xscale() == "log"
     left, right = macs.get_xlim()
     assert left > right
-    assert "Inference MACs (M)" in macs.get_xlabel()
+    assert "Inference MACs (M, log scale)" in macs.get_xlabel()
 
 
 def test_near_view_names_what_falls_out_and_the_full_one_shows_it(runs: Sequence[Run]) -> None:

@@ -32,7 +32,7 @@ def test_panels_hold_the_same_edges_and_the_same_places(make_run: Callable[..., 
     assert admm[0] > 0
     assert admm[1] == 0
     titles = [area.get_title() for area in figure.axes if area.get_visible()]
-    assert titles == ["Original", "UGS (edge mask directed), round 2", "ADMM (edge mask undirected), round 2"]
+    assert titles == ["Original", "UGS (edge_mask = directed), round 2", "ADMM (edge_mask = undirected), round 2"]
     bounds = [area.dataLim.bounds for area in figure.axes[:3]]
     assert bounds[1] == pytest.approx(bounds[0])
 

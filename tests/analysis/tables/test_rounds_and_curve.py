@@ -100,13 +100,13 @@ def test_score_and_axis_are_chosen(rounds: pd.DataFrame) -> None:
 def test_runs_of_one_method_are_told_apart(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]]), make_scored("ugs", [[0.8]], degree="target"), make_scored("random", [[0.8]])]
     labels = rounds_table(runs)["label"].tolist()
-    assert labels == ["UGS (degree source)", "UGS (degree target)", "Random pruning (degree source)"]
+    assert labels == ["UGS (degree = source)", "UGS (degree = target)", "Random pruning (degree = source)"]
 
 
 def test_runs_of_different_methods_are_told_apart_by_what_both_use(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]]), make_scored("random", [[0.8]], hidden=64, epochs=7)]
     labels = rounds_table(runs)["label"].tolist()
-    assert labels == ["UGS (hidden 512)", "Random pruning (hidden 64)"]
+    assert labels == ["UGS (hidden = 512)", "Random pruning (hidden = 64)"]
 
 
 def test_another_data_set_goes_without_its_hyper_parameters(make_scored: Callable[..., Run]) -> None:
