@@ -10,17 +10,15 @@ from app.widgets import (
     controls,
     frame,
     links,
-    look,
-    pickers,
-    pretraining_cards,
+    pretrainings,
     run_actions,
+    run_cards,
     seed_rows,
     training,
 )
 from app.widgets.opened import Opened, opened
-from app.widgets.progress import RunProgress, any_active, counts, run_progress
-from glt import formats
-from glt.store import Run
+from app.widgets.progress import any_active, run_progress
+from glt.store import AnyRun, Pretraining, Run
 
 SECONDS_BETWEEN_LOOKS = 2
 LOG_LINES = 60
@@ -32,11 +30,7 @@ def page() -> None:
         found = opened()
         live = any_active((*found.own, *found.pretrainings))
         pace = SECONDS_BETWEEN_LOOKS if live else None
-        if not found.runs and found.pretrainings:
-            st.fragment(_pretrainings, run_every=pace)(live)
-            run_actions.store_line(found)
-            return
-        if not found.runs:
+        if not found.runs and not found.pretrainings:
             run_actions.damaged(found)
             frame.empty("No runs yet", f"The store {found.store.root} is empty.", "list_alt", "launch", "Launch a run")
             return
@@ -44,9 +38,7 @@ def page() -> None:
         with listing:
             st.fragment(_list, run_every=pace)(live)
         with detail:
-            st.fragment(_seeds, run_every=pace)()
-            training.panel(_selected(found), live)
-            _details(_selected(found), pace)
+            _detail(_selected(found), live, pace)
         run_actions.store_line(found)
 
 
@@ -55,59 +47,37 @@ def _list(was_live: bool) -> None:
     found = opened()
     if was_live and not any_active((*found.own, *found.pretrainings)):
         st.rerun()
-    chosen = _selected(found).name
-    titles = pickers.run_titles(found.runs)
-    for run in found.own:
-        _card(run, titles[run.name], run_progress(run), run.name == chosen)
-    pretraining_cards.section(found)
-    if found.examples:
-        st.caption("Examples: finished runs that come with the app, read-only")
-    for run in found.examples:
-        _card(run, titles[run.name], run_progress(run), run.name == chosen)
+    run_cards.listing(found, _selected(found).name)
     run_actions.damaged(found)
 
 
-def _pretrainings(was_live: bool) -> None:
-    """Show pre-trainings alone, as long as nothing has started from them."""
-    found = opened()
-    if was_live and not any_active(found.pretrainings):
-        st.rerun()
-    pretraining_cards.section(found)
+def _detail(chosen: AnyRun, live: bool, pace: int | None) -> None:
+    if isinstance(chosen, Pretraining):
+        st.fragment(pretrainings.panel, run_every=pace)(chosen)
+    if isinstance(chosen, Run):
+        st.fragment(_seeds, run_every=pace)(chosen)
+        training.panel(chosen, live)
+        _settings(chosen, pace)
 
 
-def _selected(found: Opened) -> Run:
-    """Return the run the address names, else the first one."""
-    known = [run.name for run in found.runs]
+def _selected(found: Opened) -> AnyRun:
+    """Return the run or pre-training the address names, else the first one."""
+    known: dict[str, AnyRun] = {run.name: run for run in (*found.runs, *found.pretrainings)}
     given = address.start("run")
     wanted = (given[0] if given else "") if given is not None else st.session_state["run"]
-    controls.tell_unknown("run", "run", known)
-    st.session_state["run"] = wanted if wanted in known else known[0]
-    address.keep("run", [st.session_state["run"]])
-    return found.find(st.session_state["run"])
+    controls.tell_unknown("run", "run", list(known))
+    chosen = known.get(wanted, next(iter(known.values())))
+    st.session_state["run"] = chosen.name
+    address.keep("run", [chosen.name])
+    return chosen
 
 
-def _card(run: Run, title: str, progress: RunProgress, chosen: bool) -> None:
-    seeds = (
-        counts([seed.state for seed in progress.seeds])
-        if progress.is_mixed
-        else formats.number_of(len(progress.seeds), "seed")
-    )
-    with st.container(border=True, key=f"card-{'chosen-' if chosen else ''}{run.name}", gap=None):
-        if st.button(f"**{title}**", key=f"open-{run.name}", type="tertiary"):
-            st.session_state["run"] = run.name
-            st.rerun()
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            look.state_chip(progress.state)
-            told = "damaged" if progress.damage else progress.newest
-            st.caption(f"{seeds} · {told}" if told else seeds, width="content")
-        if progress.is_active:
-            st.progress(progress.fraction)
-
-
-def _seeds() -> None:
-    """Show the chosen run's seeds and what can be done about them."""
+def _seeds(run: Run) -> None:
+    """Show the run's seeds and what can be done about them, as they are now."""
     found = opened()
-    run = _selected(found)
+    if run.name not in {each.name for each in found.runs}:
+        st.rerun()
+    run = found.find(run.name)
     progress = run_progress(run)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
         title = f"{palette.label(run.config.method)} on {names.dataset(run.config.dataset)}"
@@ -121,7 +91,7 @@ def _seeds() -> None:
         seed_rows.row(found, run, seed)
 
 
-def _details(run: Run, pace: int | None) -> None:
+def _settings(run: Run, pace: int | None) -> None:
     settings, log = st.columns(2, gap="medium")
     with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
         config = run.config.model_dump(exclude={"options"})

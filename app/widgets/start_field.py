@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.widgets import controls
 from app.widgets.opened import Opened
-from app.widgets.pretraining_cards import title
+from app.widgets.pretrainings import title
 from glt.store import Pretraining
 
 FIELD = "pretraining"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets.pretraining_cards import progress, title
+from app.widgets.pretrainings import progress, title
 from glt.config import RunConfig
 from glt.jobs import sweeping
 from glt.store import Pretraining, Progress, Run, Status, Store
@@ -16,19 +16,19 @@ MakePretraining = Callable[..., Pretraining]
 
 
 def words(app: AppTest) -> str:
-    return " ".join(str(element.value) for kind in (app.markdown, app.caption, app.error) for element in kind)
+    return " ".join(
+        str(element.value) for kind in (app.subheader, app.markdown, app.caption, app.error) for element in kind
+    )
 
 
-def test_a_store_with_nothing_else_shows_them(
-    make_pretraining: MakePretraining, open_page: Callable[..., AppTest]
-) -> None:
+def test_one_is_opened_by_its_address(make_pretraining: MakePretraining, open_page: Callable[..., AppTest]) -> None:
     run = make_pretraining(("done", "failed"))
-    app = open_page("runs")
+    app = open_page("runs", run=run.name)
     assert not app.exception
     shown = words(app)
     assert "GraphCL · Cora · edge perturbation · 16 wide" in shown
-    assert "seed 0: lowest loss 0.432 in epoch 12" in shown
-    assert "seed 1: starts again when resumed" in shown
+    assert "lowest loss 0.432 in epoch 12" in shown
+    assert "starts again when resumed" in shown
     assert "lower learning_rate" in shown
     assert app.button(key=f"resume-{run.name}").label == "Resume all"
 
@@ -41,6 +41,8 @@ def test_they_stand_beside_runs_and_can_be_deleted(
     app = open_page("runs")
     assert not app.exception
     assert app.query_params["run"] == other.name
+    app.button(key=f"open-{run.name}").click().run()
+    assert app.query_params["run"] == run.name
     app.button(key=f"delete-{run.name}").click().run()
     assert not app.exception
     assert app.button(key="confirm-delete").label == "Move to trash"
@@ -98,7 +100,7 @@ def test_one_that_does_not_fit_is_one_sentence(
 def test_a_damaged_first_layer_is_said(make_pretraining: MakePretraining, open_page: Callable[..., AppTest]) -> None:
     run = make_pretraining()
     (run.seed(0).path / "pretrained.safetensors").write_bytes(b"nothing")
-    app = open_page("runs")
+    app = open_page("runs", run=run.name)
     assert not app.exception
     assert "is damaged" in words(app)
     assert f"mend-{run.name}" in [button.key for button in app.button]

@@ -53,13 +53,26 @@ def test_a_damaged_folder_is_named_and_the_others_are_shown(
     assert app.button(key="confirm-delete").label == "Move to trash"
 
 
-def test_runs_with_the_same_title_show_the_end_of_their_names(
+def test_runs_with_the_same_title_are_told_apart_by_their_settings(
     make_run: Callable[..., Run], open_page: Callable[..., AppTest]
 ) -> None:
-    runs = [make_run("ugs"), make_run("ugs", hidden=7), make_run("random")]
+    runs = [make_run("ugs", hidden=70, p_graph=0.2), make_run("ugs", hidden=7), make_run("random", hidden=7)]
     app = open_page("runs")
-    titles = {run.name: app.button(key=f"open-{run.name}").label for run in runs}
-    assert [run.name[-8:] in titles[run.name] for run in runs] == [True, True, False]
+    titles = [app.button(key=f"open-{run.name}").label for run in runs]
+    assert "hidden = 70" in titles[0]
+    assert "hidden = 7" in titles[1]
+    assert "p_graph" not in titles[0]
+    keys = [button.key for button in app.button if button.key.startswith("open-")]
+    assert keys.index(f"open-{runs[1].name}") < keys.index(f"open-{runs[0].name}")
+
+
+def test_runs_that_differ_in_too_much_show_the_end_of_their_names(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    several = {"p_graph": 0.2, "p_weight": 0.1, "hidden": 9, "dropout": 0.1}
+    runs = [make_run("ugs", **{name: value}) for name, value in several.items()]
+    app = open_page("runs")
+    assert all(app.button(key=f"open-{run.name}").label.endswith(f"{run.name[-8:]}**") for run in runs)
 
 
 def test_a_truncated_line_is_one_sentence_on_the_page(

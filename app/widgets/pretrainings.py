@@ -1,0 +1,119 @@
+"""A pre-training on the Runs page: how far each seed is, what can be done about it, and its loss."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis.curves import pretraining_figure
+from app.widgets import frame, links, look, run_actions, seed_rows
+from app.widgets.opened import opened
+from app.widgets.progress import ACTIVE, RunProgress, SeedProgress
+from glt import formats
+from glt.data import DATASETS
+from glt.errors import StoreError
+from glt.pretraining.augmentations import AUGMENTATIONS
+from glt.store import Pretraining, PretrainingSeed, Status
+
+LOG_LINES = 60
+
+
+def title(run: Pretraining) -> str:
+    """Return what a pre-training is about: GraphCL, data set, augmentation, width."""
+    config = run.config
+    links = ", for links" if config.task == "link" else ""
+    label = AUGMENTATIONS.get(config.augmentation).label.lower()
+    return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {label} · {config.hidden} wide"
+
+
+def progress(run: Pretraining) -> RunProgress:
+    """Read where a pre-training stands."""
+    return RunProgress(run, tuple(_seed(run.seed(seed)) for seed in run.seeds()))
+
+
+def panel(run: Pretraining) -> None:
+    """Show one pre-training: its seeds, what can be done about it, the loss of every epoch, settings and log."""
+    found = opened()
+    if run.name not in {each.name for each in found.pretrainings}:
+        st.rerun()
+    now = progress(run)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
+        st.subheader(title(run), anchor=False, width="content")
+        st.caption(run.name, width="content")
+        st.space("stretch")
+        run_actions.buttons(found, now)
+    for seed in now.seeds:
+        _row(seed)
+    _loss(run)
+    settings, log = st.columns(2, gap="medium")
+    with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
+        told = {name: str(value) for name, value in run.config.model_dump(exclude_none=True).items()}
+        st.table(told, border="horizontal")
+    with log, st.expander("Log", icon=":material/notes:", key="log"):
+        seed_rows.log(run, LOG_LINES)
+    with st.container(horizontal=True):
+        links.link("launch", "Start a run from it", ":material/rocket_launch:", pretraining=run.name)
+
+
+def _row(seed: SeedProgress) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"seed-row-{seed.seed}"):
+        st.markdown(f"seed {seed.seed}", width=64)
+        with st.container(width=104):
+            look.state_chip(seed.state)
+        st.caption(seed.doing, width="stretch")
+    if seed.state != "done":
+        st.progress(seed.fraction)
+    if seed.error and seed.state in ("failed", "lost"):
+        frame.failure(f"Seed {seed.seed}: {seed.error}")
+
+
+def _loss(run: Pretraining) -> None:
+    try:
+        epochs = {seed: run.seed(seed).epochs()[0] for seed in run.seeds()}
+    except StoreError as error:
+        frame.failure(str(error))
+        return
+    if not any(epochs.values()):
+        st.caption("No epochs yet.")
+        return
+    st.subheader("Training", anchor=False)
+    figure = pretraining_figure(epochs, look.is_dark())
+    st.plotly_chart(
+        figure, key="loss", theme=None, config={"displaylogo": False}, alt="Loss of every epoch of each seed"
+    )
+    st.caption("Contrastive loss after every epoch; the first layer of a seed is that of its lowest loss, marked.")
+
+
+def _seed(seed: PretrainingSeed) -> SeedProgress:
+    status = seed.status()
+    now = status.progress if status.state == "running" else None
+    return SeedProgress(
+        seed=seed.seed,
+        state=status.state,
+        fraction=1.0 if status.state == "done" else now.fraction if now else 0.0,
+        last_round=None,
+        accuracy=None,
+        seconds_left=None,
+        doing=_doing(seed, status),
+        error=status.error,
+    )
+
+
+def _doing(seed: PretrainingSeed, status: Status) -> str:
+    if status.state == "done":
+        return _result(seed)
+    if status.state not in ACTIVE:
+        return "starts again when resumed"
+    if status.state == "queued":
+        return "waits for a free core"
+    if status.progress is None:
+        return "starts: loads torch and the data"
+    epoch, most = status.progress.epoch, status.progress.epochs
+    return f"epoch {formats.count(epoch)} of at most {formats.count(most)}"
+
+
+def _result(seed: PretrainingSeed) -> str:
+    try:
+        layer = seed.first_layer()
+    except StoreError as error:
+        return frame.plain(str(error))
+    return f"lowest loss {layer.loss:.3f} in epoch {formats.count(layer.best_epoch)}"
