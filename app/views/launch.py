@@ -99,11 +99,11 @@ def _form(found: Opened) -> Draft:
         seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
     with length:
         filled = settings.core_fields(settings.GROUPS["Length"], resolved, across=3)
-    filled |= start_field.pick(found, setting)
     filled |= source_field.pick(found, setting, methods)
     with st.expander("All settings", icon=":material/tune:", key="all-settings"):
         st.caption("An empty field takes the preset's value, which it shows in grey.")
         filled |= _all_settings(setting, methods, resolved)
+    filled |= start_field.pick(found, setting, seeds, filled.get("hidden", settings.plain(resolved.get("hidden"))))
     grid = sweep_fields.pick_grid(setting, methods, resolved)
     return Draft(setting, methods, seeds, preset, filled, grid)
 

@@ -6,30 +6,64 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from app.widgets import controls
+from app.widgets import controls, frame, links
 from app.widgets.opened import Opened
 from app.widgets.pretrainings import title
+from glt.data import DATASETS
+from glt.errors import StudioError
+from glt.jobs import start_pretraining
+from glt.pretraining.augmentations import AUGMENTATIONS
+from glt.pretraining.config import resolve_pretraining
+from glt.seeds import read_seeds
 from glt.store import Pretraining
 
 FIELD = "pretraining"
 RANDOM = {"": "Random"}
 
 
-def pick(found: Opened, setting: Mapping[str, str]) -> dict[str, str]:
-    """Show the choice where there is one and return it as a filled setting; empty for a random start."""
-    offered = _offered(found, setting)
-    command = f"python -m glt pretrain --dataset {setting['dataset']} --task {setting['task']}"
-    told = f"theta_0's first layer from a pre-training without labels (GraphCL). Make one with `{command}`."
-    chosen = controls.optional(FIELD, "Start", RANDOM | _words(offered), help=told)
+def pick(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> dict[str, str]:
+    """Show the choice, with the way to make another start, and return it as a filled setting; empty for a random one.
+
+    A new pre-training is for these seeds and this width, as they were typed.
+    """
+    told = "theta_0's first layer from a pre-training without labels (GraphCL)."
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="start-row"):
+        chosen = controls.optional(FIELD, "Start", RANDOM | _words(_offered(found, setting)), help=told)
+        _maker(found, setting, seeds, hidden)
     if chosen is None:
         return {}
     st.caption("The first layer comes from the pre-training, the rest of theta_0 is random from the seed as always.")
     return {FIELD: chosen}
 
 
+def _maker(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> None:
+    with st.popover("Pre-train", icon=":material/model_training:", key="pre-train"):
+        st.caption(
+            f"GraphCL trains a first layer, {frame.plain(hidden)} wide, on {DATASETS.get(setting['dataset']).label} "
+            f"without labels until its loss stops falling, for seeds {frame.plain(seeds)}. Then it can be chosen here."
+        )
+        labels = {each.name: each.label for each in AUGMENTATIONS}
+        augmentation = controls.select("augmentation", "The two views differ by", labels, "edges", width=240)
+        if st.button("Start pre-training", key="start-pre-training", type="primary"):
+            _start(found, {**_subject(setting), "hidden": hidden, "augmentation": augmentation}, seeds)
+
+
+def _start(found: Opened, values: Mapping[str, str], seeds: str) -> None:
+    try:
+        run = start_pretraining(found.store, resolve_pretraining(values), read_seeds(seeds))
+    except StudioError as error:
+        frame.failure(str(error))
+    else:
+        links.go("runs", run=run.name)
+
+
+def _subject(setting: Mapping[str, str]) -> dict[str, str]:
+    return {name: setting[name] for name in ("dataset", "task")}
+
+
 def _offered(found: Opened, setting: Mapping[str, str]) -> list[Pretraining]:
-    wanted = setting["dataset"], setting["task"]
-    alike = [run for run in found.pretrainings if (run.config.dataset, run.config.task) == wanted]
+    wanted = _subject(setting)
+    alike = [run for run in found.pretrainings if run.config.model_dump(include=set(wanted)) == wanted]
     return [run for run in alike if run.finished()]
 
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.widgets import start_field
 from app.widgets.pretrainings import progress, title
 from glt.config import RunConfig
 from glt.jobs import sweeping
+from glt.pretraining.config import PretrainConfig, resolve_pretraining
 from glt.store import Pretraining, Progress, Run, Status, Store
 
 MakePretraining = Callable[..., Pretraining]
@@ -104,3 +106,30 @@ def test_a_damaged_first_layer_is_said(make_pretraining: MakePretraining, open_p
     assert not app.exception
     assert "is damaged" in words(app)
     assert f"mend-{run.name}" in [button.key for button in app.button]
+
+
+def test_launch_starts_one_of_the_width_and_seeds_of_the_form(
+    store: Store, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[tuple[PretrainConfig, tuple[int, ...]]] = []
+
+    def start(at: Store, config: PretrainConfig, seeds: tuple[int, ...]) -> Pretraining:
+        started.append((config, seeds))
+        return at.create_pretraining(config)
+
+    monkeypatch.setattr(start_field, "start_pretraining", start)
+    monkeypatch.setattr(start_field.links, "go", lambda page, **view: None)
+    app = open_page("launch", dataset="citeseer", task="link", seeds="1-2", hidden="16")
+    app.selectbox(key="augmentation").select("nodes").run()
+    app.button(key="start-pre-training").click().run()
+    assert not app.exception
+    values = {"dataset": "citeseer", "task": "link", "augmentation": "nodes", "hidden": 16}
+    assert started == [(resolve_pretraining(values), (1, 2))]
+
+
+def test_launch_says_why_one_cannot_start(store: Store, open_page: Callable[..., AppTest]) -> None:
+    app = open_page("launch", seeds="one")
+    app.button(key="start-pre-training").click().run()
+    assert not app.exception
+    assert any("one" in error.value for error in app.error)
+    assert store.pretrainings() == []
