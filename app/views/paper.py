@@ -43,7 +43,7 @@ def _controls() -> tuple[str, str, tuple[int, ...]]:
         dataset = controls.segments("dataset", "Data set", datasets, "cora")
         model = controls.segments("model", "Network", models, "gcn")
         told = "What should be there; a mean is over all seeds that are."
-        written = controls.text("seeds", "Seeds", DEFAULT_SEEDS, width=130, help=told) or DEFAULT_SEEDS
+        written = controls.text("seeds", "Seeds needed", DEFAULT_SEEDS, width=130, help=told) or DEFAULT_SEEDS
     return dataset, model, _seeds(written)
 
 

@@ -28,24 +28,25 @@ def run_words(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_titles(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the title of each run; those that share one are told apart by settings, or by the end of their name."""
+    """Return the title of each run, with what tells it from others of the same title."""
+    told = run_details(runs)
+    return {run.name: ", ".join([run_title(run), *([told[run.name]] if told[run.name] else [])]) for run in runs}
+
+
+def run_details(runs: Sequence[Run]) -> dict[str, str]:
+    """Return what tells each run from others of its title: its settings or the end of its name, "" if nothing must."""
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         alike[run_title(run)].append(run)
-    return {name: title for shared, group in alike.items() for name, title in _told_apart(shared, group).items()}
+    return {name: told for group in alike.values() for name, told in _told_apart(group).items()}
 
 
-def _told_apart(title: str, runs: Sequence[Run]) -> dict[str, str]:
-    if len(runs) == 1:
-        return {runs[0].name: title}
-    details = setting_details(runs)
-    counts = Counter(map(tuple, details.values()))
-    return {
-        run.name: f"{title}, {', '.join(told)}"
-        if 0 < len(told := details[run.name]) <= MOST_DETAILS and counts[tuple(told)] == 1
-        else f"{title} · {run.name.rsplit('-', 1)[-1]}"
-        for run in runs
-    }
+def _told_apart(runs: Sequence[Run]) -> dict[str, str]:
+    details = {name: tuple(told) for name, told in setting_details(runs).items()} if len(runs) > 1 else {}
+    counts = Counter(details.values())
+    short = {name for name, told in details.items() if 0 < len(told) <= MOST_DETAILS and counts[told] == 1}
+    ends = {run.name: run.name.rsplit("-", 1)[-1] if len(runs) > 1 else "" for run in runs}
+    return {name: ", ".join(details[name]) if name in short else end for name, end in ends.items()}
 
 
 def run_title(run: Run) -> str:

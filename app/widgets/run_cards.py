@@ -13,18 +13,18 @@ from glt.store import AnyRun, Run
 
 def listing(found: Opened, chosen: str) -> None:
     """Show the user's runs, pre-trainings and the examples, each under its words."""
-    titles = pickers.run_titles(found.runs)
+    details = pickers.run_details(found.runs)
     for run in found.own:
-        _of_run(run, titles[run.name], chosen)
+        _of_run(run, details[run.name], chosen)
     if found.pretrainings:
         st.caption("Pre-training: first layers that runs can start from")
     for pretraining in found.pretrainings:
         now = pretrainings.progress(pretraining)
-        _card(now, pretrainings.title(pretraining), "", chosen)
+        _card(now, pretrainings.title(pretraining), "", "", chosen)
     if found.examples:
         st.caption("Examples: finished runs that come with the app, read-only")
     for run in found.examples:
-        _of_run(run, titles[run.name], chosen)
+        _of_run(run, details[run.name], chosen)
 
 
 def select(run: AnyRun) -> None:
@@ -33,18 +33,20 @@ def select(run: AnyRun) -> None:
     st.rerun()
 
 
-def _of_run(run: Run, title: str, chosen: str) -> None:
+def _of_run(run: Run, details: str, chosen: str) -> None:
     now = run_progress(run)
-    _card(now, title, "damaged" if now.damage else now.newest or "", chosen)
+    _card(now, pickers.run_title(run), details, "damaged" if now.damage else now.newest or "", chosen)
 
 
-def _card(now: RunProgress, title: str, told: str, chosen: str) -> None:
+def _card(now: RunProgress, title: str, details: str, told: str, chosen: str) -> None:
     name = now.run.name
     states = [seed.state for seed in now.seeds]
     seeds = counts(states) if now.is_mixed else formats.number_of(len(states), "seed")
     with st.container(border=True, key=f"card-{'chosen-' if name == chosen else ''}{name}", gap=None):
         if st.button(f"**{frame.plain(title)}**", key=f"open-{name}", type="tertiary"):
             select(now.run)
+        if details:
+            st.caption(frame.plain(details))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             look.state_chip(now.state)
             st.caption(f"{seeds} · {told}" if told else seeds, width="content")
