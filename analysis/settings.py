@@ -9,6 +9,7 @@ from glt.jobs.sweeping import value_words
 from glt.methods import METHODS
 from glt.presets import option_fields
 
+USUAL = RunConfig()
 SHARES = frozenset({"p_graph", "p_weight"})
 
 
@@ -20,6 +21,15 @@ def settings_of(config: RunConfig) -> dict[str, Any]:
     ignored = METHODS.get(config.method).ignores
     core = config.model_dump(exclude={"options", "rounds", *ignored})
     return {**core, **{name: value for name, value in sorted(options.items()) if name not in ignored}}
+
+
+def unusual(config: RunConfig) -> int:
+    """Return how many core settings of a run are not RunConfig's defaults.
+
+    >>> unusual(RunConfig()), unusual(RunConfig(hidden=64, p_graph=0.1))
+    (0, 2)
+    """
+    return sum(getattr(config, name) != getattr(USUAL, name) for name in RunConfig.model_fields)
 
 
 def setting_words(name: str, value: Any) -> str:

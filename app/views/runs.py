@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from analysis import names, palette
@@ -13,6 +15,7 @@ from app.widgets import (
     pretrainings,
     run_actions,
     run_cards,
+    run_filter,
     seed_rows,
     training,
 )
@@ -36,18 +39,19 @@ def page() -> None:
             return
         listing, detail = st.columns([1, 2.3], gap="medium")
         with listing:
-            st.fragment(_list, run_every=pace)(live)
+            words = run_filter.pick_words(len(found.runs) + len(found.pretrainings))
+            st.fragment(_list, run_every=pace)(live, words)
         with detail:
             _detail(_selected(found), live, pace)
         run_actions.store_line(found)
 
 
-def _list(was_live: bool) -> None:
+def _list(was_live: bool, words: Sequence[str]) -> None:
     """Show a card a run; look again every few seconds while something is at work."""
     found = opened()
     if was_live and not any_active((*found.own, *found.pretrainings)):
         st.rerun()
-    run_cards.listing(found, _selected(found).name)
+    run_cards.listing(found, _selected(found).name, words)
     run_actions.damaged(found)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from analysis import palette
@@ -27,7 +28,7 @@ class Opened:
     """The store that is open for writing, the examples beside it, and all their runs (the user's first).
 
     An example that the user makes again is `shadowed` by the user's run. `pretrainings` are the user's own: a run
-    finds the one it starts from in its own store.
+    finds the one it starts from in its own store. `memory` holds what was found out about this look at the store.
     """
 
     store: Store
@@ -36,6 +37,7 @@ class Opened:
     damaged: tuple[tuple[Path, str], ...]
     pretrainings: tuple[Pretraining, ...] = ()
     shadowed: tuple[Run, ...] = ()
+    memory: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -66,31 +68,32 @@ class Opened:
 def opened() -> Opened:
     """Open the store that GLT_STORE names (default: `runs` in the working folder) and the bundled examples."""
     store = Store(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
-    own = store.runs()
-    names = {run.name for run in own}
+    contents = store.contents()
+    names = {run.name for run in contents.runs}
     examples = _in_order(bundled_examples(EXAMPLES))
     return Opened(
         store,
-        _in_order(own),
+        _in_order(contents.runs),
         tuple(run for run in examples if run.name not in names),
-        tuple(store.damaged()),
-        tuple(store.pretrainings()),
+        tuple(contents.damaged),
+        tuple(contents.pretrainings),
         tuple(run for run in examples if run.name in names),
     )
 
 
 def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
     """Sort runs by task, data set and network as the paper has them, then UGS first, then by settings."""
+    return tuple(sorted(runs, key=_place))
 
-    def place(run: Run) -> tuple[object, ...]:
-        dataset, task, model = setting(run)
-        size = DATASETS.get(dataset).nodes if dataset in DATASETS.names() else math.inf
-        network = NETWORKS.index(model) if model in NETWORKS else len(NETWORKS)
-        order = (task != "node", size, network)
-        values = tuple(map(value_order, settings_of(run.config).values()))
-        return (*order, follows_another(run), palette.rank(run.config.method), values, run.name)
 
-    return tuple(sorted(runs, key=place))
+@lru_cache(maxsize=20_000)
+def _place(run: Run) -> tuple[object, ...]:
+    dataset, task, model = setting(run)
+    size = DATASETS.get(dataset).nodes if dataset in DATASETS.names() else math.inf
+    network = NETWORKS.index(model) if model in NETWORKS else len(NETWORKS)
+    values = tuple(map(value_order, settings_of(run.config).values()))
+    order = (task != "node", size, network)
+    return (*order, follows_another(run), palette.rank(run.config.method), values, run.name)
 
 
 def follows_another(run: Run) -> bool:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 
 import streamlit as st
 
 from analysis import names, palette, published
+from analysis.settings import unusual
 from analysis.tables import setting_details
 from app.widgets import controls
 from app.widgets.opened import follows_another, setting
 from glt.errors import ConfigError
 from glt.pretraining.start import pretraining_of
-from glt.store import Run, SeedRun, finished_rounds
+from glt.store import Run, SeedRun
 
 # A title names so many settings at most.
 MOST_DETAILS = 3
+# A picture that nobody chose the runs of holds so many.
+MOST_TOGETHER = 12
 # The paper's measurements are of this round.
 DEFAULT_ROUND = published.MEASUREMENT_ROUND
 
@@ -35,6 +39,11 @@ def run_titles(runs: Sequence[Run]) -> dict[str, str]:
 
 def run_details(runs: Sequence[Run]) -> dict[str, str]:
     """Return what tells each run from others of its title: its settings or the end of its name, "" if nothing must."""
+    return _details(tuple(runs))
+
+
+@lru_cache(maxsize=32)
+def _details(runs: tuple[Run, ...]) -> dict[str, str]:
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         alike[run_title(run)].append(run)
@@ -60,17 +69,26 @@ def run_title(run: Run) -> str:
 
 def with_rounds(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that have finished at least one round."""
-    return [run for run in runs if finished_rounds(run)]
+    return [run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())]
 
 
 def together(runs: Sequence[Run]) -> list[Run]:
     """Return what stands in one picture at first: the user's runs on one data set, task and network, else examples.
 
-    Runs that follow another one are left out beside runs that do not.
+    Runs that follow another one are left out beside runs that do not; of very many runs each method shows the one
+    that is nearest to the usual settings.
     """
     own = [run for run in runs if not run.is_example] or list(runs)
     alike = [run for run in own if setting(run) == setting(own[0])]
-    return [run for run in alike if not follows_another(run)] or alike
+    shown = [run for run in alike if not follows_another(run)] or alike
+    return shown if len(shown) <= MOST_TOGETHER else _usual(shown)
+
+
+def _usual(runs: Sequence[Run]) -> list[Run]:
+    nearest: dict[str, Run] = {}
+    for run in sorted(runs, key=lambda run: unusual(run.config)):
+        nearest.setdefault(run.config.method, run)
+    return [run for run in runs if nearest[run.config.method] is run]
 
 
 def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:

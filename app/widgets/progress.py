@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.widgets import reading
 from glt import formats
 from glt.errors import StoreError
-from glt.store import AnyRun, Run, State, Status
+from glt.store import AnyRun, RoundRecord, Run, State, Status
 
 ACTIVE: tuple[State, ...] = ("running", "queued")
 ORDER: tuple[State, ...] = ("running", "queued", "failed", "lost", "stopped", "done")
@@ -39,8 +38,7 @@ class RunProgress:
     @property
     def state(self) -> State:
         """The state that wants attention first: work, then trouble, then rest."""
-        states = {seed.state for seed in self.seeds}
-        return next((state for state in ORDER if state in states), "stopped")
+        return foremost(seed.state for seed in self.seeds)
 
     @property
     def is_active(self) -> bool:
@@ -77,21 +75,28 @@ class RunProgress:
 
 def run_progress(run: Run) -> RunProgress:
     """Read where a run stands; one whose rounds cannot be read still has its seeds and their states."""
-    try:
-        rounds = reading.rounds_of([run])
-    except StoreError as error:
-        states = [(seed, run.seed(seed).status()) for seed in run.seeds()]
-        seeds = tuple(_seed_progress(run, status, seed, None, None) for seed, status in states)
-        return RunProgress(run, seeds, str(error))
-    last = rounds.sort_values("round").groupby("seed").tail(1).set_index("seed")
-    found = []
+    damage, seeds = "", []
     for seed in run.seeds():
-        status = run.seed(seed).status()
-        known = seed in last.index
-        done = int(last.loc[seed, "round"]) if known else None
-        accuracy = float(last.loc[seed, "test"]) if known else None
-        found.append(_seed_progress(run, status, seed, done, accuracy))
-    return RunProgress(run, tuple(found))
+        try:
+            last = run.seed(seed).last_round()
+        except StoreError as error:
+            damage, last = str(error), None
+        seeds.append(_seed_progress(run, run.seed(seed).status(), seed, last))
+    return RunProgress(run, tuple(seeds), damage)
+
+
+def state_of(run: AnyRun) -> State:
+    """Return the state of a run's seeds that wants attention first."""
+    return foremost(run.seed(seed).status().state for seed in run.seeds())
+
+
+def foremost(states: Iterable[State]) -> State:
+    """Return the state that wants attention first: work, then trouble, then rest.
+
+    >>> foremost(["done", "failed", "stopped"])
+    'failed'
+    """
+    return min(states, key=ORDER.index, default="stopped")
 
 
 def any_active(runs: Iterable[AnyRun]) -> bool:
@@ -108,7 +113,8 @@ def counts(states: Sequence[State]) -> str:
     return ", ".join(f"{states.count(state)} {state}" for state in ORDER if state in states)
 
 
-def _seed_progress(run: Run, status: Status, seed: int, done: int | None, accuracy: float | None) -> SeedProgress:
+def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None) -> SeedProgress:
+    done = None if last is None else last.round
     whole = 0.0 if done is None else (done + 1) / (run.config.rounds + 1)
     now = status.progress if status.state == "running" else None
     return SeedProgress(
@@ -116,7 +122,7 @@ def _seed_progress(run: Run, status: Status, seed: int, done: int | None, accura
         state=status.state,
         fraction=min(max(whole, now.fraction if now else 0.0), 1.0),
         last_round=done,
-        accuracy=accuracy,
+        accuracy=None if last is None else last.test,
         seconds_left=now.seconds_left if now else None,
         doing=_doing(run, status, done),
         error=status.error,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import pandas as pd
@@ -58,14 +59,22 @@ def _tickets(
 
 def forecast_of(found: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:
     """Return the estimated cost of runs, from the cache while neither the question nor a timed run has changed."""
-    stamps = tuple(stamp(run) for run in found.everything)
     question = (*(config.canonical_json() for config in configs), *map(str, seeds))
-    return _forecast(stamps, question, found, list(configs), list(seeds))
+    return _forecast(_state(found), question, found, list(configs), list(seeds))
+
+
+def _state(found: Opened) -> str:
+    """Return what changes whenever a round of any run is written, found out once for each look at the store."""
+    known = found.memory.get("state")
+    if known is None:
+        stamps = [stamp(run) for run in found.everything]
+        known = found.memory["state"] = hashlib.sha256(repr(stamps).encode()).hexdigest()
+    return known
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _forecast(
-    stamps: tuple[Stamp, ...], question: tuple[str, ...], _found: Opened, _configs: list[RunConfig], _seeds: list[int]
+    state: str, question: tuple[str, ...], _found: Opened, _configs: list[RunConfig], _seeds: list[int]
 ) -> Forecast:
     return forecast(_found.store, _configs, _seeds, _found.everything)
 

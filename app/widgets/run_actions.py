@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.widgets import frame
+from app.widgets import frame, store_size
 from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
 from glt import formats, jobs
@@ -68,7 +68,9 @@ def store_line(found: Opened) -> None:
     store = found.store
     trashed = store.trashed()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="store-line"):
-        st.caption(f"Store `{short(store.root)}` · {formats.file_size(store.size_bytes())}", width="content")
+        size = store_size.size_of(store)
+        told = f" · {formats.file_size(size)}" if size is not None else ""
+        st.caption(f"Store `{short(store.root)}`{told}", width="content")
         if trashed:
             st.caption(f"· {formats.number_of(len(trashed), 'run')} in the trash", width="content")
             if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
@@ -103,4 +105,5 @@ def _attempt(action: Callable[[], object]) -> None:
     except StudioError as error:
         frame.failure(str(error))
     else:
+        store_size.forget()
         st.rerun()

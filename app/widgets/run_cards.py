@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from app.widgets import frame, look, pickers, pretrainings
+from app.widgets import frame, look, pickers, pretrainings, run_filter
 from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress, counts, run_progress
 from glt import formats
 from glt.store import AnyRun, Run
 
+MOST_CARDS = 30
+PAGES = "runs: pages"
 
-def listing(found: Opened, chosen: str) -> None:
-    """Show the user's runs, pre-trainings and the examples, each under its words."""
+
+def listing(found: Opened, chosen: str, words: Sequence[str]) -> None:
+    """Show the user's runs, pre-trainings and the examples that the words of the filter fit."""
     details = pickers.run_details(found.runs)
-    for run in found.own:
+    own, pretrained = run_filter.matching(found.own, words), run_filter.matching(found.pretrainings, words)
+    examples = run_filter.matching(found.examples, words)
+    if words and not (own or pretrained or examples):
+        st.caption("No run fits all these words.")
+    for run in _first(own, chosen):
         _of_run(run, details[run.name], chosen)
-    if found.pretrainings:
+    if pretrained:
         st.caption("Pre-training: first layers that runs can start from")
-    for pretraining in found.pretrainings:
+    for pretraining in pretrained:
         now = pretrainings.progress(pretraining)
         _card(now, pretrainings.title(pretraining), "", "", chosen)
-    if found.examples:
+    if examples:
         st.caption("Examples: finished runs that come with the app, read-only")
-    for run in found.examples:
+    for run in examples:
         _of_run(run, details[run.name], chosen)
+
+
+def _first(runs: Sequence[Run], chosen: str) -> Sequence[Run]:
+    """Return as many runs as are shown at once and the chosen one, with the way to more."""
+    shown = MOST_CARDS * st.session_state.setdefault(PAGES, 1)
+    if len(runs) <= shown:
+        return runs
+    st.caption(f"{shown} of {formats.number_of(len(runs), 'run')} that fit")
+    if st.button(f"Show {min(MOST_CARDS, len(runs) - shown)} more", key="more-runs", type="tertiary"):
+        st.session_state[PAGES] += 1
+        st.rerun()
+    return [run for place, run in enumerate(runs) if place < shown or run.name == chosen]
 
 
 def select(run: AnyRun) -> None:

@@ -8,11 +8,17 @@ from pathlib import Path
 from glt.errors import StoreError
 from glt.store import paths
 from glt.store.pretraining import PRETRAINING, Pretraining
+from glt.store.remembered import remembered
 from glt.store.run import KIND, RUN, Run, read_document
 
 # Whatever else a folder may hold one day gets a line here.
 KnownRun = Run | Pretraining
 KINDS: dict[str, Callable[[Path, bool], KnownRun]] = {RUN: Run.open, PRETRAINING: Pretraining.open}
+
+
+def known_folder(path: Path, writable: bool = True) -> KnownRun:
+    """Open a run as `open_folder` does, again only when its config.json has changed since it was opened last."""
+    return (_WRITABLE if writable else _READ_ONLY)(path / paths.CONFIG)
 
 
 def open_folder(path: Path, writable: bool = True) -> KnownRun:
@@ -21,3 +27,7 @@ def open_folder(path: Path, writable: bool = True) -> KnownRun:
     if kind not in KINDS:
         raise StoreError(f"{path} holds something this GLT Studio does not know ({kind!r}): update GLT Studio.")
     return KINDS[kind](path, writable)
+
+
+_WRITABLE = remembered(lambda config: open_folder(config.parent, writable=True))
+_READ_ONLY = remembered(lambda config: open_folder(config.parent, writable=False))

@@ -18,6 +18,7 @@ from glt.store.json_files import RESUME, read_json
 from glt.store.liveness import concluded
 from glt.store.lock import locked
 from glt.store.records import Status
+from glt.store.remembered import remembered
 from glt.store.safe_files import make_folder, replace_file
 
 
@@ -34,6 +35,9 @@ class Configuration(Protocol):
 
     def canonical_json(self) -> str:
         """Return all settings as JSON with sorted keys."""
+
+
+_written_status = remembered(lambda path: Status.model_validate(read_json(path, RESUME)))
 
 
 class SeedFolder(ABC):
@@ -76,7 +80,7 @@ class SeedFolder(ABC):
         """
         path = self.path / paths.STATUS
         try:
-            status = concluded(Status.model_validate(read_json(path, RESUME)))
+            status = concluded(_written_status(path))
         except (StoreError, ValidationError):
             return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}.")
         extended = status.state == "done" and not self.is_complete()

@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
+from typing import NamedTuple
 
 from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.pretraining.config import PretrainConfig
 from glt.store import paths, trash
 from glt.store.naming import run_name
-from glt.store.opening import KnownRun, open_folder
+from glt.store.opening import KnownRun, known_folder, open_folder
 from glt.store.pretraining import Pretraining, write_pretrain_config
 from glt.store.run import Run, write_config
 from glt.store.run_folder import folder_size
 from glt.store.safe_files import make_folder, reading
 from glt.store.seed import SeedRun
+
+
+class Contents(NamedTuple):
+    """All runs of a store, and the folders that cannot be opened, each with the sentence that says why."""
+
+    every: list[KnownRun]
+    damaged: list[tuple[Path, str]]
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs with rounds."""
+        return [run for run in self.every if isinstance(run, Run)]
+
+    @property
+    def pretrainings(self) -> list[Pretraining]:
+        """The pre-trainings."""
+        return [run for run in self.every if isinstance(run, Pretraining)]
 
 
 class Store:
@@ -30,21 +48,29 @@ class Store:
         """Return the store a seed lies in, for reading."""
         return cls(seed_run.path.parents[1], writable=False)
 
+    def contents(self) -> Contents:
+        """Return everything that lies in the store, by name."""
+        opened = [(folder, self._open(folder)) for folder in self._folders()]
+        return Contents(
+            [run for _, run in opened if not isinstance(run, StoreError)],
+            [(folder, str(error)) for folder, error in opened if isinstance(error, StoreError)],
+        )
+
     def runs(self) -> list[Run]:
-        """Return all runs with rounds that can be opened, by name; `damaged` lists the others."""
-        return [run for run in self._scan()[0] if isinstance(run, Run)]
+        """Return all runs with rounds that can be opened, by name."""
+        return self.contents().runs
 
     def pretrainings(self) -> list[Pretraining]:
         """Return all pre-training runs that can be opened, by name."""
-        return [run for run in self._scan()[0] if isinstance(run, Pretraining)]
+        return self.contents().pretrainings
 
     def all_runs(self) -> list[KnownRun]:
         """Return all runs of whatever kind that can be opened, by name."""
-        return self._scan()[0]
+        return self.contents().every
 
     def damaged(self) -> list[tuple[Path, str]]:
         """Return the folders that cannot be opened, each with the sentence that says why."""
-        return self._scan()[1]
+        return self.contents().damaged
 
     def find(self, name: str) -> Run:
         """Return a run by its name in the store or by the path of its folder; raises StoreError with near names.
@@ -128,14 +154,9 @@ class Store:
             return elsewhere, True
         raise StoreError(self._unknown(name))
 
-    def _scan(self) -> tuple[list[KnownRun], list[tuple[Path, str]]]:
-        opened = [(folder, self._open(folder)) for folder in self._folders()]
-        runs = [run for _, run in opened if not isinstance(run, StoreError)]
-        return runs, [(folder, str(error)) for folder, error in opened if isinstance(error, StoreError)]
-
     def _open(self, folder: Path) -> KnownRun | StoreError:
         try:
-            return open_folder(folder, self.writable)
+            return known_folder(folder, self.writable)
         except StoreError as error:
             return error
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import opened, pickers, run_actions
+from app.widgets import opened, pickers, run_actions, run_cards, run_filter
 from glt import jobs
-from glt.store import Run, Store
+from glt.store import Run, Store, bundled_examples
 
 
 def words(app: AppTest) -> str:
@@ -117,3 +117,46 @@ def test_a_picture_starts_without_runs_that_follow_another(make_run: Callable[..
     assert pickers.together([plain, follower]) == [plain]
     assert pickers.together([follower]) == [follower]
     assert pickers.run_title(follower).endswith(", pre-trained start")
+
+
+def test_a_long_list_is_narrowed_by_words(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_filter, "SHOWN_FROM", 1)
+    wide, narrow, other = make_run("ugs", hidden=64), make_run("ugs", hidden=6), make_run("random", hidden=64)
+    app = open_page("runs", filter="UGS hidden=64.0")
+    assert opened_by(app) == {wide.name}
+    assert app.query_params["filter"] == "UGS hidden=64.0"
+    app.text_input(key="filter").set_value("done hidden=64").run()
+    assert opened_by(app) == {wide.name, other.name}
+    app.text_input(key="filter").set_value("failed").run()
+    assert not opened_by(app)
+    app.text_input(key="filter").set_value(narrow.name).run()
+    assert opened_by(app) == {narrow.name}
+    assert not app.exception
+
+
+def opened_by(app: AppTest) -> set[str]:
+    """Return the names of the user's runs that have a card."""
+    bundled = {run.name for run in bundled_examples()}
+    return {button.key.removeprefix("open-") for button in app.button if button.key.startswith("open-")} - bundled
+
+
+def test_only_so_many_cards_are_shown_at_once(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_cards, "MOST_CARDS", 2)
+    runs = [make_run("ugs", hidden=width) for width in range(2, 7)]
+    app = open_page("runs", run=runs[-1].name)
+    assert opened_by(app) == {runs[0].name, runs[1].name, runs[-1].name}
+    app.button(key="more-runs").click().run()
+    assert opened_by(app) == {runs[n].name for n in (0, 1, 2, 3, 4)}
+    assert not app.exception
+
+
+def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make_run: Callable[..., Run]) -> None:
+    few = [make_run("ugs", hidden=width) for width in range(2, 7)]
+    assert pickers.together(few) == few
+    usual, random = make_run("ugs"), make_run("random", hidden=3)
+    many = [*few, *(make_run("random", hidden=width, p_graph=0.2) for width in range(2, 10)), random, usual]
+    assert pickers.together(many) == [random, usual]
