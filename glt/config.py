@@ -20,6 +20,10 @@ PruneRate = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+# Above these a typing error is likelier than a wish; a worker would plan or allocate for hours before it fails.
+Width = Annotated[int, Field(ge=1, le=65_536)]
+Rounds = Annotated[int, Field(ge=1, le=1_000)]
+Epochs = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 class RunConfig(BaseModel):
@@ -38,11 +42,11 @@ class RunConfig(BaseModel):
     method: str = Field("ugs", description="How edges and weights are chosen for removal")
     edge_mask: EdgeMaskKind = Field("directed", description="One mask value each way, or one per edge")
     degree: DegreeKind = Field("source", description="Whose surviving entries count in the normalisation")
-    hidden: Count = Field(512, description="Width of hidden layers")
+    hidden: Width = Field(512, description="Width of hidden layers")
     layers: Annotated[int, Field(ge=2, le=64)] = Field(2, description="Number of layers")
-    rounds: Count = Field(20, description="Pruning rounds after the dense round 0")
-    epochs: Count = Field(200, description="Epochs of a search stage")
-    retrain_epochs: Count = Field(200, description="Epochs of a retraining stage")
+    rounds: Rounds = Field(20, description="Pruning rounds after the dense round 0")
+    epochs: Epochs = Field(200, description="Epochs of a search stage")
+    retrain_epochs: Epochs = Field(200, description="Epochs of a retraining stage")
     learning_rate: Positive = Field(0.01, description="Adam step size")
     weight_decay: NonNegative = Field(5e-4, description="L2 penalty inside Adam")
     gamma_graph: NonNegative = Field(1e-2, description="L1 penalty on the edge mask")

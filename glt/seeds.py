@@ -7,6 +7,8 @@ import re
 from glt.errors import ConfigError
 
 MOST = 1000
+LARGEST = 999_999_999
+LONG = re.compile(r"\d{10}")
 RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 
 
@@ -20,11 +22,13 @@ def read_seeds(text: str) -> tuple[int, ...]:
     if not text.strip(" ,"):
         raise ConfigError("No seed is given: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
     for part in map(str.strip, text.split(",")):
+        if LONG.search(part):
+            raise ConfigError(f"{part!r} is too large for a seed: the largest is {LARGEST}.")
         match = RANGE.fullmatch(part)
         if match is None:
             raise ConfigError(f"{part!r} is no seed: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
         first, last = int(match[1]), int(match[2] or match[1])
         if not first <= last < first + MOST:
-            raise ConfigError(f"{part!r} is no range of 1 to {MOST} seeds.")
+            raise ConfigError(f"{part!r} is no range of 1 to {MOST} seeds, the smaller number first.")
         found.update(dict.fromkeys(range(first, last + 1)))
     return tuple(found)

@@ -8,10 +8,11 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glt.cli.arguments import add_store, open_store
+from glt.cli.arguments import add_store, count, open_store
 from glt.errors import StudioError
 
 if TYPE_CHECKING:
+    from analysis.export import FigureChoices
     from analysis.tables.curve import Score
     from glt.store import Run
 
@@ -29,6 +30,46 @@ def add_score(parser: ArgumentParser) -> None:
     parser.add_argument("--macs", choices=MAC_CONVENTIONS, default="dense_features", help="how MACs are counted")
     parser.add_argument("--score", choices=("best", "last"), default="best", help="epoch: best validation or last")
     parser.add_argument("--tolerance", type=points, default=0.0, metavar="POINTS", help="points a ticket may lack")
+
+
+def add_page(parser: ArgumentParser) -> None:
+    """Add what a curve shows and the page a figure is for: axis, the paper's points, venue, columns."""
+    parser.add_argument("--x", choices=("graph", "weight", "macs", "all"), default="graph", help="horizontal axis")
+    parser.add_argument("--paper", action="store_true", help="add the paper's printed points")
+    parser.add_argument("--full", action="store_true", help="show all of the y axis, however deep a method falls")
+    parser.add_argument("--venue", default="icml", metavar="V", help="icml, neurips, iclr, ieee or acm (default: icml)")
+    parser.add_argument("--columns", type=int, choices=(1, 2), default=1, help="columns the figure spans")
+
+
+def add_sample(parser: ArgumentParser) -> None:
+    """Add which round of which seed and which part of the graph a subgraph figure shows."""
+    group = parser.add_argument_group("subgraphs")
+    group.add_argument("--round", type=count, metavar="K", help="round (default: the last finished one)")
+    group.add_argument("--seed", type=count, metavar="N", help="seed (default: the first one)")
+    group.add_argument("--sample", default="walk", metavar="KIND", help="walk, ego, class or community (default: walk)")
+    group.add_argument("--size", type=count, default=150, metavar="N", help="nodes (default: 150)")
+    group.add_argument("--sample-seed", type=count, default=0, metavar="N", help="draw another sample")
+    group.add_argument("--center", type=count, metavar="NODE", help="node to start from")
+    group.add_argument("--class", dest="label", type=count, metavar="C", help="class to sample")
+
+
+def chosen_figure(args: Namespace) -> FigureChoices:
+    """Return what the arguments of `add_score`, `add_sample` and `add_page` say about a figure."""
+    from analysis.export import FigureChoices, Sample
+
+    return FigureChoices(
+        venue=args.venue,
+        columns=args.columns,
+        x=args.x,
+        score=chosen_score(args),
+        macs=args.macs,
+        tolerance=args.tolerance,
+        paper=args.paper,
+        near=not args.full,
+        round=args.round,
+        seed=args.seed,
+        sample=Sample(args.sample, args.size, args.sample_seed, args.center, args.label),
+    )
 
 
 def chosen_score(args: Namespace) -> Score:

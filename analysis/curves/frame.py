@@ -64,5 +64,5 @@ class Frame:
 
     def dashes(self) -> dict[str, str]:
         """Return a line dash for every run: solid for the first of a method, others after it; of own style: solid."""
-        nth = marks.nth_of_method(self.table)
-        return {run: DASHES[0 if run in self.styles else n % len(DASHES)] for run, n in nth.items()}
+        dashes = marks.dash_of_run(self.table)
+        return {run: DASHES[0 if run in self.styles else dash] for run, dash in dashes.items()}

@@ -13,6 +13,8 @@ from glt.store import Epoch
 HEIGHT = 300
 # More points than a line has pixels make the page slow and show nothing more.
 MOST_POINTS = 1000
+# So few epochs are all numbered.
+FEW = 15
 
 
 def pretraining_figure(epochs: Mapping[int, Sequence[Epoch]], dark: bool = False, height: int = HEIGHT) -> go.Figure:
@@ -36,7 +38,8 @@ def pretraining_figure(epochs: Mapping[int, Sequence[Epoch]], dark: bool = False
             )
     legend = {"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom", "xanchor": "left"}
     figure.update_layout(legend=legend, margin={"t": 48 if len(begun) > 1 else 20, "b": 52}, hovermode="closest")
-    figure.update_xaxes(title_text="Epoch")
+    longest = max(len(each) for each in begun.values())
+    figure.update_xaxes(title_text="Epoch", dtick=1 if longest < FEW else None)
     figure.update_yaxes(title_text="Loss")
     return figure
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from analysis.export.bundle import bundle_bytes
 from analysis.export.choices import FigureChoices, Sample
+from analysis.export.commands import figure_command
 from analysis.export.data import csv_bytes, json_bytes
 from analysis.export.figures import FIGURES, PaperFigure, draw
 from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
@@ -17,9 +19,11 @@ __all__ = [
     "PaperFigure",
     "Sample",
     "Venue",
+    "bundle_bytes",
     "csv_bytes",
     "draw",
     "figure_bytes",
+    "figure_command",
     "json_bytes",
     "measurements_latex",
     "paper_latex",

@@ -25,14 +25,16 @@ class Venue:
         return self.single if columns == 1 else self.double
 
 
-# From the venues' style files: icml2021.sty (\columnwidth 234.88 pt of TeX, which is 3.25 in), neurips (one column of
-# 5.5 in), IEEEtran (3.5 in and 7.16 in).
+# From the venues' style files: icml2021.sty (\columnwidth 234.88 pt of TeX, which is 3.25 in), neurips and iclr (one
+# column of 5.5 in), IEEEtran (3.5 in and 7.16 in), acmart sigconf (\columnwidth 241.15 pt and \textwidth 506.3 pt).
 VENUES: dict[str, Venue] = {
     venue.name: venue
     for venue in (
         Venue("icml", "ICML", single=3.25, double=6.75),
         Venue("neurips", "NeurIPS", single=5.5, double=5.5),
+        Venue("iclr", "ICLR", single=5.5, double=5.5),
         Venue("ieee", "IEEE", single=3.5, double=7.16),
+        Venue("acm", "ACM", single=3.33, double=7.0),
     )
 }
 

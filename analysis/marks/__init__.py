@@ -5,8 +5,8 @@ from __future__ import annotations
 from analysis.marks.areas import KEY_SHARES, area_share
 from analysis.marks.axes import (
     Window,
+    dash_of_run,
     log_ticks,
-    nth_of_method,
     score_title,
     spread,
     window,
@@ -26,9 +26,9 @@ __all__ = [
     "Window",
     "area_share",
     "baselines",
+    "dash_of_run",
     "exits",
     "log_ticks",
-    "nth_of_method",
     "paper_baselines",
     "paper_marks",
     "score_title",

@@ -20,6 +20,8 @@ MAC_NAMES: dict[MacConvention, str] = {
     "sparse_features": "sparse features",
     "published": "as published",
 }
+# How many kinds of lines tell runs of one method apart.
+DASHES = 4
 # A method that collapses would flatten all that matters, so the near view ends this far (fraction) under dense.
 NEAR = 0.20
 # An interval over two seeds is twelve times their spread: beyond this far (fraction) from all means it is cut off.
@@ -61,10 +63,16 @@ def x_values(x: XAxis, values: ArrayLike) -> FloatArray:
     return np.asarray(values, dtype=np.float64) * (1e-6 if x == "macs" else 100.0)
 
 
-def nth_of_method(table: pd.DataFrame) -> dict[str, int]:
-    """Return for every run how many runs of its method stand before it: what a line's dash is chosen by."""
+def dash_of_run(table: pd.DataFrame) -> dict[str, int]:
+    """Return for every run which of the DASHES its line has: the first run of a method is solid, others follow.
+
+    A crowd that is a multiple of three takes three of them, so that in a grid of three values each keeps its dash.
+    """
     runs = table[["run", "method"]].drop_duplicates()
-    return dict(zip(runs["run"], runs.groupby("method").cumcount(), strict=True))
+    groups = runs.groupby("method")
+    of_method = groups["run"].transform("size")
+    period = np.where((of_method > DASHES) & (of_method % 3 == 0), 3, DASHES)
+    return dict(zip(runs["run"], groups.cumcount() % period, strict=True))
 
 
 def window(table: pd.DataFrame, extra: Sequence[float] = (), near: bool = True) -> Window:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from analysis.reproduction.exhibit import Evidence
 
 INTERVAL = "the 95% interval of the difference seed by seed"
+ONE_SEED = "one seed that both have, so no interval"
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,12 @@ def leads(
     if behind:
         words = f"{who} ahead in {len(gaps) - len(behind)} of {len(gaps)} rounds and behind in k = {spans(behind)}"
         told = f"beyond {INTERVAL} in k = {spans(clearly)}" if clearly else f"never beyond {INTERVAL}"
+        told = told if any(gap.seeds > 1 for gap in gaps) else ONE_SEED
         return [Claim(text, place, False if clearly else None, f"{words} ({told})")]
     words = f"{who} ahead in all {len(gaps)} rounds, by {_range([gap.mean for gap in gaps])}"
     unclear = [gap.round for gap in gaps if not gap.is_clear]
+    if all(gap.seeds == 1 for gap in gaps):
+        return [Claim(text, place, None, f"{words} ({ONE_SEED})")]
     if unclear:
         return [Claim(text, place, None, f"{words}, but within {INTERVAL} in k = {spans(unclear)}")]
     return [Claim(text, place, True, f"{words}, each beyond {INTERVAL}")]
@@ -80,9 +84,10 @@ def leads(
 
 @dataclass(frozen=True)
 class _Gap:
-    """How far one method is above another in a round: mean over shared seeds, and its interval's half-width."""
+    """How far one method is above another in a round: shared seeds, their mean, and its interval's half-width."""
 
     round: int
+    seeds: int
     mean: float
     half: float
 
@@ -101,7 +106,7 @@ def _gaps(rounds: pd.DataFrame, better: str, worse: str) -> list[_Gap]:
     shared = sorted({int(number) for number in rounds["round"]} - {0})
     paired = {number: per_seed(rounds, better, number) - per_seed(rounds, worse, number) for number in shared}
     known = {number: gaps.dropna() for number, gaps in paired.items()}
-    return [_Gap(number, *mean_and_half(gaps)) for number, gaps in known.items() if len(gaps)]
+    return [_Gap(number, len(gaps), *mean_and_half(gaps)) for number, gaps in known.items() if len(gaps)]
 
 
 def _range(gaps: Sequence[float]) -> str:

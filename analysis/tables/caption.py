@@ -13,7 +13,7 @@ from analysis.tables.scores import score_words
 from glt.store import MacConvention
 
 MAC_WORDS: dict[MacConvention, str] = {
-    "dense_features": "dense features (the paper's convention)",
+    "dense_features": "dense features (zeros too, as the paper says)",
     "sparse_features": "sparse features (what a sparse library executes)",
     "published": "the recipe behind the paper's printed numbers",
 }
@@ -55,20 +55,22 @@ def _labels(rounds: pd.DataFrame) -> Iterable[str]:
 
 
 def _seeds(rounds: pd.DataFrame) -> str:
-    told = averaged_over(rounds.groupby(["run", "round"], sort=False)["seed"].nunique())
-    return f"{told}; so many curves are drawn without intervals" if crowd_styles(rounds) else told
+    counts = rounds.groupby(["run", "round"], sort=False)["seed"].nunique()
+    return averaged_over(counts, intervals=not crowd_styles(rounds))
 
 
-def averaged_over(counts: Iterable[int]) -> str:
-    """Say over how many seeds means were taken, and whether there is an interval.
+def averaged_over(counts: Iterable[int], intervals: bool = True) -> str:
+    """Say over how many seeds means were taken, and whether there is an interval; so many curves may be without.
 
-    >>> averaged_over([5, 5]), averaged_over([1])
-    ('mean and 95% t interval over 5 seeds', '1 seed, no interval')
+    >>> averaged_over([5, 5]), averaged_over([1]), averaged_over([2], intervals=False)
+    ('mean and 95% t interval over 5 seeds', '1 seed, no interval', 'mean over 2 seeds, without intervals')
     """
     found = sorted(set(counts))
     if found == [1]:
         return "1 seed, no interval"
     number = str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+    if not intervals:
+        return f"mean over {number} seeds, without intervals"
     return f"mean and 95% t interval over {number} seeds"
 
 

@@ -36,13 +36,24 @@ def run_labels(runs: Sequence[Run]) -> dict[str, str]:
 def setting_details(runs: Sequence[Run]) -> dict[str, list[str]]:
     """Return, for runs of one method on one subject, the settings that tell each from the others, by its name.
 
-    Of settings that divide the runs alike, the first stands for all.
+    Of those that differ, as few as tell all runs apart: one after the other what parts most of those that are alike.
     """
     told = {name: details for name, (_, details) in _told_apart(runs).items()}
     columns = list(zip(*told.values(), strict=True))
-    divisions = [tuple(column.index(value) for value in column) for column in columns]
-    firsts = [place for place, division in enumerate(divisions) if divisions.index(division) == place]
-    return {name: [details[place] for place in firsts] for name, details in told.items()}
+    chosen: list[int] = []
+    while (place := _parting_most(columns, chosen)) is not None:
+        chosen.append(place)
+    return {name: [details[place] for place in sorted(chosen)] for name, details in told.items()}
+
+
+def _parting_most(columns: Sequence[tuple[str, ...]], chosen: Sequence[int]) -> int | None:
+    """Return the place of the column that makes the chosen ones tell most rows apart, None where none helps."""
+
+    def kinds(places: Sequence[int]) -> int:
+        return len(set(zip(*(columns[place] for place in places), strict=True))) if places else 1
+
+    best = max(range(len(columns)), key=lambda place: kinds([*chosen, place]), default=None)
+    return best if best is not None and kinds([*chosen, best]) > kinds(chosen) else None
 
 
 def _label(method: str, details: Sequence[str]) -> str:

@@ -19,12 +19,13 @@ from analysis.export import (
     csv_bytes,
     draw,
     figure_bytes,
+    figure_command,
     json_bytes,
     measurements_latex,
     tickets_latex,
 )
 from analysis.shared_graph import printed_measurements, training_part
-from app.widgets import controls, frame, measuring, pickers, reading, sampling, scoring
+from app.widgets import bundling, controls, frame, measuring, pickers, reading, sampling, scoring
 from app.widgets.opened import opened
 from glt.errors import ConfigError
 from glt.store import Run
@@ -33,6 +34,7 @@ from glt.training.tasks import message_graph
 # The one figure that is about the runs of a sweep.
 ABLATION = "ablation"
 TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
+BUNDLE = "bundle"
 COLUMNS = {"1": "one column", "2": "two columns"}
 MIME = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 PREVIEW_DPI = 200
@@ -53,6 +55,7 @@ def page() -> None:
             )
             return
         whats = {**{figure.name: f"Figure · {figure.label}" for figure in FIGURES}, **TABLES}
+        whats[BUNDLE] = "Reproduction bundle · all of it in a zip"
         with st.container(key="choice", horizontal=True, vertical_alignment="bottom", gap="small"):
             what = controls.select("what", "Figure or table", whats, "accuracy", width=360)
             runs = pickers.pick_runs(found, one_sweep(found) if what == ABLATION else pickers.together(found))
@@ -61,6 +64,8 @@ def page() -> None:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
         elif what in TABLES:
             _table(what, runs)
+        elif what == BUNDLE:
+            _bundle(runs, choices)
         else:
             _figure(what, runs, choices)
 
@@ -83,12 +88,19 @@ def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
     if missing := FIGURES.get(what).missing(runs):
         st.caption(f":material/info: {missing}")
     name = f"{runs[0].config.dataset}-{what}-{choices.venue}"
+    _command(what, runs, choices, f"{name}.pdf")
     with st.container(horizontal=True, gap="small", key="downloads"):
         for kind in FORMATS:
             _download(kind.upper(), f"{name}.{kind}", MIME[kind], partial(_file, what, runs, choices, kind))
         if not FIGURES.get(what).one_round:
             table = reading.curve_of(runs, choices.score, "graph", choices.macs, choices.tolerance)
             _download("CSV of its points", f"{name}.csv", "text/csv", partial(csv_bytes, table))
+
+
+def _command(what: str, runs: list[Run], choices: FigureChoices, out: str) -> None:
+    own = [run.name if not run.is_example else f"examples/runs/{run.name}" for run in runs]
+    store = str(opened().store.root)
+    st.code(figure_command(what, own, choices, store, out), language="bash", wrap_lines=True)
 
 
 def _curve_choices(choices: FigureChoices) -> FigureChoices:
@@ -131,6 +143,15 @@ def _file(what: str, runs: list[Run], choices: FigureChoices, kind: str) -> byte
 def _figure_caption(what: str, runs: list[Run], choices: FigureChoices) -> str:
     size = f"{VENUES[choices.venue].label}, {choices.width:g} in wide, fonts embedded. "
     return size + FIGURES.get(what).caption(reading.rounds_of(runs), choices)
+
+
+def _bundle(runs: list[Run], choices: FigureChoices) -> None:
+    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        choices = _curve_choices(choices)
+    content = bundling.made(runs, choices)
+    if content is not None:
+        _download("Bundle", f"{runs[0].config.dataset}-bundle.zip", "application/zip", lambda: content)
+        bundling.contents(content)
 
 
 def _table(what: str, runs: list[Run]) -> None:

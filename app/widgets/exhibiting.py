@@ -19,7 +19,7 @@ from app.widgets import controls, frame, links, look, reading, sampling
 from app.widgets.judging import Judged
 from app.widgets.look import BadgeColor
 from app.widgets.opened import Opened
-from app.widgets.progress import any_active
+from app.widgets.progress import any_active, state_of
 from glt import formats
 from glt.pretraining.config import PretrainConfig
 from glt.reproduction import Need, Plan
@@ -44,7 +44,7 @@ HEIGHT = 560
 def badge(verdict: Verdict, unmeasured: bool = False) -> str:
     """Write a verdict's kind as a small coloured word inside Markdown; `unmeasured` graphs have none yet."""
     if unmeasured:
-        return ":gray-badge[:material/straighten: Not measured yet]"
+        return ":gray-badge[:material/straighten: Measured when opened]"
     color, icon = LOOKS[verdict.kind]
     return f":{color}-badge[{icon} {verdict.title}]"
 
@@ -59,7 +59,8 @@ def section(found: Opened, judged: Judged) -> None:
     st.caption(f"{where}, {names.task(setting.task)}. {experiment.about}")
     _words(judged)
     if judged.runs:
-        _pictures(judged)
+        with frame.or_why():
+            _pictures(judged)
         _side_by_side(judged.rows)
     else:
         frame.empty(
@@ -184,12 +185,19 @@ def _needs(found: Opened, judged: Judged) -> None:
         st.caption(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}.")
         firsts, now = preparations(plan, found.store), ready(plan, found.store)
         later = [need.arm.words for need in plan.lacking if need not in now]
-        if firsts:
-            st.caption("A pre-training comes first; how long it takes is not known before.")
+        for first in firsts:
+            st.caption(_preparation(found, first))
         if later:
             st.caption(f"To be started here once that is finished: {', '.join(later)}.")
         _button(found, plan, now, firsts)
         st.code(command(plan), language="bash")
+
+
+def _preparation(found: Opened, first: PretrainConfig) -> str:
+    name = run_name(first)
+    known = next((run for run in found.pretrainings if run.name == name), None)
+    stands = f"is {state_of(known)}" if known is not None else "is not started yet"
+    return f"A pre-training comes first ({name}, which {stands}); how long it takes is not known before."
 
 
 def _button(found: Opened, plan: Plan, now: Sequence[Need], firsts: Sequence[PretrainConfig]) -> None:
@@ -200,8 +208,9 @@ def _button(found: Opened, plan: Plan, now: Sequence[Need], firsts: Sequence[Pre
     busy = any(_is_busy(need) for need in now) or any_active(waited)
     words = f"Start {' and '.join(parts)}"
     if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=busy):
-        started = start(plan, found.store)
-        links.go("runs", **({"run": started[0].run.name} if started else {}))
+        started = [point.run.name for point in start(plan, found.store)]
+        # The pre-training is what is at work first.
+        links.go("runs", run=next(iter([*map(run_name, firsts), *started])))
     if busy:
         links.link("runs", "At work: see Runs", ":material/arrow_forward:")
 

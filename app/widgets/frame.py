@@ -18,6 +18,13 @@ def page(title: str, purpose: str) -> Iterator[None]:
     with st.container(key="page-head", horizontal=True, vertical_alignment="bottom", gap="small"):
         st.title(title, anchor=False, width="content")
         st.caption(purpose, width="content")
+    with or_why():
+        yield
+
+
+@contextmanager
+def or_why() -> Iterator[None]:
+    """Show what the context draws, or the one sentence why it cannot be drawn; the page goes on either way."""
     try:
         yield
     except StudioError as error:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from glt.store import KnownRun, Store
 
 
+# Columns a name is given before others are cut; it folds rather than lose its end, which must be typed.
+NAME_WIDTH = 34
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the store."""
     add_store(parser)
@@ -37,9 +41,9 @@ def run(args: Namespace) -> int:
 
 def _print_table(store: Store) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("run", "rounds", "seeds", "size")
+    table = Table(Column("run", overflow="fold", min_width=NAME_WIDTH), "rounds", "seeds", "size")
     for found in store.all_runs():
         states = ", ".join(f"{seed} {found.seed(seed).status().state}" for seed in found.seeds())
         example = " (example)" if found.is_example else ""

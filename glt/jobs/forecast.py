@@ -21,6 +21,8 @@ from glt.training.tasks import TASKS
 EVENT_LINE = 100
 ROUND_LINE = 420
 HEADER = 700
+# Seconds until a worker's first epoch: it starts a Python, imports torch and loads the data.
+WORKER_START = 4.0
 # What an epoch costs whatever its width, as so many hidden units: a line through epochs of 16 to 512 units on Cora.
 WIDTH_OF_THE_REST = 46
 # By what factor epochs of two methods may differ; a pace of another size is rather taken than one further off.
@@ -65,7 +67,7 @@ def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], t
         for seed in seeds:
             rounds = range(run.seed(seed).whole_rounds() if run else 0, config.rounds + 1)
             epochs.append(sum(epochs_of(config, number) for number in rounds))
-            spans.append(epochs[-1] * found.seconds if found else 0.0)
+            spans.append(WORKER_START + epochs[-1] * found.seconds if found and epochs[-1] else 0.0)
             size += sum(bytes_of(config, number) for number in rounds)
     seconds = side_by_side(spans, cores) if all(paces) else None
     return Forecast(len(epochs), cores, sum(epochs), size, seconds, _basis([found for found in paces if found]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 
 from glt.config import RunConfig
 from glt.errors import JobError, StoreError
+from glt.formats import file_size
+from glt.jobs.forecast import bytes_of
 from glt.jobs.queueing import join_line
 from glt.jobs.settings import Settings, check_device, settle
 from glt.methods import METHODS
@@ -60,9 +63,22 @@ def start(
 
 
 def check(store: Store, config: RunConfig, seeds: Sequence[int], device: str | None = None) -> None:
-    """Raise a StudioError, before anything is made, for a device or another run that is needed and not there."""
+    """Raise a StudioError, before anything is made, for a device, another run or room that is needed and not there."""
     check_device(device)
     _check_needs(store, config, seeds)
+    _check_room(store, config, len(seeds))
+
+
+def _check_room(store: Store, config: RunConfig, seeds: int) -> None:
+    needed = seeds * sum(bytes_of(config, number) for number in range(config.rounds + 1))
+    root = store.root.absolute()
+    place = next(folder for folder in (root, *root.parents) if folder.exists())
+    free = shutil.disk_usage(place).free
+    if needed > free:
+        raise StoreError(
+            f"These rounds would fill about {file_size(needed)}, but only {file_size(free)} are free where the store "
+            f"{store.root} lies: choose fewer rounds, epochs or seeds, a smaller width, or another --store."
+        )
 
 
 def start_pretraining(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from glt.config import Count, Positive, PruneRate, RunConfig, canonical_json, first_fault
+from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, first_fault
 from glt.data import DATASETS
 from glt.errors import ConfigError, unknown_name
 from glt.pretraining.augmentations import AUGMENTATIONS
@@ -32,9 +32,9 @@ class PretrainConfig(BaseModel):
     task: str = Field("node", description="Task of the runs that will start from it; decides which edges it sees")
     augmentation: str = Field("edges", description="How the two views differ from the graph")
     share: PruneRate = Field(0.2, description="Share of the edges or nodes that a view changes")
-    hidden: Count = Field(512, description="Width of the encoder, which is that of the first layer it is for")
+    hidden: Width = Field(512, description="Width of the encoder, which is that of the first layer it is for")
     learning_rate: Positive = Field(1e-3, description="Adam step size")
-    epochs: Count = Field(10_000, description="Most epochs")
+    epochs: Epochs = Field(10_000, description="Most epochs")
     patience: Count = Field(20, description="Epochs without a lower loss before it stops")
     split_seed: Annotated[int, Field(ge=0)] | None = Field(
         None, description="Links only: decides which edges are held out, as in the runs that start from it"

@@ -15,6 +15,9 @@ from glt.reproduction.experiment import PRESET, Arm, Experiment, Setting
 from glt.store import Run, finished_rounds, run_name
 from glt.training.tasks import TASKS
 
+# A run that differs in more settings tells nothing about an arm it would stand in for.
+MOST_APART = 2
+
 
 @dataclass(frozen=True, eq=False)
 class Need:
@@ -166,12 +169,13 @@ def _starts_elsewhere(config: RunConfig, wanted: RunConfig) -> bool:
 
 
 def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run]:
-    """Yield runs that are of the same arm under other settings: never those that start or prune in another way."""
+    """Yield runs of the same arm that differ in a setting or two: never those that start or prune in another way."""
     same = {"dataset", "task", "model", "method", "p_graph", "p_weight", PRETRAINING, *arm.settings}
     wanted = _flat(config)
     for run in runs:
         alike = all(_flat(run.config).get(name) == wanted.get(name) for name in same)
-        if alike and any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
+        near = alike and len(_differing(config, run.config)) <= MOST_APART
+        if near and any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
             yield run
 
 

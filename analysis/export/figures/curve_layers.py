@@ -61,7 +61,7 @@ class Panel:
         """Return the line style of a run: solid for the first of a method, others after it; of own style: solid."""
         if run in self.styles:
             return DASHES[0]
-        return DASHES[marks.nth_of_method(self.table)[run] % len(DASHES)]
+        return DASHES[marks.dash_of_run(self.table)[run]]
 
 
 def draw_panel(area: Axes, panel: Panel) -> None:

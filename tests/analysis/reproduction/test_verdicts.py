@@ -124,13 +124,13 @@ def test_claims_alone_decide_where_no_number_is_printed(store: Store, write: Cal
     [
         ((0.010, 0.011, 0.012), True, "each beyond the 95% interval of the difference seed by seed"),
         ((0.001, 0.030, 0.002), None, "but within the 95% interval of the difference seed by seed in k = 1 to 20"),
-        ((0.010,), None, "but within the 95% interval of the difference seed by seed in k = 1 to 20"),
+        ((0.010,), None, "by +1.0 points (one seed that both have, so no interval)"),
         (
             (-0.010, 0.005, 0.001),
             None,
             "UGS is ahead in 0 of 20 rounds and behind in k = 1 to 20 (never beyond the 95% interval",
         ),
-        ((-0.010,), None, "behind in k = 1 to 20 (never beyond the 95% interval of the difference seed by seed)"),
+        ((-0.010,), None, "behind in k = 1 to 20 (one seed that both have, so no interval)"),
         ((-0.010, -0.011, -0.012), False, "(beyond the 95% interval of the difference seed by seed in k = 1 to 20)"),
     ],
 )

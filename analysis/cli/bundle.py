@@ -1,0 +1,33 @@
+"""`python -m analysis bundle RUN... --out FILE`: figures, tables, numbers, settings and commands of runs in one zip."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from analysis.cli.arguments import add_page, add_runs, add_sample, add_score, chosen_figure, find_runs, write_out
+from analysis.cli.verb import VERBS, Verb
+from glt.errors import ConfigError
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the runs, what their figures show and how wide they are."""
+    add_runs(parser)
+    add_score(parser)
+    add_sample(parser)
+    add_page(parser)
+    parser.add_argument("--out", required=True, metavar="FILE", help="zip to write")
+
+
+def run(args: Namespace) -> int:
+    """Make the bundle and write it."""
+    from analysis.export import bundle_bytes
+
+    out = Path(args.out)
+    if out.suffix.lower() != ".zip":
+        raise ConfigError(f"--out {out} is no zip: let it end in .zip.")
+    write_out(bundle_bytes(find_runs(args), chosen_figure(args)), out)
+    return 0
+
+
+VERBS.register(Verb("bundle", "Pack figures, tables, numbers, settings and commands into a zip.", add_arguments, run))

@@ -1,0 +1,178 @@
+"""A reproduction bundle: figures, tables, the numbers behind them, settings, environments and the commands, as a zip.
+
+The same runs and choices give the same bytes, from the page and from the command line.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import pandas as pd
+
+from analysis.export.choices import FigureChoices
+from analysis.export.commands import figure_command, run_command, table_command
+from analysis.export.data import csv_bytes, json_bytes
+from analysis.export.figures import FIGURES, draw
+from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
+from analysis.export.rendering import figure_bytes
+from analysis.measures import At, measurement_table
+from analysis.shared_graph import printed_measurements, training_part
+from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
+from glt import __version__
+from glt.config import canonical_json
+from glt.errors import StoreError, StudioError
+from glt.store import Run, finished_rounds
+
+# The earliest time a zip can hold: a bundle tells nothing of when it was made.
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+READABLE = 0o644 << 16
+STORE = "runs"
+
+
+class Part(NamedTuple):
+    """What a figure or a table adds: its files by path, the command that makes it, and what it shows."""
+
+    files: dict[str, bytes]
+    command: str
+    caption: str
+
+
+def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
+    """Return the zip for these runs; raises StoreError when none of them has a finished round.
+
+    What cannot be made of these runs (a figure of sweeps, say) is left out, and the README in it says why.
+    """
+    begun = [run for run in runs if finished_rounds(run)]
+    if not begun:
+        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    rounds = rounds_table(begun)
+    curve = curve_table(rounds, choices.score, "graph", choices.macs, choices.tolerance)
+    parts, missing = _made(begun, rounds, curve, choices)
+    files = {path: content for part in parts for path, content in part.files.items()}
+    files |= {f"data/{name}.csv": csv_bytes(table) for name, table in (("rounds", rounds), ("curve", curve))}
+    files |= {f"data/{name}.json": json_bytes(table) for name, table in (("rounds", rounds), ("curve", curve))}
+    for run in begun:
+        files |= _settings(run)
+    files["commands.sh"] = _script(begun, [part.command for part in parts])
+    files["README.md"] = _readme(begun, parts, missing)
+    return _zipped(files)
+
+
+def _made(
+    runs: Sequence[Run], rounds: pd.DataFrame, curve: pd.DataFrame, choices: FigureChoices
+) -> tuple[list[Part], dict[str, str]]:
+    """Make every figure and table there is, and say of the others why they cannot be."""
+    makers: dict[str, Callable[[], Part]] = {
+        f"figure {figure.name}": partial(_figure, figure.name, runs, rounds, choices) for figure in FIGURES
+    }
+    makers["table tickets"] = partial(_tickets, runs, rounds, choices)
+    makers["table paper"] = partial(_paper, runs, curve, choices)
+    makers["table measurements"] = partial(_measurements, runs, choices)
+    parts, missing = [], {}
+    for name, make in makers.items():
+        try:
+            parts.append(make())
+        except StudioError as error:
+            missing[name] = str(error)
+    return parts, missing
+
+
+def _figure(name: str, runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) -> Part:
+    drawn = draw(name, runs, choices)
+    files = {f"figures/{name}.{kind}": figure_bytes(drawn, kind) for kind in ("pdf", "svg", "png")}
+    command = figure_command(name, [run.name for run in runs], choices, STORE, f"{name}.pdf")
+    figure = FIGURES.get(name)
+    return Part(files, command, f"{figure.caption(rounds, choices)} {figure.missing(runs)}".strip())
+
+
+def _table(name: str, runs: Sequence[Run], choices: FigureChoices, table: pd.DataFrame, latex: str, told: str) -> Part:
+    if table.empty:
+        raise StoreError(f"these runs have nothing for the table {name}.")
+    files = {f"tables/{name}.tex": latex.encode(), f"data/{name}.csv": csv_bytes(table)}
+    files[f"data/{name}.json"] = json_bytes(table)
+    return Part(files, table_command(name, [run.name for run in runs], choices, STORE, f"{name}.tex"), told)
+
+
+def _tickets(runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) -> Part:
+    table = tickets_table(rounds, choices.score, choices.macs, choices.tolerance)
+    latex = "" if table.empty else tickets_latex(table, choices.score, choices.macs, choices.tolerance)
+    return _table(
+        "tickets", runs, choices, table, latex, "The extreme ticket of every run, or the round that is closest."
+    )
+
+
+def _paper(runs: Sequence[Run], curve: pd.DataFrame, choices: FigureChoices) -> Part:
+    table = paper_table(curve)
+    latex = "" if table.empty else paper_latex(table)
+    return _table("paper", runs, choices, table, latex, "Our rounds beside the values the paper prints.")
+
+
+def _measurements(runs: Sequence[Run], choices: FigureChoices) -> Part:
+    config = runs[0].config
+    if len({(run.config.dataset, run.config.task) for run in runs}) > 1:
+        raise StoreError("a table of measurements is about one data set and task.")
+    last = min(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1
+    at = At(round=last if choices.round is None else min(choices.round, last))
+    table = measurement_table(runs, at, published=printed_measurements(config))
+    latex = measurements_latex(table, config.dataset, note=training_part(config))
+    told = f"Measurements of the graph and of what round {at.round} leaves of it."
+    return _table("measurements", runs, replace(choices, round=at.round), table, latex, told)
+
+
+def _settings(run: Run) -> dict[str, bytes]:
+    folder = f"{STORE}-settings/{run.name}"
+    document = {"schema": 1, "config": run.config.model_dump(mode="json")}
+    files = {f"{folder}/config.json": canonical_json(document).encode()}
+    for seed in run.seeds():
+        known = json.dumps(run.seed(seed).environment(), indent=2, sort_keys=True)
+        files[f"{folder}/environment-seed-{seed}.json"] = f"{known}\n".encode()
+    return files
+
+
+def _script(runs: Sequence[Run], commands: Sequence[str]) -> bytes:
+    lines = ["#!/bin/sh", "# Computes the runs anew (hours), then makes the figures and tables from them.", "set -e"]
+    lines += [run_command(run, f"{STORE}-settings/{run.name}/config.json", STORE) for run in runs]
+    return "\n".join([*lines, *commands, ""]).encode()
+
+
+def _readme(runs: Sequence[Run], parts: Sequence[Part], missing: Mapping[str, str]) -> bytes:
+    lines = [
+        "# Reproduction bundle",
+        "",
+        f"Made by GLT Studio {__version__} from these runs:",
+        "",
+        *(f"- `{run.name}`, seeds {', '.join(map(str, run.seeds()))}" for run in runs),
+        "",
+        "`commands.sh`, run inside this folder where GLT Studio is installed, computes the runs anew from",
+        f"`{STORE}-settings/` and makes the figures and tables again. `data/` holds the numbers behind them:",
+        "`rounds` a line a run, seed and round, `curve` their means and intervals.",
+        "",
+    ]
+    for part in parts:
+        lines += [
+            f"## {' and '.join(f'`{path}`' for path in part.files)}",
+            "",
+            part.caption,
+            "",
+            f"    {part.command}",
+            "",
+        ]
+    if missing:
+        lines += ["## Not in this bundle", "", *(f"- {name}: {reason}" for name, reason in missing.items()), ""]
+    return "\n".join(lines).encode()
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(files):
+            entry = zipfile.ZipInfo(path, NO_TIME)
+            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, READABLE, 3
+            archive.writestr(entry, files[path])
+    return buffer.getvalue()

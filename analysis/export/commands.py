@@ -1,0 +1,71 @@
+"""The commands that make a run or a figure again, as they are typed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import fields
+
+from analysis.export.choices import FigureChoices, Sample
+from glt.store import Run
+
+STANDARD = FigureChoices()
+SCORES = {"test": "best", "test_last": "last"}
+
+
+def run_command(run: Run, config: str, store: str) -> str:
+    """Return the command that computes a run anew from a copy of its config.json.
+
+    >>> from glt.store import bundled_examples
+    >>> run_command(bundled_examples()[0], "runs/a", "runs").split(" --")[:2]
+    ['python -m glt run', 'config runs/a']
+    """
+    seeds = ",".join(map(str, run.seeds()))
+    return shlex.join(["python", "-m", "glt", "run", "--config", config, "--seeds", seeds, "--store", store])
+
+
+def figure_command(name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str) -> str:
+    """Return the command that draws a figure of these runs with these choices into the file `out`.
+
+    >>> figure_command("accuracy", ["a"], FigureChoices(columns=2), "runs", "f.pdf")
+    'python -m analysis figure accuracy a --store runs --columns 2 --out f.pdf'
+    """
+    chosen = [word for option in (*_curve(choices), *_subgraph(choices), *_page(choices)) for word in option]
+    return shlex.join(["python", "-m", "analysis", "figure", name, *runs, "--store", store, *chosen, "--out", out])
+
+
+def table_command(name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str) -> str:
+    """Return the command that writes a LaTeX table of these runs into the file `out`."""
+    at = [("--round", str(choices.round))] if name == "measurements" and choices.round is not None else []
+    chosen = [word for option in (*at, *_counting(choices)) for word in option]
+    return shlex.join(["python", "-m", "analysis", "table", name, *runs, "--store", store, *chosen, "--out", out])
+
+
+def _curve(choices: FigureChoices) -> list[tuple[str, ...]]:
+    switches = (("--paper", choices.paper), ("--full", not choices.near))
+    axis = [("--x", choices.x)] if choices.x != STANDARD.x else []
+    return [*axis, *_counting(choices), *((flag,) for flag, on in switches if on)]
+
+
+def _counting(choices: FigureChoices) -> list[tuple[str, ...]]:
+    given = {
+        "--macs": choices.macs if choices.macs != STANDARD.macs else None,
+        "--score": SCORES[choices.score] if choices.score != STANDARD.score else None,
+        "--tolerance": f"{100 * choices.tolerance:g}" if choices.tolerance else None,
+    }
+    return [(flag, value) for flag, value in given.items() if value is not None]
+
+
+def _subgraph(choices: FigureChoices) -> list[tuple[str, ...]]:
+    flags = {"kind": "--sample", "size": "--size", "seed": "--sample-seed", "center": "--center", "label": "--class"}
+    sample = {flags[f.name]: getattr(choices.sample, f.name) for f in fields(Sample)}
+    usual = {flags[f.name]: getattr(STANDARD.sample, f.name) for f in fields(Sample)}
+    given = {"--round": choices.round, "--seed": choices.seed}
+    given |= {flag: value for flag, value in sample.items() if value != usual[flag]}
+    return [(flag, str(value)) for flag, value in given.items() if value is not None]
+
+
+def _page(choices: FigureChoices) -> list[tuple[str, ...]]:
+    given = {"--venue": choices.venue if choices.venue != STANDARD.venue else None}
+    given["--columns"] = str(choices.columns) if choices.columns != STANDARD.columns else None
+    return [(flag, value) for flag, value in given.items() if value is not None]

@@ -1,0 +1,89 @@
+"""A bundle holds what its README says, and the same runs give the same bytes whoever asks."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.cli.main import main
+from analysis.export import FigureChoices, bundle_bytes
+from analysis.tables import rounds_table
+from glt.errors import StoreError
+from glt.store import Run
+
+CHOICES = FigureChoices(columns=2, x="all", round=1, tolerance=0.005)
+
+
+@pytest.fixture
+def runs(make_run: Callable[..., Run]) -> Sequence[Run]:
+    return [make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(0, 1))]
+
+
+def opened(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_command_line_and_the_page_give_the_same_bytes(runs: Sequence[Run], tmp_path: Path) -> None:
+    content = bundle_bytes(runs, CHOICES)
+    out = tmp_path / "b.zip"
+    chosen = ["--columns", "2", "--x", "all", "--round", "1", "--tolerance", "0.5"]
+    assert main(["bundle", *(str(run.path) for run in runs), *chosen, "--out", str(out)]) == 0
+    assert out.read_bytes() == content == bundle_bytes(runs, CHOICES)
+
+
+def test_everything_the_readme_names_is_there(runs: Sequence[Run]) -> None:
+    files = opened(bundle_bytes(runs, CHOICES))
+    readme = files["README.md"].decode()
+    for path in files:
+        if path.startswith(("figures/", "tables/")):
+            assert f"`{path}`" in readme
+    assert {"figures/accuracy.pdf", "figures/subgraphs.svg", "tables/tickets.tex", "data/measurements.csv"} <= set(
+        files
+    )
+    assert "figure ablation: " in readme
+    assert files["figures/accuracy.pdf"].startswith(b"%PDF")
+
+
+def test_numbers_and_settings_are_those_of_the_runs(runs: Sequence[Run]) -> None:
+    files = opened(bundle_bytes(runs, CHOICES))
+    table = pd.read_csv(io.BytesIO(files["data/rounds.csv"]))
+    assert table["test"].tolist() == rounds_table(runs)["test"].tolist()
+    for run in runs:
+        document = json.loads(files[f"runs-settings/{run.name}/config.json"])
+        assert document["config"] == run.config.model_dump(mode="json")
+
+
+def test_its_commands_are_ones_the_command_line_takes(
+    runs: Sequence[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = opened(bundle_bytes(runs, CHOICES))
+    lines = [shlex.split(line) for line in files["commands.sh"].decode().splitlines() if line.startswith("python")]
+    assert sum(line[2] == "glt" for line in lines) == len(runs)
+    monkeypatch.chdir(tmp_path)
+    store = runs[0].path.parent
+    for line in lines:
+        if line[2] == "analysis":
+            line[line.index("--store") + 1] = str(store)
+            assert main(line[3:]) == 0
+    assert (tmp_path / "tickets.tex").read_bytes() == files["tables/tickets.tex"]
+    assert (tmp_path / "accuracy.pdf").read_bytes() == files["figures/accuracy.pdf"]
+    assert (tmp_path / "subgraphs.pdf").read_bytes() == files["figures/subgraphs.pdf"]
+
+
+def test_runs_without_rounds_and_other_endings_are_one_sentence(
+    make_run: Callable[..., Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = make_run("ugs", seeds=())
+    with pytest.raises(StoreError, match="no finished round yet"):
+        bundle_bytes([begun], CHOICES)
+    assert main(["bundle", str(begun.path), "--out", str(tmp_path / "b.tar")]) == 2
+    assert "let it end in .zip" in capsys.readouterr().err

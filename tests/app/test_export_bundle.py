@@ -1,0 +1,24 @@
+"""The bundle on the Export page is what the command line writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from analysis.export import FigureChoices, bundle_bytes
+from app.widgets import bundling
+from glt.store import Run
+
+
+def test_the_page_makes_the_same_bytes(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+    run = make_run("ugs")
+    app = open_page("export", what="bundle", runs=run.name, columns="2")
+    assert not app.exception
+    assert bundling.MADE not in app.session_state
+    app.button(key="make-bundle").click().run(timeout=120)
+    assert not app.exception
+    assert app.session_state[bundling.MADE][1] == bundle_bytes([run], FigureChoices(columns=2))
+    assert any("Reproduction bundle" in block.value for block in app.code)
+    app.segmented_control(key="columns").set_value("1").run()
+    assert app.button(key="make-bundle")
