@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,9 @@ from numpy.typing import NDArray
 from glt.config import EdgeMaskKind
 
 BoolArray = NDArray[np.bool_]
+
+# Rounds whose counts are found together.
+BLOCK = 64
 
 
 def prune_count(rate: float, remaining: int) -> int:
@@ -32,9 +37,14 @@ def remaining_after(rate: float, total: int, rounds: int) -> int:
     >>> remaining_after(0.05, 10_556, 4)
     8600
     """
-    for _ in range(rounds):
-        total -= prune_count(rate, total)
-    return total
+    return _course(rate, total, -(-rounds // BLOCK) * BLOCK)[rounds]
+
+
+@lru_cache(maxsize=256)
+def _course(rate: float, total: int, rounds: int) -> tuple[int, ...]:
+    """Return what is left after 0 to `rounds` rounds: a forecast asks for every one of them."""
+    steps = accumulate(range(rounds), lambda left, _: left - prune_count(rate, left), initial=total)
+    return tuple(steps)
 
 
 def lowest(scores: NDArray[np.floating], count: int) -> NDArray[np.int64]:

@@ -76,3 +76,12 @@ def test_a_config_cannot_be_changed() -> None:
 def test_canonical_json_refuses_what_json_has_no_word_for() -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
         canonical_json({"loss": float("nan")})
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("rounds", 1_000), ("epochs", 1_000_000), ("retrain_epochs", 1_000_000), ("hidden", 65_536)]
+)
+def test_sizes_beyond_reason_are_refused_before_anything_starts(name: str, most: int) -> None:
+    assert getattr(make_config({name: most}), name) == most
+    with pytest.raises(ConfigError, match=f"{name} cannot be {most + 1}: input should be less than or equal to {most}"):
+        make_config({name: most + 1})

@@ -129,3 +129,10 @@ def test_a_pair_nests_when_both_masks_do() -> None:
     fewer_weights = weights.prune({"w": np.zeros(4)}, 0.5)
     assert Masks(fewer_edges, fewer_weights).within(Masks(edges, fewer_weights))
     assert not Masks(fewer_edges, weights).within(Masks(edges, fewer_weights))
+
+
+def test_a_course_of_many_rounds_goes_down_by_exact_counts() -> None:
+    left = 100_000
+    for number in range(200):
+        assert remaining_after(0.05, 100_000, number) == left
+        left -= prune_count(0.05, left)
