@@ -9,11 +9,12 @@ from glt import formats
 
 COUNT_LABELS = {
     "graph_sparsity": "Graph sparsity",
+    "entries_kept": "Entries kept (directed)",
     "edges_kept_either_way": "Edges kept, either way",
     "edges_kept_both_ways": "Edges kept, both ways",
     "edges_both_ways": "Edges (both ways)",
 }
-_SHARES = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
+_SHARES = ("graph_sparsity", "entries_kept", "edges_kept_either_way", "edges_kept_both_ways")
 
 
 def label(name: str) -> str:
