@@ -5,5 +5,6 @@ from __future__ import annotations
 from analysis.curves.ablation import ablation_figure
 from analysis.curves.figure import accuracy_figure
 from analysis.curves.pretraining import pretraining_figure
+from analysis.curves.trend import trend_figure
 
-__all__ = ["ablation_figure", "accuracy_figure", "pretraining_figure"]
+__all__ = ["ablation_figure", "accuracy_figure", "pretraining_figure", "trend_figure"]

@@ -7,6 +7,7 @@ from analysis.measures.measuring import MeasuredRound, measure, measure_graph, m
 from analysis.measures.nulls import random_survivors, random_twins
 from analysis.measures.registry import MEASURES, Measure, in_order
 from analysis.measures.table import At, measurement_table
+from analysis.measures.trend import trend_table
 
 __all__ = [
     "MEASURES",
@@ -22,4 +23,5 @@ __all__ = [
     "measurement_table",
     "random_survivors",
     "random_twins",
+    "trend_table",
 ]
