@@ -11,7 +11,7 @@ from analysis import published
 from analysis.measures import At, measurement_table, trend_table
 from analysis.measures.cache import shared_cache
 from app.views import measurements
-from app.widgets import measured_trend
+from app.widgets import computing, measured_trend
 from app.widgets.measured_table import HEADLINE, SLOW
 from glt.store import Run
 
@@ -70,3 +70,34 @@ def test_shares_are_numbers_in_percent(make_run: MakeRun) -> None:
     numbers = measured_trend.numbers(trend_table([make_run()], "largest_component_share"), "largest_component_share")
     assert numbers["Largest component (%)"][0] == pytest.approx(91.765, abs=1e-3)
     assert numbers["Edges kept, either way (%)"][0] == 100
+
+
+def test_betweenness_is_computed_on_demand_in_a_process_of_its_own(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run()
+    view = {"view": "elements", "round": "2", "precision": "sampled"}
+    app = open_page("measurements", **view)
+    assert not app.exception
+    assert [heading.value for heading in app.subheader] == ["Betweenness in round 2 of seed 0 is not computed yet"]
+    next(button for button in app.button if button.label == "Compute").click().run()
+    (computation,) = computing._computations().values()
+    computation.wait()
+    app = open_page("measurements", **view)
+    assert computation.failure == ""
+    assert computation.share == 1
+    table = app.dataframe[0].value
+    assert table["Rank, original"].tolist()[:3] == [1, 2, 3]
+    assert table["Change"].iloc[0] == pytest.approx(table["Pruned"].iloc[0] - table["Original"].iloc[0])
+    assert "SAMPLED" in app.caption[-1].value
+    edges = open_page("measurements", **view, elements="edges", rank="change").dataframe[0].value
+    assert set(edges["Survives"]) <= {"both ways", "one way"}
+
+
+def test_a_computation_can_be_stopped_and_says_why_it_failed() -> None:
+    endless = computing.Computation(["http.server", "0", "--bind", "127.0.0.1"])
+    assert endless.is_running
+    endless.stop()
+    endless.wait()
+    assert (endless.is_running, endless.failure) == (False, "")
+    failing = computing.Computation(["analysis", "betweenness", "no such run", "--round", "0"])
+    failing.wait()
+    assert "no such run" in failing.failure
