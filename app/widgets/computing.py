@@ -74,7 +74,9 @@ def panel(key: str, arguments: Sequence[str], what: str, seconds: float) -> None
         if key in known and known[key].failure:
             frame.failure(known[key].failure)
         st.subheader(f"{what} is not computed yet", anchor=False, width="content", text_alignment="center")
-        st.caption(f"It takes about {formats.duration(seconds)} of one core, and is kept for the next time.")
+        st.caption(
+            f"It takes about {formats.duration(seconds)} of one core, and is kept for the next time.", width="content"
+        )
         if st.button("Compute", type="primary", icon=":material/play_arrow:", key="start-computing"):
             known[key] = Computation(arguments)
             st.rerun()

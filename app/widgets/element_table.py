@@ -1,4 +1,4 @@
-"""Betweenness of every node and edge of one round, ranked, beside the original graph's; computed on demand."""
+"""Betweenness of every node and edge of one round, ranked, beside the original graph's, and degrees; on demand."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from analysis.measures.element_cache import known_betweenness
 from analysis.measures.element_tables import Order, edge_table, node_table
 from analysis.measures.elements import SAMPLE, Betweenness, seconds
 from analysis.measures.ranks import spearman
-from app.widgets import computing, controls, pickers, reading
+from app.widgets import computing, controls, degree_spread, pickers, reading
 from glt import formats
 from glt.data import Graph
 from glt.masks import EdgeMask
 from glt.store import Run
 from glt.training.tasks import message_graph
 
-ELEMENTS = {"nodes": "Nodes", "edges": "Edges"}
+ELEMENTS = {"nodes": "Nodes", "edges": "Edges", "degrees": "Degrees"}
 PRECISION = {"exact": "Exact", "sampled": f"Sampled ({formats.count(SAMPLE)} sources)"}
 ORDERS: dict[Order, str] = {"original": "Original", "pruned": "Pruned", "change": "Change"}
 SHOWN = 1000
@@ -45,6 +45,9 @@ def show(found: list[Run]) -> None:
     graph = message_graph(choice.run.config)
     mask = reading.edge_mask(choice.run, choice.seed, choice.round)
     whole = MeasuredGraph.of(graph)
+    if choice.elements == "degrees":
+        degree_spread.show(choice.run, choice.seed, choice.round, whole, mask)
+        return
     pruned = whole.keeping(mask.either_way())
     before, after = known_betweenness(whole, choice.sample), known_betweenness(pruned, choice.sample)
     if before is None or after is None:
@@ -60,6 +63,8 @@ def _choose(found: list[Run]) -> Choice:
         seed = pickers.pick_seed(run)
         number = pickers.pick_round([run.seed(seed)])
         elements = controls.segments("elements", "Of", ELEMENTS)
+        if elements == "degrees":
+            return Choice(run, seed, number, elements, "original", None)
         order = cast("Order", controls.segments("rank", "Ranked by", cast("dict[str, str]", ORDERS)))
         precision = controls.segments("precision", "Shortest paths", PRECISION)
     return Choice(run, seed, number, elements, order, SAMPLE if precision == "sampled" else None)

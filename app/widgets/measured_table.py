@@ -93,12 +93,17 @@ def as_read(
     for name in measures:
         halves = half_width(table[f"{name}_spread"], table["seeds"])
         cells = [wording.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
-        rows.append([wording.label(name), *cells])
+        rows.append([wording.label(name), *map(_unbroken, cells)])
         if name in printed:
             rows.append(_gray("in the paper", printed[name], graphs))
         if as_printed and name in as_printed:
             rows.append(_gray(f"printed under {names.dataset(dataset)}", as_printed[name], graphs))
     return pd.DataFrame(rows, columns=["Measure", *(_heading(graph) for graph in graphs)])
+
+
+def _unbroken(cell: str) -> str:
+    """Let a narrow column break a value before its interval only."""
+    return cell.replace(" ", "\N{NO-BREAK SPACE}").replace("\N{NO-BREAK SPACE}±", " ±")
 
 
 def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[str, str]]) -> list[str]:

@@ -101,3 +101,11 @@ def test_a_computation_can_be_stopped_and_says_why_it_failed() -> None:
     failing = computing.Computation(["analysis", "betweenness", "no such run", "--round", "0"])
     failing.wait()
     assert "no such run" in failing.failure
+
+
+def test_degrees_are_drawn_beside_the_original_and_a_twin(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run()
+    app = open_page("measurements", view="elements", elements="degrees", round="2")
+    assert not app.exception
+    assert not app.button
+    assert "Gini of degrees, in the order of the legend: 0.405" in app.caption[-1].value
