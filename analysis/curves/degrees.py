@@ -51,6 +51,6 @@ def _lines(graphs: Sequence[Degrees], dark: bool) -> Iterator[go.Scatter]:
             y=at_least,
             mode="lines",
             name=escape(graph.label),
-            line={"color": style.color(dark), "width": 2.2, "dash": graph.dash, "shape": "hv"},
+            line={"color": style.color(dark), "width": 2.2, "dash": graph.dash, "shape": "vh"},
             hovertemplate=f"<b>{escape(graph.label)}</b><br>%{{y:.3g}} % of nodes have %{{x}} or more<extra></extra>",
         )

@@ -15,6 +15,7 @@ from analysis.measures.nulls import random_twins
 from analysis.shared_graph import shared_graph
 from glt.data import Graph
 from glt.errors import ConfigError
+from glt.formats import percent
 from glt.masks import EdgeMask
 from glt.store import Run, SeedRun
 
@@ -38,7 +39,7 @@ class At:
     @property
     def words(self) -> str:
         """What is meant, in words."""
-        return f"round {self.round}" if self.round is not None else f"{self.graph_sparsity or 0:.1%} sparse"
+        return f"round {self.round}" if self.round is not None else f"{percent(self.graph_sparsity or 0.0)} sparse"
 
     def find(self, seed_run: SeedRun) -> int | None:
         """Return the round of one seed, None while it is not finished."""

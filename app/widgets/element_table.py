@@ -22,7 +22,7 @@ from glt.store import Run
 from glt.training.tasks import message_graph
 
 ELEMENTS = {"nodes": "Nodes", "edges": "Edges", "degrees": "Degrees"}
-PRECISION = {"exact": "Exact", "sampled": f"Sampled ({formats.count(SAMPLE)} sources)"}
+PRECISION = {"exact": "Exact", "sampled": "Sampled"}
 ORDERS: dict[Order, str] = {"original": "Original", "pruned": "Pruned", "change": "Change"}
 SHOWN = 1000
 

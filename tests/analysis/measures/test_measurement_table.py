@@ -77,6 +77,9 @@ def test_several_rounds_stand_side_by_side(make_run: Callable[..., Run]) -> None
         "Random pruning, round 1",
         "Random pruning, round 3",
     ]
+    near = measurement_table([make_run("admm", rounds=3)], [At(graph_sparsity=0.2), At(graph_sparsity=0.5)])
+    assert near["label"].tolist()[1:] == ["ADMM, 20.0 % sparse", "ADMM, 50.0 % sparse"]
+    assert near["rounds"].tolist()[1:] == [(1,), (3,)]
     assert table["entries_kept"].tolist()[1:3] == pytest.approx([0.8, 0.512], abs=1e-3)
 
 
