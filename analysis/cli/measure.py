@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add RUN, the round and the form of the output."""
+    """Add RUN, the round, what is measured and the form of the output."""
     add_round(parser)
+    parser.add_argument("--all", action="store_true", help="also what takes a minute or more on 20,000 nodes")
     add_json(parser)
 
 
@@ -26,7 +27,7 @@ def run(args: Namespace) -> int:
     from analysis.measures import measure_round
 
     seed_run = find_seed_run(args)
-    name, measured = seed_run.path.parent.name, measure_round(seed_run, args.round)
+    name, measured = seed_run.path.parent.name, measure_round(seed_run, args.round, slow=args.all)
     if args.json:
         place = {"run": name, "seed": seed_run.seed, "round": args.round}
         print_json(place | {part: _plain(values) for part, values in measured._asdict().items()})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.measuring import MeasuredRound, measure, measure_graph, measure_mask, measure_round
-from analysis.measures.nulls import random_survivors
+from analysis.measures.nulls import random_survivors, random_twins
 from analysis.measures.registry import MEASURES, Measure, in_order
 from analysis.measures.table import At, measurement_table
+from analysis.measures.trend import trend_table
 
 __all__ = [
     "MEASURES",
@@ -21,4 +22,6 @@ __all__ = [
     "measure_round",
     "measurement_table",
     "random_survivors",
+    "random_twins",
+    "trend_table",
 ]

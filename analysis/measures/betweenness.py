@@ -35,5 +35,8 @@ def mean_edge_betweenness(graph: MeasuredGraph) -> float:
     return graph.distances.total / (n * (n - 1) * graph.num_edges) if graph.num_edges else nan
 
 
-MEASURES.register(Measure("mean_node_betweenness", "Mean node betweenness", "", "seconds", 42, mean_node_betweenness))
-MEASURES.register(Measure("mean_edge_betweenness", "Mean edge betweenness", "", "seconds", 43, mean_edge_betweenness))
+for name, label, order, compute in (
+    ("mean_node_betweenness", "Mean node betweenness", 42, mean_node_betweenness),
+    ("mean_edge_betweenness", "Mean edge betweenness", 43, mean_edge_betweenness),
+):
+    MEASURES.register(Measure(name, label, "", "seconds", order, compute, family="distances"))

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from math import nan
 
-import numpy as np
-from scipy.sparse.csgraph import connected_components
-
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure
 
 
 def components(graph: MeasuredGraph) -> int:
     """How many connected components there are; every isolated node is one."""
-    return int(connected_components(graph.adjacency, directed=False)[0])
+    return int(graph.component.max(initial=-1)) + 1
 
 
 def largest_component_share(graph: MeasuredGraph) -> float:
     """Share of all nodes that lie in the largest connected component; NaN for a graph without nodes."""
-    _, component = connected_components(graph.adjacency, directed=False)
-    return int(np.bincount(component).max()) / graph.num_nodes if graph.num_nodes else nan
+    return int(graph.largest_component.size) / graph.num_nodes if graph.num_nodes else nan
 
 
 MEASURES.register(Measure("components", "Components", "", "instant", 21, components))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from analysis.measures.bfs import Distances, all_distances
 from analysis.measures.triangle_counts import count_triangles
@@ -17,17 +18,30 @@ from glt.masks import BoolArray
 
 @dataclass(frozen=True, eq=False)
 class MeasuredGraph:
-    """N nodes, [2, M] undirected simple edges (low, high) and [N] labels (-1 unknown); isolated nodes stay."""
+    """N nodes, [2, M] undirected simple edges (low, high) and [N] labels (-1 unknown); isolated nodes stay.
+
+    `source` is the graph of which this one is what pruning left, on the same nodes.
+    """
 
     num_nodes: int
     edges: IntArray
     labels: IntArray
+    source: MeasuredGraph | None = None
 
     @classmethod
     def of(cls, graph: Graph, kept: BoolArray | None = None) -> MeasuredGraph:
         """Return the graph with only the `kept` [E] undirected edges (all of them by default), on all its nodes."""
-        edges = graph.edges if kept is None else graph.edges[:, kept]
-        return cls(graph.num_nodes, edges, graph.labels)
+        whole = cls(graph.num_nodes, graph.edges, graph.labels)
+        return whole if kept is None else whole.keeping(kept)
+
+    def keeping(self, kept: BoolArray) -> MeasuredGraph:
+        """Return what is left when only the `kept` [M] edges are, with this graph as its original."""
+        return MeasuredGraph(self.num_nodes, self.edges[:, kept], self.labels, source=self)
+
+    @property
+    def original(self) -> MeasuredGraph:
+        """The graph before pruning; this graph itself when nothing says that it was pruned."""
+        return self if self.source is None else self.source
 
     @property
     def num_edges(self) -> int:
@@ -45,6 +59,17 @@ class MeasuredGraph:
         rows, columns = np.concatenate([self.edges, self.edges[::-1]], axis=1)
         ones = np.ones(rows.size, dtype=np.int8)
         return csr_array((ones, (rows, columns)), shape=(self.num_nodes, self.num_nodes))
+
+    @cached_property
+    def component(self) -> IntArray:
+        """Number of the connected component of every node, [N], counted from 0 by their lowest nodes."""
+        return np.asarray(connected_components(self.adjacency, directed=False)[1], dtype=np.int64)
+
+    @cached_property
+    def largest_component(self) -> IntArray:
+        """The nodes of the largest component, rising; of equally large ones, the one with the lowest node."""
+        sizes = np.bincount(self.component, minlength=1)
+        return np.flatnonzero(self.component == sizes.argmax())
 
     @cached_property
     def distances(self) -> Distances:

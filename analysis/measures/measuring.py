@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from analysis.measures.cache import MeasureCache, shared_cache
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import Measure, in_order
+from analysis.measures.registry import MEASURES, Measure, in_order
 from glt.data import Graph
 from glt.errors import DataError
 from glt.masks import BoolArray, EdgeMask
@@ -23,41 +24,60 @@ class MeasuredRound(NamedTuple):
     sparsified: Numbers
 
 
-def measure(graph: MeasuredGraph, cache: MeasureCache | None = None) -> Numbers:
-    """Return every registered measure of `graph`, by name and in the order of tables; NaN where undefined.
+def measure(
+    graph: MeasuredGraph, cache: MeasureCache | None = None, names: Collection[str] | None = None, slow: bool = False
+) -> Numbers:
+    """Return measures of `graph`, by name and in the order of tables; NaN where undefined.
 
-    What is not instant is looked up in `cache` (by default the one shared by this process) and kept there.
+    All that are not of cost "background", with `slow` those too, or exactly those in `names`. What is not instant is
+    looked up in `cache` (by default the one shared by this process) and kept there. Raises ConfigError for an unknown
+    name.
     """
-    known = _cached_values(graph, shared_cache() if cache is None else cache)
-    return {m.name: known[m.name] if m.name in known else m.compute(graph) for m in in_order()}
+    chosen = _chosen(names, slow)
+    known = _cached_values(graph, chosen, shared_cache() if cache is None else cache)
+    return {m.name: known[m.name] if m.name in known else m.compute(graph) for m in chosen}
 
 
-def measure_graph(graph: Graph, kept: BoolArray | None = None, cache: MeasureCache | None = None) -> Numbers:
-    """Return every measure of `graph` with only its `kept` [E] undirected edges; see `measure`."""
-    return measure(MeasuredGraph.of(graph, kept), cache)
+def measure_graph(
+    graph: Graph,
+    kept: BoolArray | None = None,
+    cache: MeasureCache | None = None,
+    names: Collection[str] | None = None,
+    slow: bool = False,
+) -> Numbers:
+    """Return measures of `graph` with only its `kept` [E] undirected edges; see `measure`."""
+    return measure(MeasuredGraph.of(graph, kept), cache, names, slow)
 
 
-def measure_mask(graph: Graph, mask: EdgeMask, cache: MeasureCache | None = None) -> Numbers:
-    """Return every measure of the edges that survive in at least one direction (the paper's convention).
+def measure_mask(
+    graph: Graph,
+    mask: EdgeMask,
+    cache: MeasureCache | None = None,
+    names: Collection[str] | None = None,
+    slow: bool = False,
+) -> Numbers:
+    """Return measures of the edges that survive in at least one direction (the paper's convention); see `measure`.
 
-    Both ways of counting stand first: `edges_both_ways`, the fractions `edges_kept_either_way` and
-    `edges_kept_both_ways`, and `graph_sparsity` over the mask's own entries. Raises DataError when the mask is
-    about another graph.
+    The ways of counting stand first: `edges_both_ways`, the fractions `edges_kept_either_way` and
+    `edges_kept_both_ways`, and `graph_sparsity` and `entries_kept` over the mask's own entries. Raises DataError when
+    the mask is about another graph.
     """
     if mask.num_edges != graph.num_edges:
         raise DataError(
             f"The mask is about {mask.num_edges} edges but {graph.name} has {graph.num_edges}: "
             "the run was made on another version of the data, so measure it with that one."
         )
-    return {**count_survivors(mask), **measure_graph(graph, mask.either_way(), cache)}
+    return {**count_survivors(mask), **measure_graph(graph, mask.either_way(), cache, names, slow)}
 
 
-def measure_round(seed_run: SeedRun, round: int, cache: MeasureCache | None = None) -> MeasuredRound:
+def measure_round(
+    seed_run: SeedRun, round: int, cache: MeasureCache | None = None, slow: bool = False
+) -> MeasuredRound:
     """Return the values of the run's graph and of what is left of it after `round`; raises StoreError, DataError."""
     mask = seed_run.masks(round).edges
     graph = message_graph(seed_run.config)
     full = EdgeMask.full(mask.kind, mask.num_edges)
-    return MeasuredRound(measure_mask(graph, full, cache), measure_mask(graph, mask, cache))
+    return MeasuredRound(measure_mask(graph, full, cache, slow=slow), measure_mask(graph, mask, cache, slow=slow))
 
 
 def count_survivors(mask: EdgeMask) -> Numbers:
@@ -65,20 +85,36 @@ def count_survivors(mask: EdgeMask) -> Numbers:
     either, both, total = int(mask.either_way().sum()), int(mask.both_ways().sum()), mask.num_edges
     return {
         "graph_sparsity": mask.sparsity,
+        "entries_kept": 1 - mask.sparsity,
         "edges_kept_either_way": either / total if total else 1.0,
         "edges_kept_both_ways": both / total if total else 1.0,
         "edges_both_ways": both,
     }
 
 
-def _cached_values(graph: MeasuredGraph, cache: MeasureCache) -> Numbers:
-    slow = [m for m in in_order() if m.cost != "instant"]
+def _chosen(names: Collection[str] | None, slow: bool) -> list[Measure]:
+    if names is not None:
+        return sorted((MEASURES.get(name) for name in names), key=lambda measure: (measure.order, measure.name))
+    return [measure for measure in in_order() if slow or measure.cost != "background"]
+
+
+def _cached_values(graph: MeasuredGraph, chosen: Sequence[Measure], cache: MeasureCache) -> Numbers:
     known = cache.get(graph.content_hash)
-    missing = {_key(m): m.compute(graph) for m in slow if _key(m) not in known}
-    if missing:
+    wanted = {measure.name: _key(measure, graph) for measure in chosen if measure.cost != "instant"}
+    lacking = [measure for measure in chosen if measure.name in wanted and wanted[measure.name] not in known]
+    if lacking:
+        missing = {_key(m, graph): m.compute(graph) for m in _with_families(lacking) if _key(m, graph) not in known}
         cache.put(graph.content_hash, missing)
-    return {m.name: {**known, **missing}[_key(m)] for m in slow}
+        known = {**known, **missing}
+    return {name: known[key] for name, key in wanted.items()}
 
 
-def _key(measure: Measure) -> str:
-    return f"{measure.name}@{measure.version}"
+def _with_families(measures: Sequence[Measure]) -> list[Measure]:
+    """Return these measures and those that share their slow part."""
+    families = {measure.family for measure in measures} - {""}
+    return [m for m in in_order() if m in measures or (m.family in families and m.cost != "instant")]
+
+
+def _key(measure: Measure, graph: MeasuredGraph) -> str:
+    key = f"{measure.name}@{measure.version}"
+    return f"{key} of {graph.original.content_hash}" if measure.against_original else key

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from glt.errors import ConfigError
-from glt.masks import BoolArray
+from glt.masks import BoolArray, EdgeMask
+
+DRAWS = 5
 
 
-def random_survivors(num_edges: int, kept: int, seed: int) -> BoolArray:
+def random_survivors(num_edges: int, kept: int, seed: int | Sequence[int]) -> BoolArray:
     """Return [num_edges] survivors, exactly `kept` of them, drawn uniformly with `seed`.
 
     Undirected edges are drawn, so the graph has the density of the one it is compared with; the paper's random
@@ -23,3 +27,16 @@ def random_survivors(num_edges: int, kept: int, seed: int) -> BoolArray:
     survivors = np.zeros(num_edges, dtype=np.bool_)
     survivors[chosen] = True
     return survivors
+
+
+def random_twins(masks: Sequence[tuple[int, EdgeMask]], draws: int = DRAWS) -> list[EdgeMask]:
+    """Return undirected masks drawn at random, each as dense as one of the (seed, mask) pairs: `draws` or one a pair.
+
+    What a pair gives depends on its seed and its density alone.
+    """
+    rounds = range(-(-draws // len(masks))) if masks else ()
+    return [
+        EdgeMask("undirected", random_survivors(mask.num_edges, int(mask.either_way().sum()), [seed, draw]))
+        for draw in rounds
+        for seed, mask in masks
+    ]

@@ -24,5 +24,8 @@ def average_path_length(graph: MeasuredGraph) -> float:
     return distances.total / distances.pairs if distances.pairs else nan
 
 
-MEASURES.register(Measure("reach", "Reach", "share of pairs", "seconds", 30, reach))
-MEASURES.register(Measure("average_path_length", "Average path length", "edges", "seconds", 31, average_path_length))
+for name, label, unit, order, compute in (
+    ("reach", "Reach", "share of pairs", 30, reach),
+    ("average_path_length", "Average path length", "edges", 31, average_path_length),
+):
+    MEASURES.register(Measure(name, label, unit, "seconds", order, compute, family="distances"))

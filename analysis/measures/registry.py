@@ -18,8 +18,9 @@ class Measure:
 
     `compute` has the definition, its source and its traps in its docstring. `unit` is "" for a pure number.
     `cost` is what PubMed (20 k nodes, 44 k edges) takes: "instant" (under .1 s, never cached), "seconds", or
-    "background" (longer). `version` goes up when a correction changes values, so that cached ones are not used.
-    `order` places it in tables.
+    "background" (longer, computed on demand only). `version` goes up when a correction changes values, so that cached
+    ones are not used. `order` places it in tables. Measures of one `family` share their slow part: asked for one, all
+    are computed. A measure that compares with `graph.original` says so by `against_original`.
     """
 
     name: str
@@ -29,6 +30,8 @@ class Measure:
     order: int
     compute: Callable[[MeasuredGraph], float]
     version: int = 1
+    family: str = ""
+    against_original: bool = False
 
     @property
     def definition(self) -> str:

@@ -11,10 +11,11 @@ import numpy as np
 
 from analysis.measures.cache import MeasureCache
 from analysis.measures.measuring import Numbers, measure_mask
-from analysis.measures.nulls import random_survivors
+from analysis.measures.nulls import random_twins
 from analysis.shared_graph import shared_graph
 from glt.data import Graph
 from glt.errors import ConfigError
+from glt.formats import percent
 from glt.masks import EdgeMask
 from glt.store import Run, SeedRun
 
@@ -34,6 +35,11 @@ class At:
     def __post_init__(self) -> None:
         if (self.round is None) == (self.graph_sparsity is None):
             raise ConfigError("A measurement table needs either a round or a graph sparsity: give one of them.")
+
+    @property
+    def words(self) -> str:
+        """What is meant, in words."""
+        return f"round {self.round}" if self.round is not None else f"{percent(self.graph_sparsity or 0.0)} sparse"
 
     def find(self, seed_run: SeedRun) -> int | None:
         """Return the round of one seed, None while it is not finished."""
@@ -59,64 +65,72 @@ class Row:
 
 def measurement_table(
     runs: Sequence[Run],
-    at: At,
+    at: At | Sequence[At],
     *,
     seeds: Sequence[int] | None = None,
     null: bool = False,
     published: Published | None = None,
     cache: MeasureCache | None = None,
+    slow: bool = False,
     on_progress: Callable[[float], None] | None = None,
 ) -> pd.DataFrame:
-    """Return the original graph's row and one a run, all of the same data set.
+    """Return the original graph's row and one a run and round, all of the same data set.
 
     Columns: `kind` (original, run, null), `label`, `run`, `method`, `rounds` (tuple), `seeds` (how many graphs are
     averaged, 0 while none is finished), then for every count and measure `x` its mean `x`, `x_spread` (standard
     deviation over seeds, NaN for fewer than two) and `x_published` where `published` (measure -> original or
     method -> value, as `analysis.published.measurements` gives it) knows it. `null` adds after each run as many
-    randomly kept edges. `on_progress` is called with the fraction done.
+    randomly kept edges, five draws or one a seed; `slow` adds the measures of cost "background". `on_progress` is
+    called with the fraction done.
 
     Raises ConfigError when the runs are of several data sets, StoreError and DataError when masks cannot be read.
     """
     import pandas as pd
 
     graph = shared_graph(runs, "A table of measurements")
-    rows = list(_rows(graph, runs, at, seeds, null, cache))
+    ats = [at] if isinstance(at, At) else list(at)
+    rows = list(_rows(_Measuring(graph, cache, slow), runs, ats, seeds, null))
     report = _Progress(sum(len(row.samples) for row in rows), on_progress)
     return pd.DataFrame([_values(row, published or {}, report) for row in rows])
 
 
+@dataclass(frozen=True)
+class _Measuring:
+    """What turns a mask into a sample that is measured when its turn comes."""
+
+    graph: Graph
+    cache: MeasureCache | None
+    slow: bool
+
+    def later(self, mask: EdgeMask) -> Callable[[], Numbers]:
+        return lambda: measure_mask(self.graph, mask, self.cache, slow=self.slow)
+
+
 def _rows(
-    graph: Graph, runs: Sequence[Run], at: At, seeds: Sequence[int] | None, null: bool, cache: MeasureCache | None
+    measuring: _Measuring, runs: Sequence[Run], ats: Sequence[At], seeds: Sequence[int] | None, null: bool
 ) -> Iterator[Row]:
     from analysis.tables.labels import run_labels
 
-    full = EdgeMask.full("undirected", graph.num_edges)
-    yield Row("original", "Original", "original", [lambda: measure_mask(graph, full, cache)])
+    full = EdgeMask.full("undirected", measuring.graph.num_edges)
+    yield Row("original", "Original", "original", [measuring.later(full)])
     labels = run_labels(runs)
     for run in runs:
-        chosen = _chosen(run, at, seeds)
-        masks = {seed_run.seed: seed_run.masks(number).edges for seed_run, number in chosen}
-        rounds = tuple(sorted({number for _, number in chosen}))
-        samples = [_measuring(graph, mask, cache) for mask in masks.values()]
-        yield Row("run", labels[run.name], run.config.method, samples, run.name, rounds)
-        if null:
-            drawn = [_measuring_null(graph, mask, seed, cache) for seed, mask in masks.items()]
-            yield Row("null", f"As many edges as {labels[run.name]}, at random", "null", drawn, run.name, rounds)
+        for at in ats:
+            chosen = _chosen(run, at, seeds)
+            masks = [(seed_run.seed, seed_run.masks(number).edges) for seed_run, number in chosen]
+            rounds = tuple(sorted({number for _, number in chosen}))
+            label = labels[run.name] + (f", {at.words}" if len(ats) > 1 else "")
+            samples = [measuring.later(mask) for _, mask in masks]
+            yield Row("run", label, run.config.method, samples, run.name, rounds)
+            if null:
+                twins = [measuring.later(mask) for mask in random_twins(masks)]
+                yield Row("null", f"As many edges as {label}, at random", "null", twins, run.name, rounds)
 
 
 def _chosen(run: Run, at: At, seeds: Sequence[int] | None) -> list[tuple[SeedRun, int]]:
     wanted = [seed for seed in run.seeds() if seeds is None or seed in seeds]
     found = [(run.seed(seed), at.find(run.seed(seed))) for seed in wanted]
     return [(seed_run, number) for seed_run, number in found if number is not None]
-
-
-def _measuring(graph: Graph, mask: EdgeMask, cache: MeasureCache | None) -> Callable[[], Numbers]:
-    return lambda: measure_mask(graph, mask, cache)
-
-
-def _measuring_null(graph: Graph, mask: EdgeMask, seed: int, cache: MeasureCache | None) -> Callable[[], Numbers]:
-    survivors = random_survivors(graph.num_edges, int(mask.either_way().sum()), seed)
-    return _measuring(graph, EdgeMask("undirected", survivors), cache)
 
 
 class _Progress:

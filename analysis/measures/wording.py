@@ -9,11 +9,22 @@ from glt import formats
 
 COUNT_LABELS = {
     "graph_sparsity": "Graph sparsity",
+    "entries_kept": "Entries kept (directed)",
     "edges_kept_either_way": "Edges kept, either way",
     "edges_kept_both_ways": "Edges kept, both ways",
     "edges_both_ways": "Edges (both ways)",
 }
-_SHARES = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
+_SHARES = ("graph_sparsity", "entries_kept", "edges_kept_either_way", "edges_kept_both_ways")
+_COUNTED = (
+    "nodes",
+    "edges",
+    "edges_both_ways",
+    "isolated_nodes",
+    "components",
+    "triangles",
+    "largest_degree",
+    "largest_core",
+)
 
 
 def label(name: str) -> str:
@@ -32,6 +43,15 @@ def is_share(name: str) -> bool:
     (True, False)
     """
     return name in _SHARES or (name not in COUNT_LABELS and MEASURES.get(name).unit.startswith("share"))
+
+
+def is_counted(name: str) -> bool:
+    """Say whether a measure counts something, so that only its means have decimals.
+
+    >>> is_counted("triangles"), is_counted("mean_degree")
+    (True, False)
+    """
+    return name in _COUNTED
 
 
 def value(name: str, number: float) -> str:

@@ -53,18 +53,20 @@ def _paper(table: pd.DataFrame, name: str) -> list[str]:
 
 
 def _closest(table: pd.DataFrame, name: str) -> int | None:
-    if name in COUNTS or len(table) < 3:
+    if name in (*COUNTS, "entries_kept") or len(table) < 3:
         return None
     distance = (table[name] - table[name].iloc[0]).abs().iloc[1:]
-    return None if distance.isna().all() else int(distance.to_numpy().argmin()) + 1
+    return None if distance.isna().all() else int(np.nanargmin(distance.to_numpy())) + 1
 
 
 def _scale(name: str, original: float) -> tuple[float, int, str]:
     if wording.is_share(name):
         return 100.0, 1, r" (\%)"
+    if wording.is_counted(name):
+        return 1.0, 0 if abs(original) >= 100 else 1, ""
     if original and abs(original) < 0.01:
         return SMALL, 3, r" ($\times 10^{-3}$)"
-    return 1.0, 0 if abs(original) >= 100 else 2 if abs(original) >= 1 else 4, ""
+    return 1.0, 0 if abs(original) >= 100 else 2 if abs(original) > 1 else 4, ""
 
 
 def _caption(table: pd.DataFrame, dataset: str, note: str) -> str:

@@ -58,6 +58,16 @@ def test_seed_and_path_choose_what_is_measured(make_run: MakeRun, capsys: Captur
     assert document["sparsified"]["graph_sparsity"] == pytest.approx(0.36, abs=1e-3)
 
 
+def test_json_adds_what_came_later_and_slow_ones_on_demand(make_run: MakeRun, capsys: Capture) -> None:
+    path = str(make_run().path)
+    assert main(["measure", path, "--round", "2", "--json"]) == 0
+    usual = json.loads(capsys.readouterr().out)["sparsified"]
+    assert {"entries_kept", "pagerank_spearman", "algebraic_connectivity", "bridge_share"} <= usual.keys()
+    assert main(["measure", path, "--round", "2", "--json", "--all"]) == 0
+    everything = json.loads(capsys.readouterr().out)["sparsified"]
+    assert everything.keys() - usual.keys() == {"mean_effective_resistance"}
+
+
 def test_without_json_a_table_is_printed(make_run: MakeRun, capsys: Capture) -> None:
     assert main(["measure", str(make_run().path), "--round", "1"]) == 0
     text = capsys.readouterr().out

@@ -89,6 +89,17 @@ def test_the_closest_to_the_original_is_bold(make_run: Callable[..., Run]) -> No
     assert bold == [False, False, False, True]
 
 
+def test_counts_have_the_decimals_of_their_means_and_unknown_values_are_not_bold(make_run: Callable[..., Run]) -> None:
+    table = measurement_table([make_run("ugs", seeds=(0, 1)), make_run("random")], At(round=1))
+    table["isolated_nodes"] = [0, 12.5, 9]
+    latex = measurements_latex(table, "cora", shown=["isolated_nodes", "reach"])
+    assert cells(latex, "Isolated nodes")[1] == "$0.0$"
+    assert cells(latex, "Isolated nodes")[2].startswith("$12.5")
+    table["reach"] = [0.84, float("nan"), 0.7]
+    bold = [r"\mathbf" in cell for cell in cells(measurements_latex(table, "cora", shown=["reach"]), "Reach")]
+    assert bold == [False, False, False, True]
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
 def test_latex_takes_both_tables(make_run: Callable[..., Run], tmp_path: Path) -> None:
     runs = [make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(0, 1))]

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.measures import MeasuredGraph, measure_graph
+from analysis import published
+from analysis.measures import MeasuredGraph, measure_graph, measure_mask, random_survivors
 from glt.data import Graph, load_graph
+from glt.masks import EdgeMask
 
 GOLDEN = {
     "cora": (2708, 5278, 0, "0.240673", "0.0016528", "0.0010069"),
@@ -62,3 +64,66 @@ def test_kept_edges_are_what_is_measured(graph: Graph) -> None:
     assert found["nodes"] == graph.num_nodes
     assert found["triangles"] == measure_graph(graph, kept)["triangles"] < 1630
     assert MeasuredGraph.of(graph, kept).content_hash != MeasuredGraph.of(graph).content_hash
+
+
+# The paper removes 48.67 % of the directed entries and keeps an edge that survives either way; values over 5 seeds.
+RANDOM_ROW = {
+    "cora": ((0.1531, 0.0053), 0.00155, 0.00121),
+    "citeseer": ((0.0842, 0.0046), 0.00070, 0.00073),
+    "pubmed": ((0.0359, 0.0007), 0.00022, 0.00015),
+}
+PAPER_SPARSITY = 0.4867
+SEEDS = range(5)
+
+
+@pytest.mark.parametrize("name", RANDOM_ROW)
+def test_the_papers_random_row_is_directed_pruning_and_union(name: str, graph: Graph) -> None:
+    found = [measure_mask(graph, entries_at_random(graph.num_edges, seed)) for seed in SEEDS]
+    (clustering, spread), node_mean, edge_mean = RANDOM_ROW[name]
+    assert mean(found, "edges_kept_either_way") == pytest.approx(1 - PAPER_SPARSITY**2, abs=0.01)
+    assert mean(found, "average_clustering") == pytest.approx(clustering, abs=2 * spread)
+    assert mean(found, "mean_node_betweenness") == pytest.approx(node_mean, abs=5e-5)
+    assert mean(found, "mean_edge_betweenness") == pytest.approx(edge_mean, abs=5e-5)
+    printed_by_the_paper = published.measurements(name)["average_clustering"]["random"]
+    assert mean(found, "average_clustering") == pytest.approx(printed_by_the_paper, abs=2 * spread)
+
+
+def entries_at_random(num_edges: int, seed: int) -> EdgeMask:
+    entries = 2 * num_edges
+    return EdgeMask("directed", random_survivors(entries, entries - int(PAPER_SPARSITY * entries), seed))
+
+
+def mean(found: list[dict[str, float]], name: str) -> float:
+    return float(np.mean([numbers[name] for numbers in found]))
+
+
+@pytest.mark.parametrize("name", ["cora"])
+def test_what_directed_and_undirected_random_pruning_leave_of_cora(graph: Graph) -> None:
+    kept = graph.num_edges - int(PAPER_SPARSITY * graph.num_edges)
+    union = [measure_mask(graph, entries_at_random(graph.num_edges, seed), slow=True) for seed in SEEDS]
+    apart = [measure_graph(graph, random_survivors(graph.num_edges, kept, seed), slow=True) for seed in SEEDS]
+    whole = [measure_graph(graph, slow=True)]
+    for measure, values in {
+        "components": (78, 263, 623),
+        "largest_component_share": (0.918, 0.834, 0.663),
+        "isolated_nodes": (0, 168, 478),
+        "mean_degree": (3.90, 2.97, 2.00),
+        "average_path_length": (6.35, 7.12, 8.65),
+        "reach": (0.841, 0.686, 0.430),
+        "triangles": (1630, 724, 232),
+        "largest_core": (4, 3.8, 3.0),
+        "pagerank_spearman": (1, 0.826, 0.655),
+        "degree_spearman": (1, 0.881, 0.728),
+        "bridge_share": (0.087, 0.169, 0.355),
+        "mean_effective_resistance": (1.61, 2.24, 3.40),
+    }.items():
+        assert [mean(found, measure) for found in (whole, union, apart)] == pytest.approx(values, rel=0.12)
+
+
+HOMOPHILY = {"cora": 0.810, "citeseer": 0.736, "pubmed": 0.802}
+
+
+@pytest.mark.parametrize("name", HOMOPHILY)
+def test_homophily_of_the_planetoid_graphs(name: str, graph: Graph) -> None:
+    found = measure_graph(graph, names=["edge_homophily"])
+    assert found["edge_homophily"] == pytest.approx(HOMOPHILY[name], abs=5e-4)

@@ -2,19 +2,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from analysis import published
 from analysis.measures import (
     At,
+    MeasuredGraph,
     MeasuredRound,
+    measure,
     measure_mask,
     measure_round,
     measurement_table,
     random_survivors,
     wording,
 )
+from analysis.measures.cache import MeasureCache
 from glt import formats
 from glt.data import load_graph
 from glt.errors import ConfigError, DataError, StoreError
@@ -56,6 +60,53 @@ def test_null_row_has_as_many_edges_and_is_the_same_again(make_run: Callable[...
     assert first["edges"][1] == first["edges"][2]
     assert first["triangles"][1] != first["triangles"][2]
     assert measurement_table([run], At(round=2), null=True).equals(first)
+
+
+def test_null_is_drawn_several_times_whatever_the_number_of_seeds(make_run: Callable[..., Run]) -> None:
+    table = measurement_table([make_run(seeds=(0, 1))], At(round=2), null=True)
+    assert table["seeds"].tolist() == [1, 2, 6]
+    assert table["edges"][2] == pytest.approx(table["edges"][1])
+    assert table["triangles_spread"][2] > 0
+
+
+def test_several_rounds_stand_side_by_side(make_run: Callable[..., Run]) -> None:
+    table = measurement_table([make_run(rounds=3), make_run("random", rounds=3)], [At(round=1), At(round=3)])
+    assert table["label"].tolist()[1:] == [
+        "UGS, round 1",
+        "UGS, round 3",
+        "Random pruning, round 1",
+        "Random pruning, round 3",
+    ]
+    near = measurement_table([make_run("admm", rounds=3)], [At(graph_sparsity=0.2), At(graph_sparsity=0.5)])
+    assert near["label"].tolist()[1:] == ["ADMM, 20.0 % sparse", "ADMM, 50.0 % sparse"]
+    assert near["rounds"].tolist()[1:] == [(1,), (3,)]
+    assert table["entries_kept"].tolist()[1:3] == pytest.approx([0.8, 0.512], abs=1e-3)
+
+
+def test_slow_measures_are_taken_only_when_asked_for(make_run: Callable[..., Run]) -> None:
+    run = make_run()
+    assert "mean_effective_resistance" not in measurement_table([run], At(round=1))
+    asked = measurement_table([run], At(round=1), slow=True)
+    assert asked["mean_effective_resistance"][0] == pytest.approx(1.606, abs=1e-3)
+
+
+def test_orders_are_held_against_the_original(make_run: Callable[..., Run]) -> None:
+    before, after = measure_round(make_run(rounds=3).seed(0), 3)
+    assert before["pagerank_spearman"] == before["degree_spearman"] == 1
+    assert 0.5 < after["pagerank_spearman"] < 0.95
+
+
+def test_measures_of_one_family_are_taken_together(tmp_path: Path) -> None:
+    graph, cache = MeasuredGraph.of(load_graph("cora")), MeasureCache(tmp_path)
+    assert set(measure(graph, cache, names=["reach"])) == {"reach"}
+    assert set(cache.get(graph.content_hash)) == {
+        "reach@1",
+        "average_path_length@1",
+        "mean_node_betweenness@1",
+        "mean_edge_betweenness@1",
+    }
+    with pytest.raises(ConfigError, match="reach"):
+        measure(graph, cache, names=["reech"])
 
 
 def test_unfinished_rounds_and_other_seeds_are_left_out(make_run: Callable[..., Run]) -> None:

@@ -1,0 +1,56 @@
+"""Betweenness of nodes and edges kept in the user's cache folder by the content of the graph."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from analysis.measures.elements import Betweenness
+from analysis.measures.graph import MeasuredGraph
+from glt.data.planetoid_files import cache_folder
+
+VERSION = 1
+
+_log = logging.getLogger(__name__)
+
+
+def known_betweenness(graph: MeasuredGraph, sample: int | None = None) -> Betweenness | None:
+    """Return what was kept for a graph, None for nothing or a file that cannot be read; nothing is unpickled."""
+    try:
+        with _path(graph, sample).open("rb") as file, np.load(file, allow_pickle=False) as held:
+            found = Betweenness(held["nodes"], held["edges"], int(held["sources"]))
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
+        return None
+    fits = found.nodes.shape == (graph.num_nodes,) and found.edges.shape == (graph.num_edges,)
+    return found if fits and found.nodes.dtype == found.edges.dtype == np.float64 else None
+
+
+def keep_betweenness(graph: MeasuredGraph, found: Betweenness, sample: int | None = None) -> None:
+    """Keep values for a graph; the file is replaced in one step, and one that cannot be written is left out."""
+    path = _path(graph, sample)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, found)
+    except OSError as error:
+        _log.warning("Betweenness is not kept: %s (%s).", path.parent, error.strerror)
+
+
+def _write(path: Path, found: Betweenness) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, nodes=found.nodes, edges=found.edges, sources=found.sources)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _path(graph: MeasuredGraph, sample: int | None) -> Path:
+    how = "exact" if sample is None or sample >= graph.num_nodes else f"sampled-{sample}"
+    return cache_folder() / "betweenness" / f"{graph.content_hash}-{how}-{VERSION}.npz"

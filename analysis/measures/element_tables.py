@@ -1,0 +1,68 @@
+"""Nodes and edges ranked by betweenness, before and after pruning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.measures.elements import Betweenness
+from analysis.measures.graph import MeasuredGraph
+from glt.data import Graph
+from glt.masks import EdgeMask
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+Order = Literal["original", "pruned", "change"]
+
+REMOVED, ONE_WAY, BOTH_WAYS = "removed", "one way", "both ways"
+
+
+def node_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness, order: Order) -> pd.DataFrame:
+    """Return one row a node, ranked: `node`, `label`, degrees and betweenness in both graphs, `change`, both ranks.
+
+    `order` is the betweenness in the original or the pruned graph, largest first, or the size of the change.
+    """
+    import pandas as pd
+
+    whole = MeasuredGraph.of(graph)
+    pruned = whole.keeping(mask.either_way())
+    table = pd.DataFrame(
+        {
+            "node": np.arange(graph.num_nodes),
+            "label": graph.labels,
+            "degree_original": whole.degrees,
+            "degree_pruned": pruned.degrees,
+            **_values(before.nodes, after.nodes),
+        }
+    )
+    return _ranked(table, order)
+
+
+def edge_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness, order: Order) -> pd.DataFrame:
+    """Return one row an edge of the original graph, ranked: its ends, whether it survives, betweenness, both ranks.
+
+    A removed edge has no betweenness in the pruned graph (NaN) and no change.
+    """
+    import pandas as pd
+
+    kept = mask.either_way()
+    pruned = np.full(graph.num_edges, np.nan)
+    pruned[kept] = after.edges
+    survives = np.where(mask.both_ways(), BOTH_WAYS, np.where(kept, ONE_WAY, REMOVED))
+    ends = {"low": graph.edges[0], "high": graph.edges[1], "survives": survives}
+    return _ranked(pd.DataFrame({**ends, **_values(before.edges, pruned)}), order)
+
+
+def _values(before: FloatArray, after: FloatArray) -> dict[str, FloatArray]:
+    return {"original": before, "pruned": after, "change": after - before}
+
+
+def _ranked(table: pd.DataFrame, order: Order) -> pd.DataFrame:
+    ranks = {f"rank_{name}": table[name].rank(method="min", ascending=False) for name in ("original", "pruned")}
+    table = table.assign(**ranks)
+    wanted = table["change"].abs() if order == "change" else table[order]
+    return table.iloc[np.argsort(-wanted.fillna(-1.0).to_numpy(), kind="stable")].reset_index(drop=True)

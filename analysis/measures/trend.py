@@ -1,0 +1,95 @@
+"""How a measure moves from round to round: a curve a run, beside what random pruning to the same density gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.measures.cache import MeasureCache
+from analysis.measures.measuring import Numbers, measure_mask
+from analysis.measures.nulls import random_twins
+from analysis.measures.wording import COUNT_LABELS
+from analysis.shared_graph import shared_graph
+from glt.masks import EdgeMask
+from glt.store import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEPT = "edges_kept_either_way"
+
+
+@dataclass(frozen=True)
+class _Point:
+    kind: str
+    run: Run
+    round: int
+    masks: Sequence[EdgeMask]
+
+
+def trend_table(
+    runs: Sequence[Run],
+    name: str,
+    *,
+    null: bool = False,
+    cache: MeasureCache | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> pd.DataFrame:
+    """Return one row a run and finished round for the measure or count `name`, all runs on one graph.
+
+    Columns: `kind` (run, null), `run`, `label`, `method`, `round`, `kept` (undirected edges kept, mean over seeds),
+    `mean`, `low` and `high` (95% t interval, NaN for one seed), `seeds` (graphs behind the mean) and `original` (the
+    unpruned graph's value). With `null`, every pruned round has a second row: as many edges drawn at random, five draws
+    or one a seed. Raises ConfigError for an unknown name or runs on several graphs, StoreError and DataError when masks
+    cannot be read.
+    """
+    import pandas as pd
+
+    from analysis.tables.labels import run_labels
+
+    graph, labels = shared_graph(runs, "A trend of measurements"), run_labels(runs)
+    names = [] if name in COUNT_LABELS else [name]
+    original = measure_mask(graph, EdgeMask.full("undirected", graph.num_edges), cache, names)[name]
+    total = sum(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds())
+    rows, done = [], 0
+    for point in _points(runs, null):
+        measured = [measure_mask(graph, mask, cache, names) for mask in point.masks]
+        label = labels[point.run.name]
+        rows.append(_row(point, label, measured, name) | {"original": original})
+        done += len(point.masks) if point.kind == "run" else 0
+        if on_progress is not None:
+            on_progress(done / total)
+    return pd.DataFrame(rows)
+
+
+def _points(runs: Sequence[Run], null: bool) -> Iterator[_Point]:
+    for run in runs:
+        seeds = [run.seed(seed) for seed in run.seeds()]
+        for number in range(max((seed.whole_rounds() for seed in seeds), default=0)):
+            masks = [(seed.seed, seed.masks(number).edges) for seed in seeds if seed.whole_rounds() > number]
+            yield _Point("run", run, number, [mask for _, mask in masks])
+            if null and number:
+                yield _Point("null", run, number, random_twins(masks))
+
+
+def _row(point: _Point, label: str, measured: Sequence[Numbers], name: str) -> dict[str, Any]:
+    from analysis.tables.statistics import half_width
+
+    values = np.array([numbers[name] for numbers in measured], dtype=np.float64)
+    spread = values.std(ddof=1) if values.size > 1 else np.nan
+    half = float(half_width(spread, values.size))
+    return {
+        "kind": point.kind,
+        "run": point.run.name,
+        "label": label,
+        "method": point.run.config.method,
+        "round": point.round,
+        "kept": float(np.mean([numbers[KEPT] for numbers in measured])),
+        "mean": float(values.mean()),
+        "low": float(values.mean()) - half,
+        "high": float(values.mean()) + half,
+        "seeds": values.size,
+    }

@@ -1,0 +1,138 @@
+"""The measurements of the chosen runs and rounds: what matters first, the paper's table, the rest folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis import names, published
+from analysis.measures import in_order, wording
+from analysis.shared_graph import printed_measurements, training_part
+from analysis.tables.caption import averaged_over
+from analysis.tables.statistics import half_width
+from app.widgets import controls, frame, measuring, pickers
+from glt import formats
+from glt.store import Run
+
+HEADLINE = (
+    "entries_kept",
+    "edges_kept_either_way",
+    "edges_kept_both_ways",
+    "isolated_nodes",
+    "largest_component_share",
+    "reach",
+    "average_path_length",
+    "average_clustering",
+    "edge_homophily",
+    "pagerank_spearman",
+)
+SLOW = "Measure the slow ones too"
+Printed = Mapping[str, Mapping[str, float]]
+
+
+def choose(runs: Sequence[Run]) -> list[int]:
+    """Choose a round and any others to stand beside it."""
+    number = pickers.pick_any_round(runs)
+    last = max(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1
+    if last < 1:
+        return [number]
+    options = {str(other): str(other) for other in range(last + 1)}
+    kept = st.session_state.get("also") or []
+    with st.popover(f"Other rounds · {len(kept)}" if kept else "Other rounds", key="pick-rounds"):
+        also = controls.several("also", "Rounds beside it", options, [], width=320)
+    return sorted({number, *map(int, also)})
+
+
+def show(runs: list[Run], rounds: Sequence[int], null: bool) -> None:
+    """Show the tables; what must be measured first shows how far it is."""
+    table = measuring.table_of(runs, rounds, null)
+    printed = printed_measurements(runs[0].config)
+    _figures("measurements", as_read(table, HEADLINE, {}))
+    st.caption(_caption(runs, rounds, table))
+    if printed:
+        _papers(runs[0].config.dataset, table, printed)
+    _others(runs, rounds, null, table, set(HEADLINE) | set(printed))
+    with st.expander("What each of them means", icon=":material/menu_book:", key="definitions"):
+        told = [f"- **{each.label}**: {frame.plain(each.definition)}" for each in in_order()]
+        st.markdown("\n".join(told))
+
+
+def _papers(dataset: str, table: pd.DataFrame, printed: Printed) -> None:
+    st.markdown(f"**The paper's table** :gray[{published.MEASUREMENT_TABLE.split(' (')[0]}]")
+    as_printed = published.measurements(dataset, as_printed=True) if published.swapped(dataset) else {}
+    _figures("paper-table", as_read(table, published.MEASUREMENT_ROWS, printed, as_printed, dataset))
+    notes = [published.measured_at(dataset), *([published.SWAP_NOTE] if as_printed else [])]
+    st.caption(" ".join(notes))
+
+
+def _others(runs: list[Run], rounds: Sequence[int], null: bool, table: pd.DataFrame, shown: set[str]) -> None:
+    waiting = [measure.label.lower() for measure in in_order() if measure.cost == "background"]
+    with st.expander("All other measures", icon=":material/more_horiz:", key="other-measures"):
+        told = f"Seconds on Cora, a minute or more a graph on PubMed: {', '.join(waiting)}."
+        if controls.switch("slow", SLOW, help=told):
+            table = measuring.table_of(runs, rounds, null, slow=True)
+        _figures("others", as_read(table, [name for name in _names(table) if name not in shown], {}))
+
+
+def _figures(key: str, read: pd.DataFrame) -> None:
+    with st.container(key=f"figures-{key}"):
+        st.table(read, border="horizontal", hide_index=True, width="content")
+
+
+def as_read(
+    table: pd.DataFrame, measures: Iterable[str], printed: Printed, as_printed: Printed | None = None, dataset: str = ""
+) -> pd.DataFrame:
+    """Return one row a measure and one column a graph, as people read them; the paper's values in rows of their own.
+
+    `printed` are the paper's values of this graph, `as_printed` those that stand under the name of `dataset` there.
+    """
+    graphs = table.to_dict("records")
+    rows: list[list[str]] = []
+    for name in measures:
+        halves = half_width(table[f"{name}_spread"], table["seeds"])
+        cells = [wording.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
+        rows.append([wording.label(name), *map(_unbroken, cells)])
+        if name in printed:
+            rows.append(_gray("in the paper", printed[name], graphs))
+        if as_printed and name in as_printed:
+            rows.append(_gray(f"printed under {names.dataset(dataset)}", as_printed[name], graphs))
+    return pd.DataFrame(rows, columns=["Measure", *(_heading(graph) for graph in graphs)])
+
+
+def _unbroken(cell: str) -> str:
+    """Let a narrow column break a value before its interval only."""
+    return cell.replace(" ", "\N{NO-BREAK SPACE}").replace("\N{NO-BREAK SPACE}±", " ±")
+
+
+def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[str, str]]) -> list[str]:
+    found = [values.get(graph["method"]) for graph in graphs]
+    cells = [formats.MISSING if value is None else f"{value:.5f}" for value in found]
+    return [f":gray[{cell}]" for cell in (words, *cells)]
+
+
+def _heading(graph: Mapping[str, str]) -> str:
+    if graph["kind"] != "null":
+        return graph["label"]
+    return f"Random, as dense as {graph['label'].removeprefix('As many edges as ').removesuffix(', at random')}"
+
+
+def _names(table: pd.DataFrame) -> list[str]:
+    found = [column.removesuffix("_spread") for column in table.columns if column.endswith("_spread")]
+    # How many edges survive both ways belongs beside how many survive at all.
+    return sorted(
+        found, key=lambda name: found.index("edges") + 0.5 if name == "edges_both_ways" else found.index(name)
+    )
+
+
+def _caption(runs: list[Run], rounds: Sequence[int], table: pd.DataFrame) -> str:
+    config = runs[0].config
+    averaged = averaged_over(int(count) for count in table.loc[table["kind"] == "run", "seeds"])
+    drawn = table.loc[table["kind"] == "null", "seeds"]
+    null = f" Random graphs: {averaged_over(int(n) for n in drawn).replace('seeds', 'draws')}." if len(drawn) else ""
+    told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
+    return (
+        f"{names.dataset(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
+        f"direction, as in the paper; NetworkX's definitions, isolated nodes kept. {training_part(config)}"
+    )

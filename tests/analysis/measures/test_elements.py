@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from analysis.cli.main import main
+from analysis.measures import MeasuredGraph, measure
+from analysis.measures.element_cache import keep_betweenness, known_betweenness
+from analysis.measures.element_tables import edge_table, node_table
+from analysis.measures.elements import Betweenness, betweenness, seconds
+from glt.data import Graph
+from glt.masks import EdgeMask
+from glt.store import Run
+
+
+def measured(graph: nx.Graph) -> MeasuredGraph:
+    edges = np.array(sorted(tuple(sorted(edge)) for edge in graph.edges), dtype=np.int64).reshape(-1, 2).T
+    return MeasuredGraph(len(graph), edges, np.zeros(len(graph), dtype=np.int64))
+
+
+SMALL = {
+    "path": nx.path_graph(5),
+    "apart": nx.disjoint_union(nx.barbell_graph(4, 2), nx.empty_graph(2)),
+    "random": nx.gnm_random_graph(60, 110, seed=4),
+    "no edges": nx.empty_graph(3),
+    "one node": nx.empty_graph(1),
+    "empty": nx.empty_graph(0),
+}
+
+
+@pytest.mark.parametrize("graph", SMALL.values(), ids=SMALL.keys())
+def test_every_value_is_networkx_whatever_the_batches(graph: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.measures.elements.BATCH", 400)
+    found, seen = betweenness(measured(graph), on_progress=(shares := []).append), shares
+    assert found.nodes == pytest.approx([v for _, v in sorted(nx.betweenness_centrality(graph).items())])
+    edges = {tuple(sorted(edge)): value for edge, value in nx.edge_betweenness_centrality(graph).items()}
+    assert found.edges == pytest.approx([value for _, value in sorted(edges.items())])
+    assert found.is_exact
+    assert seen == sorted(seen)
+    assert not seen or seen[-1] == 1
+
+
+def test_the_means_are_those_of_the_identity() -> None:
+    graph = measured(SMALL["random"])
+    found, means = betweenness(graph), measure(graph)
+    assert found.nodes.mean() == pytest.approx(means["mean_node_betweenness"])
+    assert found.edges.mean() == pytest.approx(means["mean_edge_betweenness"])
+
+
+def test_a_sample_says_so_and_comes_near() -> None:
+    graph = measured(SMALL["random"])
+    exact, sampled = betweenness(graph), betweenness(graph, sample=40)
+    assert (sampled.sources, sampled.is_exact) == (40, False)
+    assert sampled.nodes.mean() == pytest.approx(exact.nodes.mean(), rel=0.15)
+    assert not np.allclose(sampled.nodes, exact.nodes)
+    assert betweenness(graph, sample=99).is_exact
+    assert seconds(graph, 30) == pytest.approx(seconds(graph) / 2)
+
+
+def test_a_listener_that_raises_ends_it() -> None:
+    def refuse(share: float) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        betweenness(measured(SMALL["path"]), on_progress=refuse)
+
+
+def test_values_are_kept_by_content_and_damage_is_not_read(own_cache: Path) -> None:
+    graph, other = measured(SMALL["path"]), measured(SMALL["random"])
+    found = betweenness(graph)
+    keep_betweenness(graph, found)
+    again = known_betweenness(graph)
+    assert again is not None
+    assert again.nodes.tolist() == found.nodes.tolist()
+    assert known_betweenness(other) is None
+    assert known_betweenness(graph, sample=2) is None
+    (file,) = (own_cache / "betweenness").iterdir()
+    for damage in (b"", b"PK\x03\x04", b"\x80\x04K\x01.", file.read_bytes()[:-40]):
+        file.write_bytes(damage)
+        assert known_betweenness(graph) is None
+
+
+def test_pickled_arrays_and_wrong_shapes_are_not_taken(own_cache: Path) -> None:
+    graph = measured(SMALL["path"])
+    keep_betweenness(graph, Betweenness(np.zeros(3), np.zeros(4), 5))
+    assert known_betweenness(graph) is None
+    keep_betweenness(graph, Betweenness(np.array([None] * 5, dtype=object), np.zeros(4), 5))
+    assert known_betweenness(graph) is None
+
+
+def test_nodes_and_edges_are_ranked_with_their_change(small_graph: Graph) -> None:
+    mask = EdgeMask("directed", np.array([1, 1, 1, 0, 1, 0, 1, 1, 0, 1], dtype=bool))
+    whole = MeasuredGraph.of(small_graph)
+    before, after = betweenness(whole), betweenness(whole.keeping(mask.either_way()))
+    nodes = node_table(small_graph, mask, before, after, "original")
+    # A triangle with a tail at node 2, which every shortest path from the tail runs through.
+    assert nodes["node"][0] == 2
+    assert nodes["original"][0] == pytest.approx(2 / 10)
+    assert (nodes["degree_original"][0], nodes["degree_pruned"][0], nodes["pruned"][0]) == (3, 2, 0)
+    edges = edge_table(small_graph, mask, before, after, "original")
+    first = edges.iloc[0]
+    assert (first["low"], first["high"], first["survives"]) == (2, 3, "removed")
+    assert np.isnan(first["pruned"])
+    assert np.isnan(first["change"])
+    assert set(edges["survives"]) == {"removed", "one way", "both ways"}
+    by_change = edge_table(small_graph, mask, before, after, "change")
+    assert by_change["change"].abs().dropna().is_monotonic_decreasing
+    assert by_change["survives"].iloc[-1] == "removed"
+
+
+def test_the_verb_tells_its_progress_and_keeps_what_it_found(
+    make_run: Callable[..., Run], own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["betweenness", str(make_run().path), "--round", "2", "--sample", "64", "--json", "--progress"]
+    assert main(arguments) == 0
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    assert document["sparsified"]["exact"] is False
+    assert document["original"]["sources"] == 64
+    assert (len(document["original"]["nodes"]), len(document["original"]["edges"])) == (2708, 5278)
+    assert len(document["sparsified"]["edges"]) < 5278
+    shares = [float(line) for line in printed.err.split()]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert len(list((own_cache / "betweenness").iterdir())) == 2
+    assert main(arguments) == 0
+    again = capsys.readouterr()
+    assert again.err == ""
+    assert json.loads(again.out) == document

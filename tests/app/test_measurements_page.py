@@ -1,0 +1,111 @@
+"""The Measurements page: its table, its trend, its state in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis import published
+from analysis.measures import At, measurement_table, trend_table
+from analysis.measures.cache import shared_cache
+from app.views import measurements
+from app.widgets import computing, measured_trend
+from app.widgets.measured_table import HEADLINE, SLOW
+from glt.store import Run
+
+MakeRun = Callable[..., Run]
+OpenPage = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLT_CACHE", str(tmp_path_factory.mktemp("cache")))
+    shared_cache.cache_clear()
+
+
+def test_what_the_paper_prints_under_the_other_name_is_shown_too(make_run: MakeRun) -> None:
+    table = measurement_table([make_run("ugs")], At(round=3))
+    printed, swapped = published.measurements("cora"), published.measurements("cora", as_printed=True)
+    read = measurements.as_read(table, ["average_clustering"], printed, swapped, "cora")
+    assert read["Measure"].tolist() == ["Average clustering", ":gray[in the paper]", ":gray[printed under Cora]"]
+    assert read["Original"].tolist() == ["0.24067", ":gray[0.24067]", ":gray[0.14147]"]
+
+
+def test_the_headline_stands_first_and_the_rest_is_folded_away(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run()
+    app = open_page("measurements", round="2")
+    assert not app.exception
+    first, paper, others = (table.value for table in app.table)
+    assert len(first) == len(HEADLINE)
+    assert first["Measure"].tolist()[0] == "Entries kept (directed)"
+    assert len(paper) == 9
+    assert "Algebraic connectivity" in others["Measure"].tolist()
+    assert "Effective resistance" not in others["Measure"].tolist()
+    assert [expander.label for expander in app.expander] == ["All other measures", "What each of them means"]
+    next(toggle for toggle in app.toggle if toggle.label == SLOW).set_value(True).run()
+    assert "Effective resistance" in app.table[2].value["Measure"].tolist()
+    assert app.query_params["slow"] == "1"
+
+
+def test_rounds_stand_side_by_side(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run()
+    app = open_page("measurements", round="1", also=["3"])
+    assert app.table[0].value.columns.tolist() == ["Measure", "Original", "UGS, round 1", "UGS, round 3"]
+    assert "rounds 1, 3" in app.caption[1].value
+
+
+def test_a_trend_is_drawn_for_the_measure_in_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run()
+    app = open_page("measurements", view="trend", measure="triangles", over="kept", null="1")
+    assert not app.exception
+    numbers = app.dataframe[0].value
+    assert numbers["Triangles"].iloc[0] == 1630
+    assert numbers["Graph"].unique().tolist() == ["UGS", "Random, as dense as UGS"]
+    assert "How many triples" in app.caption[-1].value
+
+
+def test_shares_are_numbers_in_percent(make_run: MakeRun) -> None:
+    numbers = measured_trend.numbers(trend_table([make_run()], "largest_component_share"), "largest_component_share")
+    assert numbers["Largest component (%)"][0] == pytest.approx(91.765, abs=1e-3)
+    assert numbers["Edges kept, either way (%)"][0] == 100
+
+
+def test_betweenness_is_computed_on_demand_in_a_process_of_its_own(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run()
+    view = {"view": "elements", "round": "2", "precision": "sampled"}
+    app = open_page("measurements", **view)
+    assert not app.exception
+    assert [heading.value for heading in app.subheader] == ["Betweenness in round 2 of seed 0 is not computed yet"]
+    next(button for button in app.button if button.label == "Compute").click().run()
+    (computation,) = computing._computations().values()
+    computation.wait()
+    app = open_page("measurements", **view)
+    assert computation.failure == ""
+    assert computation.share == 1
+    table = app.dataframe[0].value
+    assert table["Rank, original"].tolist()[:3] == [1, 2, 3]
+    assert table["Change"].iloc[0] == pytest.approx(table["Pruned"].iloc[0] - table["Original"].iloc[0])
+    assert "SAMPLED" in app.caption[-1].value
+    edges = open_page("measurements", **view, elements="edges", rank="change").dataframe[0].value
+    assert set(edges["Survives"]) <= {"both ways", "one way"}
+
+
+def test_a_computation_can_be_stopped_and_says_why_it_failed() -> None:
+    endless = computing.Computation(["http.server", "0", "--bind", "127.0.0.1"])
+    assert endless.is_running
+    endless.stop()
+    endless.wait()
+    assert (endless.is_running, endless.failure) == (False, "")
+    failing = computing.Computation(["analysis", "betweenness", "no such run", "--round", "0"])
+    failing.wait()
+    assert "no such run" in failing.failure
+
+
+def test_degrees_are_drawn_beside_the_original_and_a_twin(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run()
+    app = open_page("measurements", view="elements", elements="degrees", round="2")
+    assert not app.exception
+    assert not app.button
+    assert "Gini of degrees, in the order of the legend: 0.405" in app.caption[-1].value
