@@ -34,12 +34,12 @@ def trend_figure(table: pd.DataFrame, name: str, x: TrendAxis = "round", dark: b
 
 
 def _layers(table: pd.DataFrame, name: str, x: TrendAxis, dark: bool) -> Iterator[go.Scatter]:
-    crowd, nth = crowd_styles(table), marks.nth_of_method(table)
+    crowd, dashes = crowd_styles(table), marks.dash_of_run(table)
     runs = list(table.groupby(["run", "kind"], sort=False))
     for layer in (_band, _line):
         for (run, kind), rows in runs:
             style = crowd.get(str(run)) or palette.style(rows["method"].iloc[0])
-            look = _Look(name, x, style.color(dark), style.symbol, "dot" if kind == "null" else DASHES[nth[run] % 4])
+            look = _Look(name, x, style.color(dark), style.symbol, "dot" if kind == "null" else DASHES[dashes[run]])
             if layer is _line or not crowd:
                 yield from layer(rows, look, kind == "null")
     if (table["kind"] == "null").any():
