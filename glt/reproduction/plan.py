@@ -57,12 +57,19 @@ class Need:
         if not self.lacking:
             return "complete"
         if not any(self.rounds.values()):
-            return "an example only, to be run in the store" if self.run and self.run.is_example else "not run"
+            return self._of_example(self.run) if self.run and self.run.is_example else "not run"
         done = len(self.rounds) - len(self.lacking)
         begun = [
             f"seed {seed} goes on after round {self.rounds[seed] - 1}" for seed in self.lacking if self.rounds[seed]
         ]
         return ", ".join([f"{done} of {len(self.rounds)} seeds complete", *begun])
+
+    def _of_example(self, run: Run) -> str:
+        """Say how much of what is wanted a read-only example shows, all of which is to be run in the store."""
+        done = sum(run.seed(seed).whole_rounds() > run.config.rounds for seed in self.rounds)
+        if done == len(self.rounds):
+            return "an example, which holds no weights: to be run in the store"
+        return f"{done} of {len(self.rounds)} seeds in an example: to be run in the store"
 
 
 @dataclass(frozen=True, eq=False)
