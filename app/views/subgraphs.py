@@ -1,14 +1,16 @@
-"""Subgraphs: the same part of the graph before and after pruning, side by side."""
+"""Subgraphs: the same part of the graph before and after pruning, side by side, and why edges went."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import streamlit as st
 
 from analysis import names, palette
 from analysis.export import Sample
 from analysis.shared_graph import training_part
-from analysis.subgraphs import SAMPLERS, make_panel, original_panel, panels_html
-from app.widgets import frame, look, pickers, reading, sampling
+from analysis.subgraphs import SAMPLERS
+from app.widgets import frame, look, panels, pickers, sampling
 from app.widgets.opened import opened
 from glt import formats
 from glt.data import Graph
@@ -16,6 +18,23 @@ from glt.store import RoundRecord, Run
 from glt.training.tasks import message_graph
 
 HEIGHT = 660
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the controls above the pictures say."""
+
+    run: Run
+    seed: int
+    number: int
+    beside: Run | None
+    graph: Graph
+    sample: Sample
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that have a panel."""
+        return [self.run] if self.beside is None else [self.run, self.beside]
 
 
 def page() -> None:
@@ -31,28 +50,34 @@ def page() -> None:
                 "Launch a run",
             )
             return
-        with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-            run = pickers.pick_run(found)
-            seed = pickers.pick_seed(run)
-            graph = message_graph(run.config)
-            number = pickers.pick_round([run.seed(seed)])
-            sample = sampling.pick_sample(graph)
-        _panels(run, seed, number, graph, sample)
+        _panels(_controls(found))
 
 
-def _panels(run: Run, seed: int, number: int, graph: Graph, sample: Sample) -> None:
-    part = sampling.subgraph(graph, sample)
-    title = f"{palette.label(run.config.method)}, round {number}"
-    pruned = make_panel(graph, part, reading.edge_mask(run, seed, number), title)
-    html = panels_html([original_panel(graph, part), pruned], look.is_dark(), HEIGHT, sample.center)
-    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}: original and {title}, side by side")
-    st.caption(_caption(run, seed, run.seed(seed).rounds()[number], sample))
+def _controls(found: list[Run]) -> View:
+    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        run = pickers.pick_run(found)
+        seed = pickers.pick_seed(run)
+        graph = message_graph(run.config)
+        number = pickers.pick_round([run.seed(seed)])
+        beside = panels.pick_compared(run, seed, found)
+    with st.container(key="sample-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        sample = sampling.pick_sample(graph)
+    return View(run, seed, number, beside, graph, sample)
 
 
-def _caption(run: Run, seed: int, record: RoundRecord, sample: Sample) -> str:
+def _panels(view: View) -> None:
+    part = sampling.subgraph(view.graph, view.sample)
+    html = panels.document(view.graph, part, view.sample, view.runs, view.seed, view.number, look.is_dark(), HEIGHT)
+    methods = ", ".join(palette.label(run.config.method) for run in view.runs)
+    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(view.graph.name)}: original and {methods}, side by side")
+    st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
+
+
+def _caption(view: View, record: RoundRecord) -> str:
+    run, sample = view.run, view.sample
     kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
     return (
-        f"{pickers.run_title(run)}, seed {seed}, round {record.round}: graph sparsity "
+        f"{pickers.run_title(run)}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
         f"test {names.metric(run.config.task)} {formats.percent(record.test)}. "
