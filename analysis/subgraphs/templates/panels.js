@@ -158,7 +158,15 @@
     timer = null;
     byId("play").textContent = "▶ Play";
   };
+  // Captions of other rounds are shorter or longer: the canvases keep their size, and with it the view.
+  const holdCaptions = () => {
+    for (const counts of document.querySelectorAll(".counts")) {
+      counts.style.height = `${counts.offsetHeight}px`;
+      counts.style.overflow = "hidden";
+    }
+  };
   const play = () => {
+    holdCaptions();
     show(shown === last ? 0 : shown + 1);
     byId("play").textContent = "❚❚ Pause";
     timer = setInterval(() => {
