@@ -10,7 +10,8 @@ from analysis import names, palette
 from analysis.export import Sample
 from analysis.shared_graph import training_part
 from analysis.subgraphs import SAMPLERS
-from app.widgets import frame, look, panels, pickers, sampling
+from app.widgets import controls, frame, look, panels, pickers, sampling
+from app.widgets.edge_story import edge_story
 from app.widgets.opened import opened
 from glt import formats
 from glt.data import Graph
@@ -18,6 +19,7 @@ from glt.store import RoundRecord, Run
 from glt.training.tasks import message_graph
 
 HEIGHT = 660
+SECTIONS = {"why": "Why was this edge cut?"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,9 @@ def page() -> None:
                 "Launch a run",
             )
             return
-        _panels(_controls(found))
+        view = _controls(found)
+        _panels(view)
+        _below(view)
 
 
 def _controls(found: list[Run]) -> View:
@@ -71,6 +75,14 @@ def _panels(view: View) -> None:
     methods = ", ".join(palette.label(run.config.method) for run in view.runs)
     st.iframe(html, height=HEIGHT, alt=f"{names.dataset(view.graph.name)}: original and {methods}, side by side")
     st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
+
+
+def _below(view: View) -> None:
+    """Show one of the sections under the pictures."""
+    section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
+    part = sampling.subgraph(view.graph, view.sample)
+    if section == "why":
+        edge_story(view.run, view.seed, view.number, view.graph, part.nodes)
 
 
 def _caption(view: View, record: RoundRecord) -> str:
