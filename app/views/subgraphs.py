@@ -12,6 +12,7 @@ from analysis.shared_graph import training_part
 from analysis.subgraphs import SAMPLERS
 from app.widgets import controls, frame, look, panels, pickers, sampling
 from app.widgets.edge_story import edge_story
+from app.widgets.losers import losers
 from app.widgets.opened import opened
 from glt import formats
 from glt.data import Graph
@@ -19,7 +20,7 @@ from glt.store import RoundRecord, Run
 from glt.training.tasks import message_graph
 
 HEIGHT = 660
-SECTIONS = {"why": "Why was this edge cut?"}
+SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,8 @@ def _below(view: View) -> None:
     part = sampling.subgraph(view.graph, view.sample)
     if section == "why":
         edge_story(view.run, view.seed, view.number, view.graph, part.nodes)
+    elif section == "losers":
+        losers(view.run, view.seed, view.number, view.graph)
 
 
 def _caption(view: View, record: RoundRecord) -> str:
