@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from analysis import names, palette
-from analysis.export import Sample
 from analysis.shared_graph import training_part
-from analysis.subgraphs import SAMPLERS
+from analysis.subgraphs import SAMPLERS, Subgraph
 from app.widgets import controls, frame, look, panels, pickers, sampling
 from app.widgets.edge_story import edge_story
 from app.widgets.losers import losers
 from app.widgets.opened import opened
+from app.widgets.sampling import RoundSample
 from glt import formats
 from glt.data import Graph
 from glt.store import RoundRecord, Run
@@ -32,12 +32,17 @@ class View:
     number: int
     beside: Run | None
     graph: Graph
-    sample: Sample
+    sample: RoundSample
 
     @property
     def runs(self) -> list[Run]:
         """The runs that have a panel."""
         return [self.run] if self.beside is None else [self.run, self.beside]
+
+    @property
+    def part(self) -> Subgraph:
+        """The sampled part of the graph, laid out."""
+        return sampling.round_subgraph(self.graph, self.sample, self.run, self.seed, self.number)
 
 
 def page() -> None:
@@ -66,13 +71,15 @@ def _controls(found: list[Run]) -> View:
         number = pickers.pick_round([run.seed(seed)])
         beside = panels.pick_compared(run, seed, found)
     with st.container(key="sample-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        sample = sampling.pick_sample(graph)
+        sample = sampling.pick_round_sample(graph)
     return View(run, seed, number, beside, graph, sample)
 
 
 def _panels(view: View) -> None:
-    part = sampling.subgraph(view.graph, view.sample)
-    html = panels.document(view.graph, part, view.sample, view.runs, view.seed, view.number, look.is_dark(), HEIGHT)
+    part = view.part
+    html = panels.document(
+        view.graph, part, view.sample.sample, view.runs, view.seed, view.number, look.is_dark(), HEIGHT
+    )
     methods = ", ".join(palette.label(run.config.method) for run in view.runs)
     st.iframe(html, height=HEIGHT, alt=f"{names.dataset(view.graph.name)}: original and {methods}, side by side")
     st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
@@ -81,21 +88,20 @@ def _panels(view: View) -> None:
 def _below(view: View) -> None:
     """Show one of the sections under the pictures."""
     section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
-    part = sampling.subgraph(view.graph, view.sample)
     if section == "why":
-        edge_story(view.run, view.seed, view.number, view.graph, part.nodes)
+        edge_story(view.run, view.seed, view.number, view.graph, view.part.nodes)
     elif section == "losers":
         losers(view.run, view.seed, view.number, view.graph)
 
 
 def _caption(view: View, record: RoundRecord) -> str:
-    run, sample = view.run, view.sample
+    run, sample = view.run, view.sample.sample
     kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
     return (
         f"{pickers.run_title(run)}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
         f"test {names.metric(run.config.task)} {formats.percent(record.test)}. "
-        f"Sample: {SAMPLERS[sample.kind].label.lower()}, draw {sample.seed}. "
+        f"Sample: {SAMPLERS.get(sample.kind).label.lower()}, draw {sample.seed}. "
         f"{training_part(run.config)}"
     )
