@@ -14,13 +14,14 @@ from app.widgets.edge_story import edge_story
 from app.widgets.losers import losers
 from app.widgets.opened import opened
 from app.widgets.sampling import RoundSample
+from app.widgets.whole_graph import whole_graph
 from glt import formats
 from glt.data import Graph
 from glt.store import RoundRecord, Run
 from glt.training.tasks import message_graph
 
 HEIGHT = 660
-SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses"}
+SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses", "whole": "Whole graph"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,8 @@ def _below(view: View) -> None:
         edge_story(view.run, view.seed, view.number, view.graph, view.part.nodes)
     elif section == "losers":
         losers(view.run, view.seed, view.number, view.graph)
+    else:
+        whole_graph(view.run, view.seed, view.number, view.graph, view.part)
 
 
 def _caption(view: View, record: RoundRecord) -> str:
