@@ -27,7 +27,7 @@ NODE_GROUPS = {"class": "Class"}
 
 
 def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False) -> go.Figure:
-    """Draw the share of edges cut between every two classes; colour is the difference from chance, in points.
+    """Draw the share of edges cut between every two classes, in percent; colour is the difference from chance.
 
     A star marks a share outside the middle 95 % of the random draws.
     """
@@ -47,6 +47,7 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
         colorscale=_diverging(dark),
         text=[[_cell(s, f) for s, f in zip(*row, strict=True)] for row in zip(values["share"], far, strict=True)],
         texttemplate="%{text}",
+        textfont={"size": 12},
         customdata=np.stack([values["share"], values["null_low"], values["null_high"], sizes], axis=-1),
         hovertemplate=(
             "%{y}, %{x}<br>%{customdata[0]:.1f} % of %{customdata[3]:,.0f} edges cut<br>"
@@ -56,20 +57,25 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
         xgap=2,
         ygap=2,
         colorbar={
-            "title": {"text": "Points over chance", "side": "right", "font": {"size": 13}},
-            "thickness": 10,
+            "orientation": "h",
+            "title": {"text": "Points over chance", "side": "top", "font": {"size": 13}},
+            "thickness": 8,
             "outlinewidth": 0,
-            "len": 0.9,
+            "x": 0,
+            "xanchor": "left",
+            "y": 1,
+            "yanchor": "bottom",
+            "len": 0.6,
         },
     )
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(showline=False, ticks="", tickangle=-35 if len(names) > 3 else 0)
-    figure.update_layout(margin={"l": 10, "r": 0, "t": 16, "b": 10})
+    figure.update_layout(margin={"l": 10, "r": 0, "t": HEAD, "b": 10})
     return figure
 
 
 def _cell(share: float, far: bool) -> str:
-    return "" if np.isnan(share) else f"{share:.0f} %{'*' if far else ''}"
+    return "" if np.isnan(share) else f"{share:.0f}{'*' if far else ''}"
 
 
 def _diverging(dark: bool) -> list[list[Any]]:

@@ -14,7 +14,7 @@ from analysis.cuts.edges_of import degrees
 from analysis.subgraphs.subgraph import class_names
 from app.widgets import controls, cutting, look, reading
 from app.widgets.frame import plain
-from app.widgets.sampling import find_node
+from app.widgets.sampling import find_node, node_name
 from glt import formats
 from glt.data import Graph
 from glt.masks import EdgeMask
@@ -48,11 +48,6 @@ class Place:
         """Return a node's class in words."""
         label = int(self.graph.labels[node])
         return class_names(self.graph)[label] if label >= 0 else "unknown class"
-
-
-def node_name(graph: Graph, node: int) -> str:
-    """Return what users call a node: the data set's own id where it has one, else its number."""
-    return str(node) if graph.node_ids is None else graph.node_ids[node]
 
 
 def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> None:

@@ -29,7 +29,9 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     matrix, shares = st.columns(2, gap="medium")
     method, dark = run.config.method, look.is_dark()
     with matrix:
-        _chart("Edges cut by the classes of their ends", "pairs", pair_figure(table, class_names(graph), dark))
+        _chart(
+            "Edges cut by the classes of their ends, in percent", "pairs", pair_figure(table, class_names(graph), dark)
+        )
         _chart("Nodes left without an edge", "nodes", node_loss_figure(table, method, dark))
     with shares:
         _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, method, dark))

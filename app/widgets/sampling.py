@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from analysis import names
@@ -24,7 +25,10 @@ from glt.store import Run
 SIZES = (50, 100, 150, 300, 600, 1000)
 MOST_NAMED = 200
 ABOUT_CENTRE = "A node by its number (or its own id): the sample grows around it, and it is pointed out."
-ABOUT_NODES = "Numbers (or the nodes' own ids) with commas or spaces between them; their neighbours come along."
+ABOUT_NODES = (
+    "Numbers (or the nodes' own ids) with commas or spaces between them; their neighbours come along."
+    " Empty: the node with most neighbours."
+)
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,9 @@ def pick_round_sample(graph: Graph) -> RoundSample:
     sample, sampler = _pick(graph, in_order())
     if "nodes" not in sampler.uses:
         return RoundSample(sample)
-    text = controls.text("nodes", "Nodes to show", width=300, placeholder="35, 1358", help=ABOUT_NODES)
-    return RoundSample(sample, find_nodes(graph, text))
+    hub = int(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes).argmax())
+    text = controls.text("nodes", "Nodes to show", width=300, placeholder=node_name(graph, hub), help=ABOUT_NODES)
+    return RoundSample(sample, find_nodes(graph, text) or (hub,))
 
 
 def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
@@ -63,6 +68,11 @@ def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
         centre = controls.text("node", "Centre", width=110, placeholder="any node", help=ABOUT_CENTRE)
     number = controls.number("draw", "Draw", 0, 0, 99, 1, width=110, help="Another number, another sample.")
     return Sample(sampler.name, size, int(number), find_node(graph, centre) if centre else None, label), sampler
+
+
+def node_name(graph: Graph, node: int) -> str:
+    """Return what users call a node: the data set's own id where it has one, else its number."""
+    return str(node) if graph.node_ids is None else graph.node_ids[node]
 
 
 def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:

@@ -75,6 +75,15 @@ def test_every_sample_is_in_the_address(view: dict[str, str], make_run: MakeRun,
     assert {name: app.query_params[name] for name in view} == {name: text.strip() for name, text in view.items()}
 
 
+def test_no_name_stands_for_the_hub(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    app = open_page("subgraphs", sample="nodes", round="1")
+    assert not app.exception
+    assert not app.error
+    (picture,) = app.get("iframe")
+    assert "1 component" in picture.proto.srcdoc
+
+
 def test_a_second_run_stands_beside_the_first(make_run: MakeRun, open_page: OpenPage) -> None:
     first, other = make_run("ugs", ("done",)), make_run("random", ("done",), rounds=1)
     app = open_page("subgraphs", run=first.name, round="3", beside=other.name)

@@ -97,7 +97,7 @@ def test_sentences_hold_the_numbers(table: pd.DataFrame) -> None:
 def test_figures_draw_the_shares_and_escape_class_names(table: pd.DataFrame) -> None:
     (matrix,) = pair_figure(table, ("A", "<b>")).data
     assert matrix.y == ("A", "&lt;b&gt;")
-    assert [cell.rstrip("*") for cell in matrix.text[0]] == ["0 %", "100 %"]
+    assert [cell.rstrip("*") for cell in matrix.text[0]] == ["0", "100"]
     marks = [trace for trace in edge_loss_figure(table, "ugs").data if trace.type == "scatter"]
     assert list(marks[0].x) == [0.0, 100.0, 100.0]
     assert [trace.showlegend for trace in marks] == [True, False, False]
