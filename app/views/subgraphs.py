@@ -17,6 +17,7 @@ from app.widgets.sampling import RoundSample
 from app.widgets.whole_graph import whole_graph
 from glt import formats
 from glt.data import Graph
+from glt.errors import StudioError
 from glt.store import RoundRecord, Run
 from glt.training.tasks import message_graph
 
@@ -60,8 +61,10 @@ def page() -> None:
             )
             return
         view = _controls(found)
-        _panels(view)
-        _below(view)
+        pictures = st.container(key="pictures")
+        node = _below(view)
+        with pictures:
+            _panels(view, node)
 
 
 def _controls(found: list[Run]) -> View:
@@ -76,25 +79,37 @@ def _controls(found: list[Run]) -> View:
     return View(run, seed, number, beside, graph, sample)
 
 
-def _panels(view: View) -> None:
+def _panels(view: View, node: int | None) -> None:
+    """Show the pictures, with the node that the section below is about pointed out, else the sample's centre."""
     part = view.part
-    html = panels.document(
-        view.graph, part, view.sample.sample, view.runs, view.seed, view.number, look.is_dark(), HEIGHT
-    )
+    selected = view.sample.sample.center if node is None else node
+    html = panels.document(view.graph, part, view.runs, view.seed, view.number, look.is_dark(), HEIGHT, selected)
     methods = ", ".join(palette.label(run.config.method) for run in view.runs)
     st.iframe(html, height=HEIGHT, alt=f"{names.dataset(view.graph.name)}: original and {methods}, side by side")
     st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
 
 
-def _below(view: View) -> None:
-    """Show one of the sections under the pictures."""
+def _below(view: View) -> int | None:
+    """Show one of the sections under the pictures and return the node that it is about, if a reader named one.
+
+    What cannot be shown is said here, so that the pictures stay.
+    """
+    try:
+        return _section(view)
+    except StudioError as error:
+        frame.failure(str(error))
+        return None
+
+
+def _section(view: View) -> int | None:
     section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
     if section == "why":
-        edge_story(view.run, view.seed, view.number, view.graph, view.part.nodes)
-    elif section == "losers":
+        return edge_story(view.run, view.seed, view.number, view.graph, view.part.nodes)
+    if section == "losers":
         losers(view.run, view.seed, view.number, view.graph)
     else:
         whole_graph(view.run, view.seed, view.number, view.graph, view.part)
+    return None
 
 
 def _caption(view: View, record: RoundRecord) -> str:

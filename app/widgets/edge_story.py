@@ -50,24 +50,29 @@ class Place:
         return class_names(self.graph)[label] if label >= 0 else "unknown class"
 
 
-def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> None:
-    """Choose a node and one of its edges, and tell what became of it; `nodes` are those of the picture."""
+def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> int | None:
+    """Choose a node and one of its edges, and tell what became of it; `nodes` are those of the picture.
+
+    Returns the node when it was named, None when the page chose it.
+    """
     start = int(nodes[degrees(graph)[nodes].argmax()])
     with st.container(key="edge-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         placeholder = node_name(graph, start)
         text = controls.text("at", "Node", width=150, placeholder=placeholder, help=ABOUT_NODE)
-        place = Place(run, seed, number, graph, find_node(graph, text) if text else start)
+        named = find_node(graph, text) if text else None
+        place = Place(run, seed, number, graph, start if named is None else named)
         closeness = cutting.closeness_of(graph)
         table = edges_of(graph, closeness, place.node, cutting.fates_of(run, seed), place.mask)
         if table.empty:
             st.caption(f"Node {plain(place.name(place.node))} has no edge in the unpruned graph.")
-            return
+            return named
         row = _pick_neighbour(place, table)
         decided = cutting.decisions(run, seed)
         rough = run.seed(seed).is_example
         ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
     _tell(place, row, decided, ranks, rough)
     _all_edges(place, table)
+    return named
 
 
 def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series:

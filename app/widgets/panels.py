@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from analysis import palette
-from analysis.export import Sample
 from analysis.shared_graph import shared_graph
 from analysis.subgraphs import Panel, Subgraph, make_panel, original_panel, panels_html
 from app.widgets import controls, pickers, reading
@@ -38,31 +37,40 @@ def _comparable(run: Run, other: Run, seed: int) -> bool:
 
 
 def document(
-    graph: Graph, part: Subgraph, sample: Sample, runs: Sequence[Run], seed: int, number: int, dark: bool, height: int
+    graph: Graph,
+    part: Subgraph,
+    runs: Sequence[Run],
+    seed: int,
+    number: int,
+    dark: bool,
+    height: int,
+    selected: int | None = None,
 ) -> str:
     """Return the document of the original and of a round of each run, with the rounds before it to play."""
     rounds = tuple(_last(run, seed, number) for run in runs)
     stamps = tuple(reading.stamp(run) for run in runs)
-    chosen = (repr(sample), part.nodes.tobytes(), tuple(run.name for run in runs), seed, number, dark, height)
-    return _document(graph.content_hash, stamps, chosen, rounds, graph, part, list(runs), sample.center)
+    nodes = part.nodes.tobytes()
+    return _document(graph.content_hash, stamps, nodes, rounds, seed, dark, height, selected, graph, part, list(runs))
 
 
 @st.cache_data(max_entries=48, show_spinner="Drawing the rounds")
 def _document(
     content_hash: str,
     stamps: tuple[reading.Stamp, ...],
-    chosen: tuple[str, bytes, tuple[str, ...], int, int, bool, int],
+    nodes: bytes,
     rounds: tuple[int, ...],
+    seed: int,
+    dark: bool,
+    height: int,
+    selected: int | None,
     _graph: Graph,
     _part: Subgraph,
     _runs: list[Run],
-    center: int | None,
 ) -> str:
-    *_, seed, _, dark, height = chosen
     replay = [_rounds(_graph, _part, run, seed, last) for run, last in zip(_runs, rounds, strict=True)]
     original = original_panel(_graph, _part)
     shown = [original, *(panels[-1] for panels in replay)]
-    return panels_html(shown, dark, height, center, [[original], *replay])
+    return panels_html(shown, dark, height, selected, [[original], *replay])
 
 
 def _rounds(graph: Graph, part: Subgraph, run: Run, seed: int, last: int) -> list[Panel]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.subgraphs import sample_nodes
 from app.widgets.sampling import find_nodes
 from glt.data import load_graph
 from glt.errors import ConfigError
@@ -29,6 +30,10 @@ def test_an_edge_named_in_the_address_is_told_about(make_run: MakeRun, open_page
     assert not app.error
     assert f"The message from {low} to {high} " in shown(app)
     assert f"The message from {high} to {low} " in shown(app)
+    (picture,) = app.get("iframe")
+    place = sample_nodes(cora).tolist()
+    pointed = place.index(cora.edges[0, 10]) if cora.edges[0, 10] in place else "null"
+    assert f'"selected": {pointed}' in picture.proto.srcdoc
     assert app.query_params["at"] == low
     assert app.query_params["to"] == str(cora.edges[1, 10])
 
@@ -43,6 +48,7 @@ def test_a_node_that_is_not_there_is_one_sentence(make_run: MakeRun, open_page: 
     app = open_page("subgraphs", section="why", at="nobody")
     assert not app.exception
     assert ["no node 'nobody'" in error.value for error in app.error] == [True]
+    assert app.get("iframe"), "the pictures stay"
 
 
 def test_losers_hold_their_sentence_and_round_0_has_none(make_run: MakeRun, open_page: OpenPage) -> None:
