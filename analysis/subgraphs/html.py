@@ -79,6 +79,7 @@ def _data(panels: Sequence[Panel], dark: bool, selected: int | None) -> dict[str
         "names": part.names,
         "indices": part.nodes.tolist(),
         "selected": place,
+        "captions": [panel.title for panel in panels],
         "panels": [network_data(panel, dark) for panel in panels],
     }
 

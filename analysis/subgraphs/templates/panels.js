@@ -60,8 +60,11 @@
   };
 
   const describe = () => {
-    byId("message").textContent =
-      selected === null ? "" : data.panels.at(-1).nodes[selected].title.split("\n").join(" · ");
+    const told = selected === null ? [] : data.panels.map(({ nodes }) => nodes[selected].title.split("\n"));
+    // With several pruned panels every one says what it left of the node's edges.
+    const each = data.captions.map((caption, place) => `${caption}: ${told[place]?.at(-1)}`).slice(1);
+    const parts = told.length > 2 ? [...told[0].slice(0, -1), ...each] : (told.at(-1) ?? []);
+    byId("message").textContent = parts.join(" · ");
   };
   const select = (node) => {
     selected = node;

@@ -176,6 +176,15 @@ def test_only_several_rounds_can_be_played(two_triangles: Graph, played: str) ->
 
 
 @pytest.mark.browser
+def test_a_node_is_described_for_every_pruned_panel(page: Page, two_triangles: Graph) -> None:
+    part = take(two_triangles, np.arange(7))
+    masks = [EdgeMask("undirected", np.arange(7) != gone) for gone in (0, 6)]
+    pruned = [make_panel(two_triangles, part, mask, title) for mask, title in zip(masks, "AB", strict=True)]
+    page.set_content(panels_html([original_panel(two_triangles, part), *pruned], selected=0))
+    assert page.inner_text("#message").endswith("A: degree 2, 1 left · B: degree 2")
+
+
+@pytest.mark.browser
 def test_playing_starts_at_round_0_and_ends_where_it_was(page: Page, played: str) -> None:
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
