@@ -5,7 +5,8 @@ from __future__ import annotations
 from analysis.subgraphs.counts import Counts
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.panel import Panel, make_panel, original_panel
-from analysis.subgraphs.sampling import SAMPLERS, Sampler, sample_nodes
+from analysis.subgraphs.samplers import SAMPLERS, Sampler
+from analysis.subgraphs.sampling import sample_nodes
 from analysis.subgraphs.subgraph import BACKWARD, BOTH, FORWARD, REMOVED, EdgeStates, Subgraph, edge_states, take
 
 __all__ = [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.subgraphs.class_colors import class_color, class_shape
 from analysis.subgraphs.panel import Panel
@@ -14,6 +15,8 @@ from analysis.subgraphs.subgraph import BACKWARD, BOTH, FORWARD, REMOVED
 PIXELS_PER_UNIT = 44
 SMALLEST, LARGEST = 5.0, 22.0
 MANY_EDGES = 1500
+# How an edge is drawn: its state, or this for one that went in the very round shown.
+JUST_REMOVED = 4
 
 Items = list[dict[str, Any]]
 
@@ -52,6 +55,35 @@ def network_data(panel: Panel, dark: bool) -> dict[str, Any]:
     network.edges = _edges(panel, look(dark))
     network.options = _options(panel)
     return {"nodes": network.nodes, "edges": network.edges, "options": network.options}
+
+
+def replay_frame(panel: Panel) -> dict[str, Any]:
+    """Return what an animation changes from round to round: title, captions, edge looks (a digit an edge), nodes."""
+    return {
+        "title": panel.title,
+        "caption": panel.caption,
+        "looks": "".join(map(str, edge_looks(panel).tolist())),
+        "sizes": _sizes(panel),
+        "lonely": np.flatnonzero(panel.degrees == 0).tolist(),
+    }
+
+
+def edge_looks(panel: Panel) -> NDArray[np.uint8]:
+    """Return [m] how each edge is drawn: its state, or JUST_REMOVED."""
+    return np.where(panel.fresh, np.uint8(JUST_REMOVED), panel.states)
+
+
+def edge_styles(tone: Look) -> dict[int, dict[str, Any]]:
+    """Return what vis-network needs to draw each look of an edge; every style sets the same options."""
+    one_way = {"arrows": "middle", "dashes": False, "width": 1.1, "color": {"color": tone.kept, "opacity": 0.6}}
+    gone = {"arrows": "", "dashes": [2, 6], "width": 1.2, "color": {"color": tone.removed, "opacity": 0.45}}
+    return {
+        REMOVED: gone,
+        FORWARD: one_way,
+        BACKWARD: one_way,
+        BOTH: {"arrows": "", "dashes": False, "width": 1.5, "color": {"color": tone.kept, "opacity": 0.8}},
+        JUST_REMOVED: {**gone, "dashes": [9, 5], "width": 2.6, "color": {"color": tone.removed, "opacity": 1}},
+    }
 
 
 def _nodes(panel: Panel, tone: Look) -> Items:
@@ -96,21 +128,20 @@ def _describe(panel: Panel, node: int) -> str:
 
 def _edges(panel: Panel, tone: Look) -> Items:
     """List removed edges first, so that they are drawn below the others; an arrow points where the message goes."""
-    one_way = {"arrows": "middle", "width": 1.1, "color": {"color": tone.kept, "opacity": 0.6}}
-    styles = {
-        REMOVED: {"dashes": [5, 5], "width": 1.4, "color": {"color": tone.removed, "opacity": 0.6}},
-        FORWARD: one_way,
-        BACKWARD: one_way,
-        BOTH: {"width": 1.5, "color": {"color": tone.kept, "opacity": 0.8}},
-    }
+    styles = {look: _set_only(style) for look, style in edge_styles(tone).items()}
     order = np.argsort(panel.states != REMOVED, kind="stable")
-    states = panel.states[order]
+    states, looks = panel.states[order], edge_looks(panel)[order].tolist()
     ends = panel.subgraph.edges[:, order]
     source, target = np.where(states == BACKWARD, ends[::-1], ends).tolist()
     return [
-        {"id": i, "from": a, "to": b, "removed": state == REMOVED, **styles[state]}
-        for i, a, b, state in zip(order.tolist(), source, target, states.tolist(), strict=True)
+        {"id": i, "from": a, "to": b, "removed": look in (REMOVED, JUST_REMOVED), **styles[look]}
+        for i, a, b, look in zip(order.tolist(), source, target, looks, strict=True)
     ]
+
+
+def _set_only(style: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is off anyway: a document has thousands of edges."""
+    return {option: value for option, value in style.items() if value}
 
 
 def _options(panel: Panel) -> dict[str, Any]:

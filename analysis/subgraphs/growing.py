@@ -21,9 +21,14 @@ class Neighbours:
     @classmethod
     def of(cls, graph: Graph) -> Neighbours:
         """Return the neighbours in the whole graph."""
-        source, target = graph.entries()
+        return cls.over(graph.edges, graph.num_nodes)
+
+    @classmethod
+    def over(cls, edges: IntArray, num_nodes: int) -> Neighbours:
+        """Return the neighbours over some undirected edges, [2, m], of a graph."""
+        source, target = np.concatenate([edges, edges[::-1]], axis=1)
         order = np.lexsort((target, source))
-        first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=graph.num_nodes))])
+        first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=num_nodes))])
         return cls(first, target[order])
 
     def of_node(self, node: int) -> IntArray:

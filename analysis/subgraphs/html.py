@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from analysis.subgraphs.class_colors import class_color, class_shape
-from analysis.subgraphs.drawing import look, network_data
+from analysis.subgraphs.drawing import edge_styles, look, network_data, replay_frame
 from analysis.subgraphs.panel import Panel
 from analysis.subgraphs.subgraph import BACKWARD, FORWARD, REMOVED, Subgraph
 
@@ -22,15 +23,20 @@ DEFAULT_HEIGHT = 620
 
 
 def panels_html(
-    panels: Sequence[Panel], dark: bool = False, height: int = DEFAULT_HEIGHT, selected: int | None = None
+    panels: Sequence[Panel],
+    dark: bool = False,
+    height: int = DEFAULT_HEIGHT,
+    selected: int | None = None,
+    replay: Sequence[Sequence[Panel]] = (),
 ) -> str:
     """Return one document with the panels side by side, `height` pixels high; zoom, pan and selection are shared.
 
     All panels show the same subgraph (ValueError otherwise). `selected` is the index in the graph of a node to point
-    out. Every label is escaped, the scripts are inline, and the document's own policy forbids it to load or run
-    anything else.
+    out. `replay` holds for each panel its rounds from the first to the one shown, and adds a button that plays them.
+    Every label is escaped, the scripts are inline, and the document's own policy forbids it to load or run anything
+    else.
     """
-    _check_comparable(panels)
+    _check_comparable([*panels, *chain.from_iterable(replay)])
     vis, script = _vis_network(), _text("panels.js")
     states = np.concatenate([panel.states for panel in panels])
     return (
@@ -47,8 +53,10 @@ def panels_html(
             panels=panels,
             classes=_legend(panels[0].subgraph),
             any_removed=(states == REMOVED).any(),
+            any_fresh=any(panel.fresh.any() for panel in panels),
+            rounds=max(map(len, replay), default=0),
             any_one_way=((states == FORWARD) | (states == BACKWARD)).any(),
-            data=_data(panels, dark, selected),
+            data=_data(panels, dark, selected) | _replay_data(panels[0].subgraph, dark, replay),
         )
     )
 
@@ -71,7 +79,21 @@ def _data(panels: Sequence[Panel], dark: bool, selected: int | None) -> dict[str
         "names": part.names,
         "indices": part.nodes.tolist(),
         "selected": place,
+        "captions": [panel.title for panel in panels],
         "panels": [network_data(panel, dark) for panel in panels],
+    }
+
+
+def _replay_data(part: Subgraph, dark: bool, replay: Sequence[Sequence[Panel]]) -> dict[str, Any]:
+    """Return the frames of an animation and what they have in common; nothing without one."""
+    if max(map(len, replay), default=0) < 2:
+        return {"replay": []}
+    return {
+        "replay": [[replay_frame(panel) for panel in panels] for panels in replay],
+        "ends": part.edges.tolist(),
+        "styles": [style for _, style in sorted(edge_styles(look(dark)).items())],
+        "ground": look(dark).ground,
+        "inks": [class_color(int(label)) for label in part.labels],
     }
 
 

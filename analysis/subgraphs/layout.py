@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from analysis.subgraphs.igraph_random import seeded_igraph
+from analysis.subgraphs.pivots import pivot_layout
 from glt.data.graph import IntArray
 
 Positions = NDArray[np.float64]
@@ -15,6 +18,10 @@ Positions = NDArray[np.float64]
 UNFOLDING_STEPS = 500
 SPREADING_STEPS = 300
 SPREADING_PAIRS = 12_000_000
+# From so many nodes on a component is drawn by a faster, rougher way.
+LARGE = 1500
+LARGE_STEPS = 80
+SPACING = 0.6
 SHORTEST_TYPICAL_EDGE = 0.9
 GAP = 1.2
 WIDTH_TO_HEIGHT = 1.5
@@ -24,8 +31,9 @@ def layout(num_nodes: int, edges: IntArray, seed: int = 0) -> Positions:
     """Return [n, 2] positions around the origin; the same arguments always give the same ones.
 
     A component is unfolded by Fruchterman and Reingold (1991) and then spread out by the charges and springs of
-    graphopt, which draws hubs apart; its longer side lies across. The unit is such that a component covers about
-    one square unit a node. `edges` is [2, m] with positions into the nodes.
+    graphopt, which draws hubs apart; its longer side lies across. A component of more than LARGE nodes is laid out by
+    its distances from a few pivots and then loosened by a few steps of Fruchterman and Reingold on a grid. The unit is
+    such that a component covers about one square unit a node. `edges` is [2, m] with positions into the nodes.
     """
     ones = np.ones(edges.shape[1], dtype=np.int8)
     matrix = csr_array((ones, (edges[0], edges[1])), shape=(num_nodes, num_nodes))
@@ -47,11 +55,38 @@ def _draw(nodes: IntArray, edges: IntArray, seed: int) -> Positions:
 
     ends = np.searchsorted(nodes, edges)
     picture = igraph.Graph(n=nodes.size, edges=ends.T.tolist())
+    if nodes.size > LARGE:
+        return _turn_and_scale(_draw_large(picture, ends, seed), ends)
     steps = min(SPREADING_STEPS, SPREADING_PAIRS // nodes.size**2)
     with seeded_igraph(seed):
         unfolded = picture.layout("fr", niter=UNFOLDING_STEPS, grid=False)
         spread = picture.layout("graphopt", niter=steps, seed=unfolded) if steps else unfolded
     return _turn_and_scale(np.array(spread.coords, dtype=np.float64), ends)
+
+
+def _draw_large(picture: Any, edges: IntArray, seed: int) -> Positions:
+    count = picture.vcount()
+    raw = pivot_layout(count, edges, seed)
+    raw = _evened(raw, 1)
+    # Nodes alike in their distances would lie on one spot, where no force tells them apart.
+    raw += np.random.default_rng(seed).normal(size=raw.shape)
+    with seeded_igraph(seed):
+        found = picture.layout_fruchterman_reingold(
+            niter=LARGE_STEPS, grid=True, seed=raw.tolist(), start_temp=np.sqrt(count) / 20
+        )
+    return _evened(np.array(found.coords, dtype=np.float64), 0.5)
+
+
+def _evened(raw: Positions, share: float) -> Positions:
+    """Move nodes along their rays from the middle towards filling a disc evenly, all the way for a share of 1.
+
+    Without it a few far branches leave the rest a blot.
+    """
+    centred = raw - np.median(raw, axis=0)
+    far = np.maximum(np.linalg.norm(centred, axis=1), 1e-9)
+    evenly = SPACING * np.sqrt(np.argsort(np.argsort(far)) + 1)
+    wanted = far ** (1 - share) * evenly**share
+    return np.asarray(centred * (wanted / far)[:, None])
 
 
 def _turn_and_scale(raw: Positions, edges: IntArray) -> Positions:

@@ -1,21 +1,50 @@
-"""Subgraphs: the same part of the graph before and after pruning, side by side."""
+"""Subgraphs: the same part of the graph before and after pruning, side by side, and why edges went."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import streamlit as st
 
 from analysis import names, palette
-from analysis.export import Sample
 from analysis.shared_graph import training_part
-from analysis.subgraphs import SAMPLERS, make_panel, original_panel, panels_html
-from app.widgets import frame, look, pickers, reading, sampling
+from analysis.subgraphs import SAMPLERS, Subgraph
+from app.widgets import controls, frame, look, panels, pickers, sampling
+from app.widgets.edge_story import edge_story
+from app.widgets.losers import losers
 from app.widgets.opened import opened
+from app.widgets.sampling import RoundSample
+from app.widgets.whole_graph import whole_graph
 from glt import formats
 from glt.data import Graph
+from glt.errors import StudioError
 from glt.store import RoundRecord, Run
 from glt.training.tasks import message_graph
 
 HEIGHT = 660
+SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses", "whole": "Whole graph"}
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the controls above the pictures say."""
+
+    run: Run
+    seed: int
+    number: int
+    beside: Run | None
+    graph: Graph
+    sample: RoundSample
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that have a panel."""
+        return [self.run] if self.beside is None else [self.run, self.beside]
+
+    @property
+    def part(self) -> Subgraph:
+        """The sampled part of the graph, laid out."""
+        return sampling.round_subgraph(self.graph, self.sample, self.run, self.seed, self.number)
 
 
 def page() -> None:
@@ -31,31 +60,66 @@ def page() -> None:
                 "Launch a run",
             )
             return
-        with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-            run = pickers.pick_run(found)
-            seed = pickers.pick_seed(run)
-            graph = message_graph(run.config)
-            number = pickers.pick_round([run.seed(seed)])
-            sample = sampling.pick_sample(graph)
-        _panels(run, seed, number, graph, sample)
+        view = _controls(found)
+        pictures = st.container(key="pictures")
+        node = _below(view)
+        with pictures:
+            _panels(view, node)
 
 
-def _panels(run: Run, seed: int, number: int, graph: Graph, sample: Sample) -> None:
-    part = sampling.subgraph(graph, sample)
-    title = f"{palette.label(run.config.method)}, round {number}"
-    pruned = make_panel(graph, part, reading.edge_mask(run, seed, number), title)
-    html = panels_html([original_panel(graph, part), pruned], look.is_dark(), HEIGHT, sample.center)
-    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}: original and {title}, side by side")
-    st.caption(_caption(run, seed, run.seed(seed).rounds()[number], sample))
+def _controls(found: list[Run]) -> View:
+    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        run = pickers.pick_run(found)
+        seed = pickers.pick_seed(run)
+        graph = message_graph(run.config)
+        number = pickers.pick_round([run.seed(seed)])
+        beside = panels.pick_compared(run, seed, found)
+    with st.container(key="sample-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        sample = sampling.pick_round_sample(graph)
+    return View(run, seed, number, beside, graph, sample)
 
 
-def _caption(run: Run, seed: int, record: RoundRecord, sample: Sample) -> str:
+def _panels(view: View, node: int | None) -> None:
+    """Show the pictures, with the node that the section below is about pointed out, else the sample's centre."""
+    part = view.part
+    selected = view.sample.sample.center if node is None else node
+    html = panels.document(view.graph, part, view.runs, view.seed, view.number, look.is_dark(), HEIGHT, selected)
+    methods = ", ".join(palette.label(run.config.method) for run in view.runs)
+    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(view.graph.name)}: original and {methods}, side by side")
+    st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
+
+
+def _below(view: View) -> int | None:
+    """Show one of the sections under the pictures and return the node that it is about, if a reader named one.
+
+    What cannot be shown is said here, so that the pictures stay.
+    """
+    try:
+        return _section(view)
+    except StudioError as error:
+        frame.failure(str(error))
+        return None
+
+
+def _section(view: View) -> int | None:
+    section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
+    if section == "why":
+        return edge_story(view.run, view.seed, view.number, view.graph, view.part.nodes)
+    if section == "losers":
+        losers(view.run, view.seed, view.number, view.graph)
+    else:
+        whole_graph(view.run, view.seed, view.number, view.graph, view.part)
+    return None
+
+
+def _caption(view: View, record: RoundRecord) -> str:
+    run, sample = view.run, view.sample.sample
     kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
     return (
-        f"{pickers.run_title(run)}, seed {seed}, round {record.round}: graph sparsity "
+        f"{pickers.run_title(run)}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
         f"test {names.metric(run.config.task)} {formats.percent(record.test)}. "
-        f"Sample: {SAMPLERS[sample.kind].label.lower()}, draw {sample.seed}. "
+        f"Sample: {SAMPLERS.get(sample.kind).label.lower()}, draw {sample.seed}. "
         f"{training_part(run.config)}"
     )

@@ -2,37 +2,85 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 import streamlit as st
 
 from analysis import names
 from analysis.export import Sample
 from analysis.subgraphs import SAMPLERS, Subgraph, sample_nodes, take
+from analysis.subgraphs.samplers import Sampler, in_order
 from analysis.subgraphs.sampling import DEFAULT_SIZE
 from analysis.subgraphs.subgraph import class_names
-from app.widgets import controls
+from app.widgets import controls, reading
 from glt import formats
 from glt.data import Graph
 from glt.errors import ConfigError
+from glt.masks import BoolArray
+from glt.store import Run
 
 SIZES = (50, 100, 150, 300, 600, 1000)
+MOST_NAMED = 200
 ABOUT_CENTRE = "A node by its number (or its own id): the sample grows around it, and it is pointed out."
+ABOUT_NODES = (
+    "Numbers (or the nodes' own ids) with commas or spaces between them; their neighbours come along."
+    " Empty: the node with most neighbours."
+)
+
+
+@dataclass(frozen=True)
+class RoundSample:
+    """A sample of a round: as for any figure, and the nodes that were named."""
+
+    sample: Sample
+    nodes: tuple[int, ...] = ()
 
 
 def pick_sample(graph: Graph) -> Sample:
     """Choose kind, size and start of a sample; raises ConfigError for a node the graph does not have."""
-    kinds = {name: sampler.label for name, sampler in SAMPLERS.items()}
-    told = "  \n".join(f"**{sampler.label}**: {sampler.description}." for sampler in SAMPLERS.values())
-    kind = controls.select("sample", "Sample", kinds, width=150, help=told)
+    return _pick(graph, [sampler for sampler in in_order() if not sampler.needs_more])[0]
+
+
+def pick_round_sample(graph: Graph) -> RoundSample:
+    """Choose a sample as `pick_sample` does, also where most changed or by the names of nodes."""
+    sample, sampler = _pick(graph, in_order())
+    if "nodes" not in sampler.uses:
+        return RoundSample(sample)
+    hub = int(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes).argmax())
+    text = controls.text("nodes", "Nodes to show", width=300, placeholder=node_name(graph, hub), help=ABOUT_NODES)
+    return RoundSample(sample, find_nodes(graph, text) or (hub,))
+
+
+def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
+    kinds = {sampler.name: sampler.label for sampler in samplers}
+    told = "  \n".join(f"**{sampler.label}**: {sampler.description}." for sampler in samplers)
+    sampler = SAMPLERS.get(controls.select("sample", "Sample", kinds, "walk", width=150, help=told))
     sizes = {str(size): formats.count(size) for size in SIZES}
     size = int(controls.select("size", "Nodes", sizes, str(DEFAULT_SIZE), width=96))
     label, centre = None, ""
-    if SAMPLERS[kind].uses_label:
+    if "label" in sampler.uses:
         classes = {str(place): word for place, word in enumerate(class_names(graph))}
         label = int(controls.select("class", "Class", classes, width=200))
-    if SAMPLERS[kind].uses_center:
+    if "center" in sampler.uses:
         centre = controls.text("node", "Centre", width=110, placeholder="any node", help=ABOUT_CENTRE)
     number = controls.number("draw", "Draw", 0, 0, 99, 1, width=110, help="Another number, another sample.")
-    return Sample(kind, size, int(number), find_node(graph, centre) if centre else None, label)
+    return Sample(sampler.name, size, int(number), find_node(graph, centre) if centre else None, label), sampler
+
+
+def node_name(graph: Graph, node: int) -> str:
+    """Return what users call a node: the data set's own id where it has one, else its number."""
+    return str(node) if graph.node_ids is None else graph.node_ids[node]
+
+
+def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
+    """Return the nodes a user lists, with commas or else spaces between them; raises ConfigError as `find_node`."""
+    parts = [part.strip() for part in (text.split(",") if "," in text else re.split(r"\s+", text)) if part.strip()]
+    if len(parts) > MOST_NAMED:
+        raise ConfigError(f"{len(parts)} nodes are named: name at most {MOST_NAMED}.")
+    return tuple(dict.fromkeys(find_node(graph, part) for part in parts))
 
 
 def find_node(graph: Graph, text: str) -> int:
@@ -48,9 +96,23 @@ def find_node(graph: Graph, text: str) -> int:
 
 def subgraph(graph: Graph, sample: Sample) -> Subgraph:
     """Return the sampled nodes and where they lie, from the cache when known."""
-    return _subgraph(graph.content_hash, sample, graph)
+    return _subgraph(graph.content_hash, RoundSample(sample), (), graph, None)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Laying out the graph", hash_funcs={Sample: repr})
-def _subgraph(content_hash: str, sample: Sample, _graph: Graph) -> Subgraph:
-    return take(_graph, sample_nodes(_graph, sample.kind, sample.size, sample.seed, sample.center, sample.label))
+def round_subgraph(graph: Graph, sample: RoundSample, run: Run, seed: int, number: int) -> Subgraph:
+    """Return the sample of a round and where its nodes lie, from the cache when known."""
+    if "cut" not in SAMPLERS.get(sample.sample.kind).uses:
+        return _subgraph(graph.content_hash, sample, (), graph, None)
+    cut = ~reading.edge_mask(run, seed, number).either_way()
+    return _subgraph(graph.content_hash, sample, (cut.tobytes(),), graph, cut)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Laying out the graph", hash_funcs={RoundSample: repr})
+def _subgraph(
+    content_hash: str, wish: RoundSample, about: tuple[bytes, ...], _graph: Graph, _cut: BoolArray | None
+) -> Subgraph:
+    sample = wish.sample
+    nodes = sample_nodes(
+        _graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=_cut, nodes=wish.nodes
+    )
+    return take(_graph, nodes)

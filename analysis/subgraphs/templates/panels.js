@@ -13,7 +13,7 @@
   const panels = [...document.querySelectorAll(".canvas")].map((canvas, number) => {
     const { nodes, edges, options } = data.panels[number];
     const sets = { nodes: new vis.DataSet(nodes), edges: new vis.DataSet(edges) };
-    return { edges: sets.edges, network: new vis.Network(canvas, sets, options) };
+    return { ...sets, titles: nodes.map(({ title }) => title), network: new vis.Network(canvas, sets, options) };
   });
   const networks = panels.map((panel) => panel.network);
 
@@ -60,8 +60,11 @@
   };
 
   const describe = () => {
-    byId("message").textContent =
-      selected === null ? "" : data.panels.at(-1).nodes[selected].title.split("\n").join(" · ");
+    const told = selected === null ? [] : data.panels.map(({ nodes }) => nodes[selected].title.split("\n"));
+    // With several pruned panels every one says what it left of the node's edges.
+    const each = data.captions.map((caption, place) => `${caption}: ${told[place]?.at(-1)}`).slice(1);
+    const parts = told.length > 2 ? [...told[0].slice(0, -1), ...each] : (told.at(-1) ?? []);
+    byId("message").textContent = parts.join(" · ");
   };
   const select = (node) => {
     selected = node;
@@ -108,12 +111,73 @@
   byId("search").addEventListener("change", (event) => find(event.target.value));
   byId("search").addEventListener("search", (event) => find(event.target.value));
   byId("fit").addEventListener("click", fitAll);
-  byId("show-removed")?.addEventListener("change", (event) => {
+  const hides = () => byId("show-removed") !== null && !byId("show-removed").checked;
+  byId("show-removed")?.addEventListener("change", () => {
     for (const { edges } of panels) {
       const removed = edges.get({ filter: (edge) => edge.removed });
-      edges.update(removed.map(({ id }) => ({ id, hidden: !event.target.checked })));
+      edges.update(removed.map(({ id }) => ({ id, hidden: hides() })));
     }
   });
+
+  // Playing: the rounds of every panel one after the other, up to the one that the page shows.
+  const [REMOVED, BACKWARD, JUST_REMOVED, MILLISECONDS] = [0, 2, 4, 900];
+  const last = Math.max(0, ...data.replay.map((frames) => frames.length - 1));
+  let timer = null;
+  let shown = last;
+
+  const drawEdges = (panel, looks) => {
+    const [low, high] = data.ends;
+    panel.edges.update([...looks].map((digit, id) => {
+      const look = Number(digit);
+      const removed = look === REMOVED || look === JUST_REMOVED;
+      const [from, to] = look === BACKWARD ? [high[id], low[id]] : [low[id], high[id]];
+      return { id, from, to, removed, hidden: removed && hides(), ...data.styles[look] };
+    }));
+  };
+  const drawNodes = (panel, frame, isLast) => {
+    const lonely = new Set(frame.lonely);
+    panel.nodes.update(frame.sizes.map((size, id) => {
+      const [ink, ground] = [data.inks[id], data.ground];
+      const color = lonely.has(id) ? { background: ground, border: ink } : { background: ink, border: ground };
+      // What hovering says is about the round of the page, so it waits for it.
+      return { id, size, color, borderWidth: lonely.has(id) ? 2 : 1, title: isLast ? panel.titles[id] : undefined };
+    }));
+  };
+  const show = (number) => {
+    shown = number;
+    data.replay.forEach((frames, place) => {
+      if (frames.length < 2) return;
+      const frame = frames[Math.min(number, frames.length - 1)];
+      drawEdges(panels[place], frame.looks);
+      drawNodes(panels[place], frame, number === last);
+      const figure = document.querySelectorAll("figure")[place];
+      figure.querySelector(".title").textContent = frame.title;
+      [...figure.querySelector(".counts").children].forEach((line, n) => { line.textContent = frame.caption[n]; });
+    });
+    byId("playing").textContent = number === last ? "" : `round ${number} of ${last}`;
+  };
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    byId("play").textContent = "▶ Play";
+  };
+  // Captions of other rounds are shorter or longer: the canvases keep their size, and with it the view.
+  const holdCaptions = () => {
+    for (const counts of document.querySelectorAll(".counts")) {
+      counts.style.height = `${counts.offsetHeight}px`;
+      counts.style.overflow = "hidden";
+    }
+  };
+  const play = () => {
+    holdCaptions();
+    show(shown === last ? 0 : shown + 1);
+    byId("play").textContent = "❚❚ Pause";
+    timer = setInterval(() => {
+      show(shown + 1);
+      if (shown === last) stop();
+    }, MILLISECONDS);
+  };
+  byId("play")?.addEventListener("click", () => (timer === null ? play() : stop()));
 
   const kept = recall();
   fitAll();

@@ -16,7 +16,7 @@ from analysis.subgraphs import (
     sample_nodes,
     take,
 )
-from analysis.subgraphs.drawing import LARGEST, SMALLEST, network_data
+from analysis.subgraphs.drawing import JUST_REMOVED, LARGEST, SMALLEST, edge_looks, network_data, replay_frame
 from analysis.subgraphs.layout import layout
 from glt.data import Graph
 from glt.masks import EdgeMask
@@ -99,11 +99,36 @@ def test_edges_are_drawn_by_their_state(panel: Panel) -> None:
     edges = {edge["id"]: edge for edge in network_data(panel, dark=False)["edges"]}
     assert [number for number, edge in edges.items() if "dashes" in edge] == [3]
     assert [number for number, edge in edges.items() if edge["removed"]] == [3]
-    assert edges[3]["color"]["opacity"] == 0.6
+    assert edges[3]["color"]["opacity"] == 0.45
     assert edges[3]["color"]["color"] != edges[0]["color"]["color"]
     one_way = {number: (edge["from"], edge["to"]) for number, edge in edges.items() if "arrows" in edge}
     assert one_way == {1: (0, 2), 2: (2, 1)}
     assert network_data(panel, dark=False)["edges"][0]["id"] == 3
+
+
+def test_edges_of_this_round_are_told_from_those_removed_earlier(two_triangles: Graph, mask: EdgeMask) -> None:
+    part = take(two_triangles, ALL)
+    after = EdgeMask("directed", mask.keep & np.array([0, 1, 1, 1, 1, 1, 1] * 2, dtype=np.bool_))
+    panel = make_panel(two_triangles, part, after, "", before=mask)
+    assert panel.states.tolist()[0] == panel.states.tolist()[3] == REMOVED
+    assert panel.fresh.tolist() == [True, *[False] * 6]
+    assert edge_looks(panel).tolist() == [JUST_REMOVED, FORWARD, BACKWARD, REMOVED, BOTH, BOTH, BOTH]
+    assert panel.caption[1].endswith("1 removed in this round")
+    edges = {edge["id"]: edge for edge in network_data(panel, dark=False)["edges"]}
+    assert edges[0]["removed"]
+    assert edges[0]["dashes"] != edges[3]["dashes"]
+    assert edges[0]["width"] > edges[3]["width"]
+    frame = replay_frame(panel)
+    assert frame["looks"] == "4120333"
+    assert frame["lonely"] == [6]
+
+
+def test_an_edge_that_comes_back_is_not_fresh(two_triangles: Graph) -> None:
+    part = take(two_triangles, ALL)
+    before, after = (EdgeMask("undirected", np.arange(7) != gone) for gone in (2, 5))
+    panel = make_panel(two_triangles, part, after, "", before)
+    assert np.flatnonzero(panel.fresh).tolist() == [5]
+    assert "removed in this round" not in make_panel(two_triangles, part, after, "").caption[0]
 
 
 def test_nodes_shrink_with_their_degree_and_hollow_out(two_triangles: Graph) -> None:

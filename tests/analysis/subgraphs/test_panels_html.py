@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from analysis.subgraphs import make_panel, original_panel, panels_html, sample_nodes, take
 from glt.data import Graph
@@ -147,6 +147,63 @@ def test_removed_edges_can_be_hidden_and_a_chosen_node_is_announced(page: Page, 
     page.wait_for_timeout(300)
     assert inked(page, 0) == left
     assert inked(page, 1) < right
+
+
+@pytest.fixture(scope="module")
+def played() -> str:
+    """Return panels of the third round of a run, with the rounds before it."""
+    from glt.data import load_graph
+
+    cora = load_graph("cora")
+    part = take(cora, sample_nodes(cora, "ego", size=60, center=1358))
+    masks = [EdgeMask.full("directed", cora.num_edges)]
+    generator = np.random.default_rng(0)
+    for _ in range(3):
+        masks.append(masks[-1].prune(generator.random(masks[-1].kept), 0.3))
+    rounds = [make_panel(cora, part, mask, f"UGS, round {k}", masks[max(k - 1, 0)]) for k, mask in enumerate(masks)]
+    original = original_panel(cora, part)
+    return panels_html([original, rounds[-1]], replay=[[original], rounds])
+
+
+def test_only_several_rounds_can_be_played(two_triangles: Graph, played: str) -> None:
+    assert 'id="play"' in played
+    part = take(two_triangles, np.arange(7))
+    alone = original_panel(two_triangles, part)
+    assert 'id="play"' not in panels_html([alone], replay=[[alone]])
+    other = original_panel(two_triangles, take(two_triangles, np.arange(3)))
+    with pytest.raises(ValueError, match="same nodes"):
+        panels_html([alone], replay=[[alone, other]])
+
+
+@pytest.mark.browser
+def test_a_node_is_described_for_every_pruned_panel(page: Page, two_triangles: Graph) -> None:
+    part = take(two_triangles, np.arange(7))
+    masks = [EdgeMask("undirected", np.arange(7) != gone) for gone in (0, 6)]
+    pruned = [make_panel(two_triangles, part, mask, title) for mask, title in zip(masks, "AB", strict=True)]
+    page.set_content(panels_html([original_panel(two_triangles, part), *pruned], selected=0))
+    assert page.inner_text("#message").endswith("A: degree 2, 1 left · B: degree 2")
+
+
+@pytest.mark.browser
+def test_playing_starts_at_round_0_and_ends_where_it_was(page: Page, played: str) -> None:
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.set_content(played)
+    title, counts = page.locator("figure .title").nth(1), page.locator("figure .counts").nth(1)
+    before, told = inked(page, 1), counts.inner_text()
+    page.click("#play")
+    assert title.inner_text() == "UGS, round 0"
+    assert page.inner_text("#playing") == "round 0 of 3"
+    assert "removed" not in counts.inner_text()
+    page.click("#play")
+    assert page.inner_text("#play").endswith("Play")
+    page.click("#play")
+    assert title.inner_text() == "UGS, round 1"
+    expect(page.locator("#playing")).to_have_text("", timeout=60_000)
+    assert title.inner_text() == "UGS, round 3"
+    assert counts.inner_text() == told
+    assert inked(page, 1) == pytest.approx(before, rel=0.02)
+    assert failures == []
 
 
 def inked(page: Page, number: int) -> int:

@@ -9,6 +9,8 @@ from analysis.subgraphs.communities import find_communities
 from glt.data import Graph
 from glt.errors import ConfigError
 
+FROM_THE_GRAPH = [sampler.name for sampler in SAMPLERS if not sampler.needs_more]
+
 
 def as_networkx(graph: Graph) -> nx.Graph:
     whole = nx.empty_graph(graph.num_nodes)
@@ -16,7 +18,7 @@ def as_networkx(graph: Graph) -> nx.Graph:
     return whole
 
 
-@pytest.mark.parametrize("kind", SAMPLERS)
+@pytest.mark.parametrize("kind", FROM_THE_GRAPH)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_every_sample_is_sorted_without_repeats_and_the_same_again(cora: Graph, kind: str, seed: int) -> None:
     nodes = sample_nodes(cora, kind, size=80, seed=seed)
@@ -25,7 +27,7 @@ def test_every_sample_is_sorted_without_repeats_and_the_same_again(cora: Graph, 
     assert np.array_equal(nodes, sample_nodes(cora, kind, size=80, seed=seed))
 
 
-@pytest.mark.parametrize("kind", SAMPLERS)
+@pytest.mark.parametrize("kind", FROM_THE_GRAPH)
 def test_other_seeds_give_other_samples(cora: Graph, kind: str) -> None:
     found = {sample_nodes(cora, kind, size=40, seed=seed, center=None).tobytes() for seed in range(5)}
     assert len(found) > 1
@@ -77,8 +79,39 @@ def test_communities_are_dense_inside(cora: Graph) -> None:
         ({"center": 7}, "no node 7"),
         ({"center": -1}, "no node -1"),
         ({"kind": "class", "label": 5}, "class 5"),
+        ({"kind": "changed"}, "is about a round"),
+        ({"kind": "nodes"}, "needs at least one node"),
+        ({"kind": "nodes", "nodes": [0, 7]}, "no node 7"),
     ],
 )
 def test_bad_wishes_are_one_sentence(two_triangles: Graph, arguments: dict[str, object], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         sample_nodes(two_triangles, **arguments)
+
+
+def test_the_most_changed_part_grows_along_removed_edges(two_triangles: Graph) -> None:
+    # The columns are 0-1, 0-2, 1-2, 2-3, 3-4, 3-5, 4-5: node 3 loses three edges.
+    cut = np.array([1, 0, 0, 1, 1, 1, 0], dtype=np.bool_)
+    assert sample_nodes(two_triangles, "changed", size=4, cut=cut).tolist() == [2, 3, 4, 5]
+    assert sample_nodes(two_triangles, "changed", size=99, cut=cut).tolist() == [0, 1, 2, 3, 4, 5]
+    assert sample_nodes(two_triangles, "changed", size=2, seed=1, cut=cut).tolist() == [0, 1]
+
+
+def test_the_most_changed_part_of_an_unpruned_graph_is_around_its_hub(two_triangles: Graph) -> None:
+    nothing = np.zeros(7, dtype=np.bool_)
+    assert 2 in sample_nodes(two_triangles, "changed", size=4, cut=nothing)
+
+
+def test_the_most_changed_nodes_of_cora_lost_more_than_others(cora: Graph) -> None:
+    cut = np.random.default_rng(1).random(cora.num_edges) < 0.2
+    lost = np.bincount(cora.edges[:, cut].ravel(), minlength=cora.num_nodes)
+    nodes = sample_nodes(cora, "changed", size=80, cut=cut)
+    assert nodes.size == 80
+    assert lost.argmax() in nodes
+    assert (lost[nodes] > 0).all()
+
+
+def test_named_nodes_come_with_their_neighbours(two_triangles: Graph) -> None:
+    assert sample_nodes(two_triangles, "nodes", nodes=[0, 6]).tolist() == [0, 1, 2, 6]
+    assert sample_nodes(two_triangles, "nodes", size=1, nodes=[5, 0, 5]).tolist() == [0, 5]
+    assert sample_nodes(two_triangles, "nodes", size=3, nodes=[3]).size == 3

@@ -1,0 +1,61 @@
+"""How much the two ends of an edge have in common: neighbours and features."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from glt.data.graph import Graph, IntArray
+from glt.masks import BoolArray
+
+Shares = NDArray[np.float64]
+
+
+class Closeness:
+    """Common neighbours and features of pairs of nodes of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    @cached_property
+    def features(self) -> csr_array:
+        """Which features of each node are not zero, [N, F] of zeros and ones."""
+        values = self._graph.features.copy()
+        values.data = (values.data != 0).astype(np.int64)
+        return values.astype(np.int64)
+
+    @cached_property
+    def features_set(self) -> IntArray:
+        """How many features of each node are not zero, [N]."""
+        return np.asarray(self.features.sum(axis=1), dtype=np.int64).ravel()
+
+    @cached_property
+    def jaccard_of_edges(self) -> Shares:
+        """The Jaccard index of the features of both ends of every edge, [E] in edge order, ascending when sorted."""
+        low, high = self._graph.edges
+        shared = np.asarray(self.features[low].multiply(self.features[high]).sum(axis=1)).ravel()
+        return self._jaccard(shared, low, high)
+
+    def common_features(self, node: int, others: IntArray) -> IntArray:
+        """Return how many features a node shares with each of `others`."""
+        return np.asarray((self.features[others] @ self.features[[node]].T).toarray(), dtype=np.int64).ravel()
+
+    def jaccard(self, node: int, others: IntArray) -> Shares:
+        """Return shared features by features that either has, 0 where neither has any."""
+        nodes = np.full(others.size, node)
+        return self._jaccard(self.common_features(node, others), nodes, others)
+
+    def common_neighbours(self, node: int, others: IntArray, kept: BoolArray | None = None) -> IntArray:
+        """Return how many neighbours a node shares with each of `others`, over the `kept` [E] edges or all."""
+        edges = self._graph.edges if kept is None else self._graph.edges[:, kept]
+        rows, columns = np.concatenate([edges, edges[::-1]], axis=1)
+        shape = (self._graph.num_nodes, self._graph.num_nodes)
+        matrix = csr_array((np.ones(rows.size, dtype=np.int64), (rows, columns)), shape=shape)
+        return np.asarray((matrix[others] @ matrix[[node]].T).toarray(), dtype=np.int64).ravel()
+
+    def _jaccard(self, shared: IntArray, one: IntArray, other: IntArray) -> Shares:
+        either = self.features_set[one] + self.features_set[other] - shared
+        return np.asarray(np.divide(shared, either, out=np.zeros(shared.size), where=either > 0))

@@ -1,0 +1,126 @@
+"""The decision of one round: the scores of the entries that stood, and where the line between cut and kept ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from glt.masks import BoolArray, EdgeMask
+from glt.store import SeedRun
+
+Scores = NDArray[np.float32]
+# Which values of a round a picture needs beside the line itself: the lowest, the middle half, the median.
+QUANTILES = (0.0, 0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What one round decided on: `before` and `after` are its masks, `scores` belong to the survivors of `before`."""
+
+    round: int
+    before: EdgeMask
+    after: EdgeMask
+    scores: Scores
+
+    @cached_property
+    def cut(self) -> BoolArray:
+        """Say of each score whether its entry was cut."""
+        return ~self.after.keep[self.before.keep]
+
+    @cached_property
+    def ordered(self) -> Scores:
+        """All scores in ascending order."""
+        return np.sort(self.scores)
+
+    @cached_property
+    def line(self) -> tuple[float, float]:
+        """The highest score that was cut and the lowest that was kept; NaN where there is none."""
+        cut, kept = self.scores[self.cut], self.scores[~self.cut]
+        return float(cut.max()) if cut.size else np.nan, float(kept.min()) if kept.size else np.nan
+
+    def score_of(self, entry: int) -> float | None:
+        """Return the score of an entry of the mask, None when it was no longer up for decision."""
+        if not self.before.keep[entry]:
+            return None
+        return float(self.scores[np.count_nonzero(self.before.keep[:entry])])
+
+    @property
+    def blurred(self) -> tuple[float, float] | None:
+        """The scores at the line that what is stored cannot tell apart, None where the line is sharp.
+
+        Stored scores have half precision, so cut and kept entries may share a value; an example's ranks then follow
+        the order of the entries instead. Either way everything from the lowest kept to the highest cut score is equal.
+        """
+        highest_cut, lowest_kept = self.line
+        return (lowest_kept, highest_cut) if lowest_kept <= highest_cut else None
+
+    def standing(self, score: float) -> tuple[int, int]:
+        """Return how many of the entries up for decision scored lower, and how many the same (itself among them)."""
+        low = high = np.float32(score)
+        if self.blurred is not None and self.blurred[0] <= score <= self.blurred[1]:
+            low, high = np.float32(self.blurred[0]), np.float32(self.blurred[1])
+        below = int(np.searchsorted(self.ordered, low, side="left"))
+        return below, int(np.searchsorted(self.ordered, high, side="right")) - below
+
+
+def decisions_of(seed_run: SeedRun, masks: Sequence[EdgeMask]) -> list[Decision]:
+    """Return the decisions of rounds 1, 2, ... that keep scores; [] for a method without any.
+
+    `masks` are those of rounds 0, 1, ... of the same seed. Scores have half precision; of a bundled example they are
+    ranks in [0, 1), in 256 steps. Raises StoreError when a round cannot be read.
+    """
+    found: list[Decision] = []
+    for number in range(1, len(masks)):
+        scores = seed_run.edge_scores(number)
+        if scores is not None and scores.size == masks[number - 1].kept:
+            found.append(Decision(number, masks[number - 1], masks[number], scores))
+    return found
+
+
+def score_table(decisions: Sequence[Decision], edge: int) -> pd.DataFrame:
+    """Return the scores of both directions of an edge in every round in which they stood.
+
+    Columns: `round`, `way` (0: from the lower node), `score`, `below` and `equal` (`Decision.standing`), `entries` up
+    for decision, `rank` (the share that scored lower, in the middle of its equals) and `cut`. An undirected mask
+    decides on both directions at once: then `way` is 0 only.
+    """
+    rows = [row for decision in decisions for row in _rows(decision, edge)]
+    return pd.DataFrame(rows, columns=["round", "way", "score", "below", "equal", "entries", "rank", "cut"])
+
+
+def _rows(decision: Decision, edge: int) -> list[tuple[int, int, float, int, int, int, float, bool]]:
+    mask, entries, rows = decision.before, decision.scores.size, []
+    for way in range(mask.keep.size // mask.num_edges):
+        entry = edge + way * mask.num_edges
+        score = decision.score_of(entry)
+        if score is not None:
+            below, equal = decision.standing(score)
+            rank = (below + (equal - 1) / 2) / entries
+            rows.append((decision.round, way, score, below, equal, entries, rank, not decision.after.keep[entry]))
+    return rows
+
+
+def line_table(decisions: Sequence[Decision]) -> pd.DataFrame:
+    """Return where the line of every round ran.
+
+    Columns: `round`, `entries`, `cut` (how many), `highest_cut`, `lowest_kept`, quantiles `q0` to `q75` of all scores,
+    `blur_low` and `blur_high` (the shares of entries below and up to the scores that cannot be told apart; NaN for a
+    sharp line).
+    """
+    names = [f"q{100 * share:g}" for share in QUANTILES]
+    columns = ["round", "entries", "cut", "highest_cut", "lowest_kept", *names, "blur_low", "blur_high"]
+    return pd.DataFrame([_line(decision) for decision in decisions], columns=columns)
+
+
+def _line(decision: Decision) -> list[float]:
+    quantiles = np.quantile(decision.scores, QUANTILES).tolist()
+    blur = [np.nan, np.nan]
+    if decision.blurred is not None:
+        below, equal = decision.standing(decision.blurred[0])
+        blur = [below / decision.scores.size, (below + equal) / decision.scores.size]
+    return [decision.round, decision.scores.size, int(decision.cut.sum()), *decision.line, *quantiles, *blur]

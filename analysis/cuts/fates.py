@@ -1,0 +1,27 @@
+"""When each direction of each edge went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from glt.data.graph import IntArray
+from glt.masks import EdgeMask
+
+
+def removal_rounds(masks: Sequence[EdgeMask]) -> IntArray:
+    """Return [2, E] the round in which each direction went for good, 0 where it survives the last of `masks`.
+
+    `masks` are those of rounds 0, 1, ...; row 0 is the message from the lower node to the higher one. Under a method
+    whose rounds are not nested a direction may have been away before and come back: the last time counts.
+
+    >>> once = [EdgeMask("undirected", np.array(keep)) for keep in ([1, 1, 1], [1, 0, 0], [1, 1, 0])]
+    >>> removal_rounds(once)[0].tolist()
+    [0, 0, 1]
+    """
+    gone = np.zeros((2, masks[0].num_edges), dtype=np.int64)
+    for number, mask in enumerate(masks):
+        alive = mask.directions()
+        gone = np.where(alive, 0, np.where(gone == 0, number, gone))
+    return gone

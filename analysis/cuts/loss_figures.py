@@ -1,0 +1,156 @@
+"""Who loses, as pictures: a matrix over pairs of classes, and shares beside what chance gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from analysis import palette, theme
+from analysis.cuts.losses import outside, pair_matrix
+from glt import formats
+
+SPARED, LOST = "#0072B2", "#C2410C"
+SPARED_DARK, LOST_DARK = "#3D9BDC", "#FF8A5B"
+ROW, HEAD = 25, 62
+EDGE_GROUPS = {
+    "relation": "Classes of both ends",
+    "smaller_degree": "Smaller degree of both ends",
+    "larger_degree": "Larger degree of both ends",
+}
+NODE_GROUPS = {"class": "Class"}
+
+
+def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False) -> go.Figure:
+    """Draw the share of edges cut between every two classes, in percent; colour is the difference from chance.
+
+    A star marks a share outside the middle 95 % of the random draws.
+    """
+    values = {name: 100 * pair_matrix(table, len(classes), name) for name in ("share", "null", "null_low", "null_high")}
+    sizes = pair_matrix(table, len(classes), "size")
+    difference = values["share"] - values["null"]
+    far = (values["share"] < values["null_low"]) | (values["share"] > values["null_high"])
+    names = [escape(name) for name in classes]
+    figure = go.Figure(layout={"template": theme.template(dark), "height": HEAD + 120 + 44 * len(names)})
+    most = float(np.nanmax(np.abs(difference), initial=1.0))
+    figure.add_heatmap(
+        x=names,
+        y=names,
+        z=difference,
+        zmin=-most,
+        zmax=most,
+        colorscale=_diverging(dark),
+        text=[[_cell(s, f) for s, f in zip(*row, strict=True)] for row in zip(values["share"], far, strict=True)],
+        texttemplate="%{text}",
+        textfont={"size": 12},
+        customdata=np.stack([values["share"], values["null_low"], values["null_high"], sizes], axis=-1),
+        hovertemplate=(
+            "%{y}, %{x}<br>%{customdata[0]:.1f} % of %{customdata[3]:,.0f} edges cut<br>"
+            "by chance %{customdata[1]:.1f} to %{customdata[2]:.1f} %<extra></extra>"
+        ),
+        hoverongaps=False,
+        xgap=2,
+        ygap=2,
+        colorbar={
+            "orientation": "h",
+            "title": {"text": "Points over chance", "side": "top", "font": {"size": 13}},
+            "thickness": 8,
+            "outlinewidth": 0,
+            "x": 0,
+            "xanchor": "left",
+            "y": 1,
+            "yanchor": "bottom",
+            "len": 0.6,
+        },
+    )
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_xaxes(showline=False, ticks="", tickangle=-35 if len(names) > 3 else 0)
+    figure.update_layout(margin={"l": 10, "r": 0, "t": HEAD, "b": 10})
+    return figure
+
+
+def _cell(share: float, far: bool) -> str:
+    return "" if np.isnan(share) else f"{share:.0f}{'*' if far else ''}"
+
+
+def _diverging(dark: bool) -> list[list[Any]]:
+    spared, lost = (SPARED_DARK, LOST_DARK) if dark else (SPARED, LOST)
+    return [[0.0, spared], [0.5, "#1A1F29" if dark else "#F4F6F7"], [1.0, lost]]
+
+
+def edge_loss_figure(table: pd.DataFrame, method: str, dark: bool = False) -> go.Figure:
+    """Draw the share of edges cut in each group of classes and degrees beside what chance gives."""
+    return _shares(table[table["kind"] == "edges"], EDGE_GROUPS, "Edges cut (%)", method, dark)
+
+
+def node_loss_figure(table: pd.DataFrame, method: str, dark: bool = False) -> go.Figure:
+    """Draw the share of nodes of each class that lost their last edge beside what chance gives."""
+    return _shares(table[table["kind"] == "nodes"], NODE_GROUPS, "Nodes left without an edge (%)", method, dark)
+
+
+def _shares(table: pd.DataFrame, groups: dict[str, str], title: str, method: str, dark: bool) -> go.Figure:
+    parts = [table[table["grouping"] == name] for name in groups]
+    heights = [max(len(part), 1) + 0.6 for part in parts]
+    figure = make_subplots(
+        rows=len(parts),
+        cols=1,
+        shared_xaxes=True,
+        row_heights=heights,
+        vertical_spacing=0.4 * ROW / (ROW * sum(heights) + HEAD) * 3 if len(parts) > 1 else 0,
+        subplot_titles=list(groups.values()) if len(parts) > 1 else None,
+    )
+    for row, part in enumerate(parts, start=1):
+        _part(figure, part, row, method, dark)
+    figure.update_layout(
+        template=theme.template(dark), height=(HEAD if len(parts) > 1 else 10) + 60 + int(1.25 * ROW * sum(heights))
+    )
+    top = HEAD if len(parts) > 1 else 10
+    figure.update_layout(margin={"l": 10, "r": 10, "t": top, "b": 50}, legend=_legend(), hovermode="closest")
+    figure.update_layout(showlegend=len(parts) > 1)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 13, "color": theme.ink(dark).muted})
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    figure.update_xaxes(rangemode="tozero", showgrid=True, gridcolor=theme.ink(dark).grid)
+    figure.update_xaxes(title_text=title, row=len(parts), col=1)
+    return figure
+
+
+def _legend() -> dict[str, Any]:
+    return {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "xanchor": "left"}
+
+
+def _part(figure: go.Figure, part: pd.DataFrame, row: int, method: str, dark: bool) -> None:
+    names = [escape(name) for name in part["name"]]
+    tone, style = theme.ink(dark), palette.style(method)
+    low, width = 100 * part["null_low"], 100 * (part["null_high"] - part["null_low"])
+    chance = {"base": low, "marker": {"color": tone.axis, "line": {"width": 0}}, "width": 0.5, "hoverinfo": "skip"}
+    chance |= {"name": "By chance, middle 95 %", "showlegend": row == 1, "orientation": "h"}
+    figure.add_bar(x=np.maximum(width, 0.15), y=names, row=row, col=1, **chance)
+    figure.add_scatter(
+        x=100 * part["share"],
+        y=names,
+        mode="markers",
+        name=escape(palette.label(method)),
+        showlegend=row == 1,
+        marker={
+            "symbol": [style.symbol if far else f"{style.symbol}-open" for far in outside(part)],
+            "size": 11,
+            "color": style.color(dark),
+            "line": {"width": 2, "color": style.color(dark)},
+        },
+        hovertext=[_told(each) for each in part.to_dict("records")],
+        hovertemplate="%{hovertext}<extra></extra>",
+        row=row,
+        col=1,
+    )
+
+
+def _told(row: dict[Any, Any]) -> str:
+    return (
+        f"{escape(row['name'])}: {row['lost']:,} of {row['size']:,}, {formats.percent(row['share'])}<br>"
+        f"by chance {formats.percent(row['null_low'])} to {formats.percent(row['null_high'])}"
+    )

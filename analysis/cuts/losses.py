@@ -1,0 +1,102 @@
+"""Who loses: the share of each group that a mask cut, beside what chance would cut at the same density."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.cuts.groups import Grouping, edge_groupings, node_groupings
+from analysis.measures.nulls import random_survivors
+from glt import formats
+from glt.data.graph import Graph
+from glt.masks import BoolArray, EdgeMask
+
+DRAWS = 100
+# The interval that chance stays in: the middle 95 % of the draws.
+LEVEL = 0.95
+
+Lost = tuple[Grouping, BoolArray]
+
+
+def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame:
+    """Return what each group lost and what it would lose at random, one row a group that is not empty.
+
+    Columns: `kind` ("edges" cut or "nodes" left without an edge), `grouping`, `group` (number), `name`, `size`, `lost`,
+    `share`, then of `draws` graphs with as many undirected edges, kept at random (`analysis.measures.nulls`, seeds 0,
+    1, ...): `null` (mean share), `null_low`, `null_high` (their middle 95 %). An edge is cut when neither direction is
+    left.
+    """
+    edges, nodes = edge_groupings(graph), node_groupings(graph)
+    kept = mask.either_way()
+    real = _lost(graph, kept, edges, nodes)
+    drawn = [random_survivors(graph.num_edges, int(kept.sum()), seed) for seed in range(draws)]
+    chance = [_lost(graph, survivors, edges, nodes) for survivors in drawn]
+    parts = [_rows(grouping, real[place], [each[place] for each in chance]) for place, grouping in enumerate(edges)]
+    offset = len(edges)
+    parts += [
+        _rows(grouping, real[place + offset], [each[place + offset] for each in chance], "nodes")
+        for place, grouping in enumerate(nodes)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def pair_matrix(table: pd.DataFrame, classes: int, column: str) -> NDArray[np.float64]:
+    """Return a column of `loss_table` as a symmetric [C, C] matrix over pairs of classes, NaN without an edge."""
+    rows = table[table["grouping"] == "pair"]
+    matrix = np.full((classes, classes), np.nan)
+    low, high = np.divmod(rows["group"].to_numpy(), classes)
+    matrix[low, high] = matrix[high, low] = rows[column].to_numpy(dtype=np.float64)
+    return matrix
+
+
+def outside(table: pd.DataFrame) -> pd.Series:
+    """Say of each row whether its share lies outside what chance gives."""
+    return (table["share"] < table["null_low"]) | (table["share"] > table["null_high"])
+
+
+def _lost(graph: Graph, kept: BoolArray, edges: list[Grouping], nodes: list[Grouping]) -> list[NDArray[np.int64]]:
+    alone = np.bincount(graph.edges[:, kept].ravel(), minlength=graph.num_nodes) == 0
+    return [grouping.count(~kept) for grouping in edges] + [grouping.count(alone) for grouping in nodes]
+
+
+def _rows(
+    grouping: Grouping, lost: NDArray[np.int64], chance: list[NDArray[np.int64]], kind: str = "edges"
+) -> pd.DataFrame:
+    sizes = grouping.sizes
+    there = np.flatnonzero(sizes)
+    shares = np.stack(chance)[:, there] / sizes[there]
+    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return pd.DataFrame(
+        {
+            "kind": kind,
+            "grouping": grouping.name,
+            "group": there,
+            "name": [grouping.names[group] for group in there],
+            "size": sizes[there],
+            "lost": lost[there],
+            "share": lost[there] / sizes[there],
+            "null": shares.mean(axis=0),
+            "null_low": low,
+            "null_high": high,
+        }
+    )
+
+
+def sentences(table: pd.DataFrame) -> Iterator[str]:
+    """Say in plain words how much went, which edges went more often than by chance, and how many nodes are alone."""
+    rows = table.set_index(["grouping", "group"])
+    everything, alone = rows.loc[("all", 0)], rows.loc[("all_nodes", 0)]
+    yield f"{everything['lost']:,} of {everything['size']:,} edges are cut, {formats.percent(everything['share'])}."
+    if ("relation", 1) in rows.index and ("relation", 0) in rows.index:
+        same, other = rows.loc[("relation", 0)], rows.loc[("relation", 1)]
+        yield (f"Between different classes {_with_chance(other)}, inside a class {_with_chance(same)}.")
+    low, high = (alone[name] * alone["size"] for name in ("null_low", "null_high"))
+    yield f"Nodes that lost their last edge: {alone['lost']:,}; by chance {low:,.0f} to {high:,.0f}."
+
+
+def _with_chance(row: pd.Series) -> str:
+    share, low, high = (formats.percent(row[name]) for name in ("share", "null_low", "null_high"))
+    return f"{share} went (by chance {low} to {high})"

@@ -1,0 +1,57 @@
+"""What became of a message along an edge, in one plain sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis import palette
+from glt import formats
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction of an edge: who sends to whom, and the round in which it went (0: it survives)."""
+
+    sender: str
+    receiver: str
+    gone: int
+
+
+def fate_sentence(way: Way, shown: int, last: int, scores: pd.DataFrame, cut: int, about: bool = False) -> str:
+    """Say what became of a direction up to round `last`, seen from the round `shown`, and how it scored.
+
+    `scores` are the rows of `score_table` about this direction, `cut` is how many entries the deciding round cut;
+    `about` says that ranks are rough.
+    """
+    what = f"The message from {way.sender} to {way.receiver} "
+    if way.gone == 0:
+        told = f"survives all {last} rounds"
+    elif way.gone > shown:
+        told = f"is still there in round {shown} and goes in round {way.gone}"
+    else:
+        told = f"went in round {way.gone}"
+    decided = scores[scores["round"] == (way.gone or last)]
+    return what + told + (_by_score(decided.iloc[0], cut, about) if len(decided) else "") + "."
+
+
+def _by_score(row: pd.Series, cut: int, about: bool) -> str:
+    roughly = "about " if about else ""
+    below, equal, entries = (formats.count(row[name]) for name in ("below", "equal", "entries"))
+    where = "" if row["cut"] else f" in round {row['round']}"
+    # An example's rank stands for 1 in 256 entries; equals that are hardly more tell nothing.
+    several = row["equal"] > (row["entries"] / 100 if about else 1)
+    same = f", {roughly}{equal} the same as far as the stored scores tell," if several else ""
+    return (
+        f": {roughly}{below} of the {entries} entries up for decision{where} scored lower{same} and the lowest "
+        f"{formats.count(cut)} were cut"
+    )
+
+
+def no_scores(method: str) -> str:
+    """Say why a method has no score to show."""
+    label = palette.label(method)
+    if method == "random":
+        return f"{label} draws what it removes: no score decided, and which edge went says nothing about the edge."
+    return f"{label} keeps no scores of edges: only the rounds in which they went are known."

@@ -1,0 +1,76 @@
+"""A whole graph as one static picture, with a sample marked in it: for graphs too large to be drawn node by node."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from analysis.subgraphs.class_colors import MARKERS, class_color, class_shape
+from analysis.subgraphs.drawing import Look, look
+from analysis.subgraphs.panel import Panel
+from analysis.subgraphs.subgraph import REMOVED
+from glt.data.graph import IntArray
+from glt.masks import BoolArray
+
+MOST_CLASSES = 12
+WIDTH, HEIGHT, DPI = 9.2, 5.2, 160
+DOT, MARKED = 1.6, 16.0
+
+
+def overview_png(panel: Panel, marked: IntArray, dark: bool = False) -> bytes:
+    """Return a picture of a panel as PNG; `marked` are positions among its nodes that are drawn large, with an outline.
+
+    What is removed is drawn under what is kept, and what went in this round over both.
+    """
+    tone = look(dark)
+    figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, facecolor=tone.ground)
+    area = figure.add_axes((0, 0, 1, 1))
+    area.set_axis_off()
+    area.set_aspect("equal")
+    _edges(area, panel, tone)
+    chosen = np.isin(np.arange(panel.subgraph.nodes.size), marked)
+    _nodes(area, panel, ~chosen, DOT, tone.ground, 0.0)
+    _nodes(area, panel, chosen, MARKED, tone.text, 0.6)
+    area.autoscale_view()
+    _legend(figure, panel, tone)
+    file = BytesIO()
+    figure.savefig(file, format="png", facecolor=tone.ground)
+    return file.getvalue()
+
+
+def _edges(area: Axes, panel: Panel, tone: Look) -> None:
+    lines = panel.subgraph.positions[panel.subgraph.edges].transpose(1, 0, 2)
+    removed = panel.states == REMOVED
+    for chosen, color, width, opacity in (
+        (removed & ~panel.fresh, tone.removed, 0.25, 0.35),
+        (~removed, tone.kept, 0.25, 0.35),
+        (panel.fresh, tone.removed, 0.6, 0.9),
+    ):
+        area.add_collection(LineCollection(list(lines[chosen]), colors=color, linewidths=width, alpha=opacity))
+
+
+def _nodes(area: Axes, panel: Panel, chosen: BoolArray, size: float, outline: str, width: float) -> None:
+    for label in np.unique(panel.subgraph.labels).tolist():
+        x, y = panel.subgraph.positions[chosen & (panel.subgraph.labels == label)].T
+        marker = MARKERS[class_shape(label)]
+        area.scatter(x, y, s=size, c=class_color(label), marker=marker, edgecolors=outline, linewidths=width, zorder=3)
+
+
+def _legend(figure: Figure, panel: Panel, tone: Look) -> None:
+    labels = [label for label in np.unique(panel.subgraph.labels).tolist() if label >= 0]
+    keys = [_key(label, panel.subgraph.class_names[label]) for label in labels]
+    if 0 < len(keys) <= MOST_CLASSES:
+        figure.legend(
+            handles=keys, loc="lower left", frameon=False, labelcolor=tone.text, fontsize=7, handletextpad=0.2
+        )
+
+
+def _key(label: int, name: str) -> Line2D:
+    # A dollar sign would start a formula.
+    text, marker = name.replace("$", r"\$"), MARKERS[class_shape(label)]
+    return Line2D([], [], linestyle="none", marker=marker, markersize=4, color=class_color(label), label=text)

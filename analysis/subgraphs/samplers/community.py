@@ -1,0 +1,19 @@
+"""A densely linked group."""
+
+from __future__ import annotations
+
+from analysis.subgraphs.communities import find_communities
+from analysis.subgraphs.growing import fill
+from analysis.subgraphs.samplers import SAMPLERS, Choice, Sampler
+from glt.data.graph import IntArray
+
+
+def community(choice: Choice) -> IntArray:
+    """Grow inside the community of the center (modularity, Blondel et al. 2008)."""
+    groups = find_communities(choice.graph)
+    inside = groups == groups[choice.center]
+    return fill(choice.neighbours, choice.center, choice.size, choice.generator, inside)
+
+
+ABOUT = "A densely linked group around a centre"
+SAMPLERS.register(Sampler("community", "Community", ABOUT, 40, community, frozenset({"center"})))

@@ -1,0 +1,49 @@
+"""Cached readers of what a seed cut: all its masks, when each edge went, and the scores of every round."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis.cuts import Closeness, Decision, decisions_of, removal_rounds
+from app.widgets import reading
+from glt.data import Graph
+from glt.data.graph import IntArray
+from glt.masks import EdgeMask
+from glt.store import Run
+
+
+def masks_of(run: Run, seed: int) -> list[EdgeMask]:
+    """Return the edge masks of all finished rounds."""
+    rounds = run.seed(seed).whole_rounds()
+    with st.spinner("Reading the rounds", show_time=True):
+        return [reading.edge_mask(run, seed, number) for number in range(rounds)]
+
+
+def fates_of(run: Run, seed: int) -> IntArray:
+    """Return `removal_rounds` of a seed, from the cache while no round is added."""
+    return _fates(reading.stamp(run), seed, run)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _fates(stamp: reading.Stamp, seed: int, _run: Run) -> IntArray:
+    return removal_rounds(masks_of(_run, seed))
+
+
+def decisions(run: Run, seed: int) -> list[Decision]:
+    """Return the decisions of a seed that keep scores, from the cache while no round is added."""
+    return _decisions(reading.stamp(run), seed, run)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _decisions(stamp: reading.Stamp, seed: int, _run: Run) -> list[Decision]:
+    return decisions_of(_run.seed(seed), masks_of(_run, seed))
+
+
+def closeness_of(graph: Graph) -> Closeness:
+    """Return what the ends of a graph's edges have in common, prepared once."""
+    return _closeness(graph.content_hash, graph)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _closeness(content_hash: str, _graph: Graph) -> Closeness:
+    return Closeness(_graph)

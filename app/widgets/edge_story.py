@@ -1,0 +1,207 @@
+"""Why an edge was cut: its scores over the rounds, what its ends have in common, and when each direction went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
+from analysis.cuts.decisions import Decision
+from analysis.cuts.edges_of import degrees
+from analysis.subgraphs.subgraph import class_names
+from app.widgets import controls, cutting, look, reading
+from app.widgets.frame import plain
+from app.widgets.sampling import find_node, node_name
+from glt import formats
+from glt.data import Graph
+from glt.masks import EdgeMask
+from glt.store import Run
+
+SCALES = {"score": "Score", "rank": "Rank"}
+ABOUT_NODE = "A node by its number (or its own id). Empty: the node of the sample with most neighbours."
+ROUGH = "Bundled examples keep ranks in 256 steps instead of scores."
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """The node and the round that the story is about."""
+
+    run: Run
+    seed: int
+    number: int
+    graph: Graph
+    node: int
+
+    @property
+    def mask(self) -> EdgeMask:
+        """The edge mask of the round that is shown."""
+        return reading.edge_mask(self.run, self.seed, self.number)
+
+    def name(self, node: int) -> str:
+        """Return what users call a node."""
+        return node_name(self.graph, node)
+
+    def class_of(self, node: int) -> str:
+        """Return a node's class in words."""
+        label = int(self.graph.labels[node])
+        return class_names(self.graph)[label] if label >= 0 else "unknown class"
+
+
+def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> int | None:
+    """Choose a node and one of its edges, and tell what became of it; `nodes` are those of the picture.
+
+    Returns the node when it was named, None when the page chose it.
+    """
+    start = int(nodes[degrees(graph)[nodes].argmax()])
+    with st.container(key="edge-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        placeholder = node_name(graph, start)
+        text = controls.text("at", "Node", width=150, placeholder=placeholder, help=ABOUT_NODE)
+        named = find_node(graph, text) if text else None
+        place = Place(run, seed, number, graph, start if named is None else named)
+        closeness = cutting.closeness_of(graph)
+        table = edges_of(graph, closeness, place.node, cutting.fates_of(run, seed), place.mask)
+        if table.empty:
+            st.caption(f"Node {plain(place.name(place.node))} has no edge in the unpruned graph.")
+            return named
+        row = _pick_neighbour(place, table)
+        decided = cutting.decisions(run, seed)
+        rough = run.seed(seed).is_example
+        ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
+    _tell(place, row, decided, ranks, rough)
+    _all_edges(place, table)
+    return named
+
+
+def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series:
+    words = {
+        str(row["neighbour"]): f"{place.name(row['neighbour'])} · {place.class_of(row['neighbour'])} · {_went(row)}"
+        for row in table.to_dict("records")
+    }
+    chosen = int(controls.select("to", "Its neighbour", words, width=420))
+    return table[table["neighbour"] == chosen].iloc[0]
+
+
+def _went(row: dict[str, int]) -> str:
+    """Say in few words when an edge's directions went."""
+    gone = sorted((row["sent"], row["received"]), key=lambda number: (number == 0, number))
+    if gone[0] == 0:
+        return "survives"
+    if gone[0] == gone[1]:
+        return f"gone in round {gone[0]}"
+    return f"one way gone in round {gone[0]}" + (f", gone in round {gone[1]}" if gone[1] else "")
+
+
+def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, rough: bool) -> None:
+    facts, picture = st.columns([5, 7], gap="medium")
+    ways = _ways(place, row)
+    with facts:
+        for sentence in _sentences(place, row, ways, decided, rough):
+            st.markdown(plain(sentence))
+        st.table(_ends(place, row), border="horizontal", hide_index=True, width="stretch")
+        st.caption(_together(place, row))
+    with picture:
+        if not decided:
+            st.caption(f":material/info: {no_scores(place.run.config.method)}")
+            return
+        figure = score_figure(
+            decided,
+            int(row["edge"]),
+            ways,
+            ranks=ranks,
+            shown=place.number,
+            method=place.run.config.method,
+            dark=look.is_dark(),
+        )
+        st.plotly_chart(figure, key="scores", theme=None, config={"displaylogo": False}, alt="Score over the rounds")
+        st.caption(_legend(decided, ranks, rough))
+
+
+def _ways(place: Place, row: pd.Series) -> list[Way]:
+    """Return both directions, that from the lower node first, as scores have them."""
+    one, other = place.node, int(row["neighbour"])
+    sent = Way(place.name(one), place.name(other), int(row["sent"]))
+    received = Way(place.name(other), place.name(one), int(row["received"]))
+    return [sent, received] if one < other else [received, sent]
+
+
+def _sentences(place: Place, row: pd.Series, ways: list[Way], decided: list[Decision], rough: bool) -> list[str]:
+    scores = score_table(decided, int(row["edge"]))
+    last = place.run.seed(place.seed).whole_rounds() - 1
+    cuts = {decision.round: int(decision.cut.sum()) for decision in decided}
+    told = []
+    for number, way in enumerate(ways):
+        # An undirected mask decides on both directions with one score.
+        mine = scores[scores["way"] == min(number, max(scores["way"].nunique() - 1, 0))]
+        told.append(fate_sentence(way, place.number, last, mine, cuts.get(way.gone or last, 0), rough))
+    return told
+
+
+def _ends(place: Place, row: pd.Series) -> pd.DataFrame:
+    one, other = place.node, int(row["neighbour"])
+    before, left = degrees(place.graph), degrees(place.graph, place.mask)
+    words = cutting.closeness_of(place.graph).features_set
+    ends = (one, other)
+    values = {
+        "": ["Class", f"Degree, original → round {place.number}", "Features not zero"],
+        **{
+            plain(place.name(end)): [
+                plain(place.class_of(end)),
+                f"{before[end]} → {left[end]}",
+                formats.count(int(words[end])),
+            ]
+            for end in ends
+        },
+    }
+    return pd.DataFrame(values)
+
+
+def _together(place: Place, row: pd.Series) -> str:
+    jaccards = cutting.closeness_of(place.graph).jaccard_of_edges
+    less = float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0
+    same = "the same class" if row["same_class"] else "different classes"
+    neighbours = formats.number_of(row["common_neighbours"], "neighbour")
+    features = formats.number_of(row["common_features"], "feature")
+    return (
+        f"In common: {same}; {neighbours}, {row['common_neighbours_left']} left in round {place.number}; {features} "
+        f"not zero (Jaccard {row['jaccard']:.3f}, more than {formats.percent(less)} of all edges of the graph)."
+    )
+
+
+def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:
+    kind = "rank of the edge's score among those up for decision" if ranks else "soft score"
+    blurred = sum(decision.blurred is not None for decision in decided)
+    equal = (
+        f"In {blurred} of {len(decided)} rounds cut and kept entries at the line are equal in the half precision in "
+        "which scores are stored: a bar spans the ranks that are possible. "
+    )
+    return (
+        f"The {kind}; a cross where it was cut, on the shaded ground of all that was cut. {equal if blurred else ''}"
+        f"{ROUGH if rough else ''}"
+    )
+
+
+def _all_edges(place: Place, table: pd.DataFrame) -> None:
+    with st.expander(f"All {len(table)} edges of node {plain(place.name(place.node))}", icon=":material/table_rows:"):
+        percent = st.column_config.NumberColumn(format="%.3f")
+        st.dataframe(shown_edges(place, table), hide_index=True, key="edges", column_config={"Jaccard": percent})
+
+
+def shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `edges_of` under the words of the page; a direction that survives has no round."""
+    return pd.DataFrame(
+        {
+            "Neighbour": [place.name(node) for node in table["neighbour"]],
+            "Class": [place.class_of(node) for node in table["neighbour"]],
+            "Same class": table["same_class"],
+            "Message to it went in round": table["sent"].where(table["sent"] > 0),
+            "Message from it went in round": table["received"].where(table["received"] > 0),
+            "Degree": table["degree"],
+            f"Degree, round {place.number}": table["degree_left"],
+            "Common neighbours": table["common_neighbours"],
+            "Common features": table["common_features"],
+            "Jaccard": table["jaccard"],
+        }
+    )

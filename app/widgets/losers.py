@@ -1,0 +1,84 @@
+"""Who loses by a round: shares of edges and nodes beside what chance would take at the same density."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from analysis import palette
+from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
+from analysis.cuts.losses import DRAWS, loss_table, sentences
+from analysis.subgraphs.subgraph import class_names
+from app.widgets import frame, look, reading
+from glt.data import Graph
+from glt.store import Run
+
+CONFIG = {"displaylogo": False, "displayModeBar": False}
+
+
+def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
+    """Show who lost edges by the end of a round."""
+    if reading.edge_mask(run, seed, number).either_way().all():
+        frame.empty("Nobody loses yet", f"Round {number} leaves every edge in at least one direction.", "balance")
+        return
+    table = losses_of(run, seed, number, graph)
+    st.markdown(" ".join(sentences(table)))
+    matrix, shares = st.columns(2, gap="medium")
+    method, dark = run.config.method, look.is_dark()
+    with matrix:
+        _chart(
+            "Edges cut by the classes of their ends, in percent", "pairs", pair_figure(table, class_names(graph), dark)
+        )
+        _chart("Nodes left without an edge", "nodes", node_loss_figure(table, method, dark))
+    with shares:
+        _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, method, dark))
+    st.caption(_caption(run, seed, number))
+    with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
+        st.dataframe(numbers(table), hide_index=True, key="losses", column_config=_columns())
+
+
+def losses_of(run: Run, seed: int, number: int, graph: Graph) -> pd.DataFrame:
+    """Return `loss_table` of a round, from the cache while no round is added."""
+    return _losses(graph.content_hash, reading.stamp(run), seed, number, graph, run)
+
+
+@st.cache_data(max_entries=64, show_spinner="Drawing graphs of equal density")
+def _losses(content_hash: str, stamp: reading.Stamp, seed: int, number: int, _graph: Graph, _run: Run) -> pd.DataFrame:
+    return loss_table(_graph, reading.edge_mask(_run, seed, number))
+
+
+def _chart(title: str, key: str, figure: go.Figure) -> None:
+    st.markdown(f"**{title}**")
+    st.plotly_chart(figure, key=f"loss-{key}", theme=None, config=CONFIG, alt=title)
+
+
+def numbers(table: pd.DataFrame) -> pd.DataFrame:
+    """Return `loss_table` under the words of the page, in percent."""
+    return pd.DataFrame(
+        {
+            "Of": table["kind"],
+            "By": table["grouping"].str.replace("_", " "),
+            "Group": table["name"],
+            "Size": table["size"],
+            "Lost": table["lost"],
+            **{word: 100 * table[name] for word, name in SHARES.items()},
+        }
+    )
+
+
+SHARES = {"Lost, %": "share", "By chance": "null", "from": "null_low", "to": "null_high"}
+
+
+def _columns() -> dict[str, Any]:
+    return {word: st.column_config.NumberColumn(format="%.1f %%") for word in SHARES}
+
+
+def _caption(run: Run, seed: int, number: int) -> str:
+    return (
+        f"{palette.label(run.config.method)}, seed {seed}, round {number}, whole graph. An edge is cut when neither "
+        f"direction is left. By chance: {DRAWS} draws of as many undirected edges as this round keeps. A star, or a "
+        "full mark, is a share outside the middle 95 % of the draws; with so many groups one in twenty is so by chance."
+    )

@@ -1,0 +1,84 @@
+"""The whole graph after a round: to move about in while it is small, as a picture with the sample marked when not."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis import names, palette
+from analysis.subgraphs import Panel, Subgraph, make_panel, panels_html, take
+from analysis.subgraphs.overview import overview_png
+from app.widgets import look, reading
+from glt import formats
+from glt.data import Graph
+from glt.data.graph import IntArray
+from glt.store import Run
+
+# Browsers move more than this many lines only in jerks.
+MOST_EDGES = 5000
+HEIGHT = 700
+
+
+def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> None:
+    """Show the whole graph after a round, with the sample marked."""
+    dark = look.is_dark()
+    if graph.num_edges <= MOST_EDGES:
+        st.iframe(_document(*_key(run, seed, number, graph), dark, run, graph), height=HEIGHT, alt=_title(run, number))
+    else:
+        picture = _picture(*_key(run, seed, number, graph), dark, part.nodes.tobytes(), run, graph, part.nodes)
+        st.image(picture, width="stretch", alt=f"{names.dataset(graph.name)}, {_title(run, number)}")
+    st.caption(_caption(run, seed, number, graph, part))
+
+
+def _caption(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> str:
+    panel = _panel(*_key(run, seed, number, graph), run, graph)
+    large = graph.num_edges > MOST_EDGES
+    marked = f" The {formats.count(part.nodes.size)} nodes of the sample are large and outlined." if large else ""
+    why = f" Above {formats.count(MOST_EDGES)} edges the picture does not move." if large else ""
+    fresh = ", strong those of this round" if panel.fresh.any() else ""
+    return f"{_title(run, number)}, seed {seed}. {panel.caption[1]}. Removed edges are orange{fresh}.{marked}{why}"
+
+
+def _title(run: Run, number: int) -> str:
+    return f"{palette.label(run.config.method)}, round {number}"
+
+
+Key = tuple[str, reading.Stamp, int, int]
+
+
+def _key(run: Run, seed: int, number: int, graph: Graph) -> Key:
+    return graph.content_hash, reading.stamp(run), seed, number
+
+
+@st.cache_resource(max_entries=4, show_spinner="Laying out the whole graph")
+def _layout(content_hash: str, _graph: Graph) -> Subgraph:
+    return take(_graph, np.arange(_graph.num_nodes))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _panel(content_hash: str, stamp: reading.Stamp, seed: int, number: int, _run: Run, _graph: Graph) -> Panel:
+    before = reading.edge_mask(_run, seed, number - 1) if number else None
+    mask = reading.edge_mask(_run, seed, number)
+    return make_panel(_graph, _layout(content_hash, _graph), mask, _title(_run, number), before)
+
+
+@st.cache_data(max_entries=16, show_spinner="Drawing the whole graph")
+def _picture(
+    content_hash: str,
+    stamp: reading.Stamp,
+    seed: int,
+    number: int,
+    dark: bool,
+    sample: bytes,
+    _run: Run,
+    _graph: Graph,
+    _nodes: IntArray,
+) -> bytes:
+    return overview_png(_panel(content_hash, stamp, seed, number, _run, _graph), _nodes, dark)
+
+
+@st.cache_data(max_entries=8, show_spinner="Drawing the whole graph")
+def _document(
+    content_hash: str, stamp: reading.Stamp, seed: int, number: int, dark: bool, _run: Run, _graph: Graph
+) -> str:
+    return panels_html([_panel(content_hash, stamp, seed, number, _run, _graph)], dark, HEIGHT)

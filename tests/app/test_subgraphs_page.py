@@ -1,0 +1,112 @@
+"""The page of subgraphs: its sections, its samples and a second run beside the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.subgraphs import sample_nodes
+from app.widgets.sampling import find_nodes
+from glt.data import load_graph
+from glt.errors import ConfigError
+from glt.store import Run
+
+MakeRun = Callable[..., Run]
+OpenPage = Callable[..., AppTest]
+
+
+def shown(app: AppTest) -> str:
+    return " ".join([each.value for each in [*app.markdown, *app.caption]])
+
+
+def test_an_edge_named_in_the_address_is_told_about(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    cora = load_graph("cora")
+    low, high = (cora.node_ids[node] if cora.node_ids else str(node) for node in cora.edges[:, 10].tolist())
+    app = open_page("subgraphs", section="why", at=low, to=str(cora.edges[1, 10]), round="2")
+    assert not app.exception
+    assert not app.error
+    assert f"The message from {low} to {high} " in shown(app)
+    assert f"The message from {high} to {low} " in shown(app)
+    (picture,) = app.get("iframe")
+    place = sample_nodes(cora).tolist()
+    pointed = place.index(cora.edges[0, 10]) if cora.edges[0, 10] in place else "null"
+    assert f'"selected": {pointed}' in picture.proto.srcdoc
+    assert app.query_params["at"] == low
+    assert app.query_params["to"] == str(cora.edges[1, 10])
+
+
+def test_a_run_without_scores_says_so(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("random", ("done",))
+    assert "no score decided" in shown(open_page("subgraphs", section="why"))
+
+
+def test_a_node_that_is_not_there_is_one_sentence(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    app = open_page("subgraphs", section="why", at="nobody")
+    assert not app.exception
+    assert ["no node 'nobody'" in error.value for error in app.error] == [True]
+    assert app.get("iframe"), "the pictures stay"
+
+
+def test_losers_hold_their_sentence_and_round_0_has_none(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("random", ("done",))
+    app = open_page("subgraphs", section="losers", round="3")
+    assert not app.exception
+    assert "edges are cut" in shown(app)
+    assert "By chance: 100 draws" in shown(app)
+    empty = open_page("subgraphs", section="losers", round="0")
+    assert not empty.exception
+    assert [heading.value for heading in empty.subheader] == ["Nobody loses yet"]
+
+
+def test_the_whole_graph_of_cora_is_a_picture(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    app = open_page("subgraphs", section="whole", round="1")
+    assert not app.exception
+    assert "Above 5,000 edges the picture does not move" in shown(app)
+
+
+@pytest.mark.parametrize("view", [{"sample": "changed"}, {"sample": "nodes", "nodes": "0, 5 "}, {"sample": "ego"}])
+def test_every_sample_is_in_the_address(view: dict[str, str], make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    cora = load_graph("cora")
+    if "nodes" in view and cora.node_ids:
+        view = {**view, "nodes": f"{cora.node_ids[0]}, {cora.node_ids[5]}"}
+    app = open_page("subgraphs", round="2", **view)
+    assert not app.exception
+    assert not app.error
+    assert {name: app.query_params[name] for name in view} == {name: text.strip() for name, text in view.items()}
+
+
+def test_no_name_stands_for_the_hub(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    app = open_page("subgraphs", sample="nodes", round="1")
+    assert not app.exception
+    assert not app.error
+    (picture,) = app.get("iframe")
+    assert "1 component" in picture.proto.srcdoc
+
+
+def test_a_second_run_stands_beside_the_first(make_run: MakeRun, open_page: OpenPage) -> None:
+    first, other = make_run("ugs", ("done",)), make_run("random", ("done",), rounds=1)
+    app = open_page("subgraphs", run=first.name, round="3", beside=other.name)
+    assert not app.exception
+    assert app.query_params["beside"] == other.name
+    (picture,) = app.get("iframe")
+    assert "UGS, round 3" in picture.proto.srcdoc
+    assert "Random pruning, round 1" in picture.proto.srcdoc
+    assert 'id="play"' in picture.proto.srcdoc
+
+
+def test_named_nodes_are_split_by_commas_or_spaces() -> None:
+    cora = load_graph("cora")
+    names = [cora.node_ids[node] if cora.node_ids else str(node) for node in (3, 1, 3)]
+    assert find_nodes(cora, ", ".join(names)) == find_nodes(cora, " ".join(names)) == (3, 1)
+    assert find_nodes(cora, "  ") == ()
+    with pytest.raises(ConfigError, match="no node 'x'"):
+        find_nodes(cora, f"{names[0]} x")
+    with pytest.raises(ConfigError, match="at most 200"):
+        find_nodes(cora, " ".join(["0"] * 201))
