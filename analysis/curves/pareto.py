@@ -137,7 +137,7 @@ def _axes(figure: go.Figure, frame: Frame) -> None:
     figure.update_yaxes(title_text=marks.score_title(frame.table, frame.score), range=list(frame.shown))
     if frame.x == "macs" and len(frame.table):
         drawn = frame.place(frame.table["x"])
-        ticks = marks.log_ticks(0.8 * drawn.min(), 1.25 * drawn.max())
+        ticks = marks.log_ticks(0.95 * drawn.min(), 1.05 * drawn.max())
         # Dense stays on the left, as on the other axes: pruning always goes right.
         figure.update_xaxes(
             type="log", autorange="reversed", tickvals=ticks, ticktext=[f"{tick:g} M" for tick in ticks]
