@@ -18,7 +18,7 @@ from glt.presets import resolve
 from glt.training.shapes import full_masks, network_shape, tensor_specs
 
 FILE = Path("arxiv_structure") / "adjacency_csr.npz"
-FEATURES, CLASSES, HIDDEN = 128, 40, 128
+FEATURES, CLASSES, HIDDEN = 32, 40, 64
 ROUNDS = (4, 13, 20)
 
 

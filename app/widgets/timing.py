@@ -43,8 +43,7 @@ def report(found: dict[str, Any]) -> None:
         frame.failure(str(found["error"]))
         return
     st.table(as_read(found), border="horizontal", hide_index=True)
-    for compared in found["compared"]:
-        (st.success if compared["verdict"] == "faster" else st.info)(_sentence(compared["words"]))
+    st.markdown("\n".join(f"- {_sentence(frame.plain(compared['words']))}" for compared in found["compared"]))
     for note in found["notes"]:
         st.caption(frame.plain(note))
     disk = found["disk_bytes"]

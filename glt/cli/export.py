@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from glt.cli.arguments import add_round, find_seed_run
 from glt.cli.main import DONE
 from glt.cli.verb import VERBS, Verb
-from glt.errors import ConfigError
+from glt.errors import ConfigError, StoreError
 from glt.formats import file_size
 
 if TYPE_CHECKING:
@@ -28,14 +28,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Write the file whole or not at all."""
-    from glt.store.safe_files import replace_file
-
     if not args.out.parent.is_dir():
         raise ConfigError(f"There is no folder {args.out.parent}: create it, or give another --out.")
     content = _content(find_seed_run(args), args.round, args.format)
-    replace_file(args.out, content)
+    _write(args.out, content)
     print(f"Wrote {args.out}, {file_size(len(content))}.")
     return DONE
+
+
+def _write(path: Path, content: bytes) -> None:
+    from glt.store.safe_files import replace_file
+
+    try:
+        replace_file(path, content)
+    except StoreError as error:
+        # The store's own sentence speaks of another store.
+        reason = getattr(error.__cause__, "strerror", None) or "the file system refuses"
+        raise StoreError(f"{path} cannot be written ({reason}): give another --out.") from error
 
 
 def _content(seed_run: SeedRun, round_: int, form: str) -> bytes:

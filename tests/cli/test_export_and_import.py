@@ -89,3 +89,11 @@ def test_a_folder_that_is_not_there_is_one_line(run: Run, tmp_path: Path, capsys
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "--out" in error
+
+
+def test_a_folder_in_the_way_is_one_line(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", run.name, "--round", "1", "--format", "csv", "--out", str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "give another --out" in error
+    assert not list(tmp_path.glob("*.writing"))
