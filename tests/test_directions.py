@@ -25,7 +25,7 @@ FLOORS = (
     ("models", "training"),
     ("methods", "pretraining"),
     ("presets", "cost", "store"),
-    ("tickets",),
+    ("tickets", "export"),
     ("jobs",),
     ("reproduction",),
     ("cli", "__main__"),

@@ -11,8 +11,8 @@ import streamlit as st
 
 from analysis import marks, names
 from analysis.marks.axes import MAC_NAMES
-from analysis.tables import Score, metric_words
-from app.widgets import auditing, frame, links, pickers, reading, scoring
+from analysis.tables import Score, XAxis, metric_words
+from app.widgets import auditing, costing, downloads, frame, links, pareto, pickers, reading, scoring, timing
 from app.widgets.opened import opened
 from glt import formats
 from glt.store import MAC_CONVENTIONS, Run
@@ -35,22 +35,23 @@ def page() -> None:
                 "Launch a run",
             )
             return
-        runs, score, tolerance = _controls(found)
+        runs, x, score, tolerance = _controls(found)
         table = reading.tickets_of(runs, score, "dense_features", tolerance)
         if table.empty:
             frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")
             return
         _verdict(table, tolerance)
+        pareto.picture(runs, x, score, tolerance)
         _cards({run.name: run for run in runs}, table)
         with st.container(key="figures-tickets"):
             st.table(as_read(runs, score, tolerance), border="horizontal", hide_index=True)
         st.caption(_caption(table, tolerance))
 
 
-def _controls(found: list[Run]) -> tuple[list[Run], Score, float]:
+def _controls(found: list[Run]) -> tuple[list[Run], XAxis, Score, float]:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         runs = pickers.pick_runs(found, pickers.together(found))
-        return runs, scoring.pick_score(), scoring.pick_tolerance()
+        return runs, scoring.pick_axis(), scoring.pick_score(), scoring.pick_tolerance()
 
 
 def _verdict(table: pd.DataFrame, tolerance: float) -> None:
@@ -95,10 +96,16 @@ def _card(run: Run, row: Row) -> None:
     left.metric("MACs", formats.macs(row["macs"]))
     right.metric("MACs saved", formats.percent(row["macs_saved"]))
     kept, both = formats.percent(row["edges_kept_either_way"]), formats.percent(row["edges_kept_both_ways"])
-    st.caption(f"Undirected edges kept: {kept} either way, {both} both ways.")
+    st.caption(
+        f"Undirected edges kept: {kept} either way, {both} both ways. Search up to this round: "
+        f"{formats.duration(row['search_seconds'])} a seed."
+    )
     number = int(row["round"])
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         auditing.panel(run, number)
+        costing.panel(run, number)
+        timing.panel(run, number)
+        downloads.panel(run, number)
         links.link("subgraphs", "Subgraph", ":material/hub:", run=run.name, round=str(number))
 
 

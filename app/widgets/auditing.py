@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from typing import Any
 
 import streamlit as st
 
-from app.widgets import frame
+from app.widgets import commands, frame
 from glt.store import Run
 
 SECONDS_AT_MOST = 300
@@ -26,30 +23,17 @@ def panel(run: Run, number: int) -> None:
             st.caption(EXAMPLES_CANNOT)
             return
         seed = run.first_seed().seed
-        st.code(
-            f"python -m glt audit {run.path} --round {number} --seed {seed} --json", language="bash", wrap_lines=True
-        )
+        st.code(commands.shown(_line(run, number, seed)), language="bash", wrap_lines=True)
         key = f"audited {run.path} {number} {seed}"
         if st.button(f"Audit round {number} of seed {seed}", key=f"start-audit-{run.name}", type="primary"):
             with st.spinner("Computes the network twice; the first time takes some seconds to load torch"):
-                st.session_state[key] = audited(run, number, seed)
+                st.session_state[key] = commands.answer(_line(run, number, seed), "audit", SECONDS_AT_MOST)
         if key in st.session_state:
             _report(st.session_state[key])
 
 
-def audited(run: Run, number: int, seed: int) -> dict[str, Any]:
-    """Return what `audit --json` prints, or {"error": sentence} when it could not be done."""
-    command = [sys.executable, "-m", "glt", "audit", str(run.path), "--round", str(number), "--seed", str(seed)]
-    try:
-        done = subprocess.run(
-            [*command, "--json"], capture_output=True, text=True, timeout=SECONDS_AT_MOST, check=False
-        )
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
-    except subprocess.TimeoutExpired:
-        return {"error": f"The audit took longer than {SECONDS_AT_MOST} s: run the command above in a terminal."}
-    except json.JSONDecodeError:
-        return {"error": done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "The audit printed nothing."}
+def _line(run: Run, number: int, seed: int) -> list[str]:
+    return commands.line("audit", run, number, seed, "--json")
 
 
 def _report(found: dict[str, Any]) -> None:

@@ -20,14 +20,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Count the operations of one round on its real masks."""
-    from glt.cost import macs
+    from glt.cost.counterfactuals import counterfactuals
     from glt.training.tasks import message_graph
 
     seed_run = find_seed_run(args)
     masks = seed_run.masks(args.round)
-    report = macs(seed_run.config, message_graph(seed_run.config), masks)
+    counted = counterfactuals(seed_run.config, message_graph(seed_run.config), masks)
+    report = counted["both"]
     if args.json:
-        print_json(report.as_json())
+        parts = {name: each.by_convention() for name, each in counted.items()}
+        print_json({**report.as_json(), "counterfactuals": parts})
     else:
         _print_table(report)
     return 0

@@ -16,7 +16,7 @@ from glt.config import Activation, OptionValue, RunConfig
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from glt.sparse import Dropout, Features, GraphOperator
+    from glt.sparse import Adjacency, Dropout, Features, GraphOperator
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,17 @@ class Model(ABC):
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
         """Say why pruned edges stay in the operator with the value 0; None, as nearly always, when they do not."""
         return None
+
+    def writes_out_weights(self, config: RunConfig) -> str | None:
+        """Say where a pass writes out the zeros of a weight kept as sparse CSR; None where it nowhere does."""
+        return None
+
+    def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:
+        """Return the factors with which surviving entries are added up, as a ticket file carries them.
+
+        Self-loops have the value 0 unless the factors include them, as a GCN's do.
+        """
+        return operator.summed(None, operator.no_loops())
 
     @abstractmethod
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 ENDS = ("source", "target")
 WHY_LOGITS_STAY = "gat_mask=logit sets the logit of a pruned edge to 0, and exp(0) weighs in the softmax like any other"
 
+WHY_DENSE = "the first layer's attention logits multiply its weight by the attention vectors at every pass"
+
 
 class GATOptions(BaseModel):
     """Heads, and what a mask does to attention."""
@@ -47,6 +49,10 @@ class GAT(Model):
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
         """Only the authors' form needs pruned edges."""
         return WHY_LOGITS_STAY if options_of(config.options, GATOptions).gat_mask == "logit" else None
+
+    def writes_out_weights(self, config: RunConfig) -> str | None:
+        """The first layer's attention logits need them."""
+        return WHY_DENSE
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
         """List of each layer its map and the two halves of its attention vectors, one column a head."""

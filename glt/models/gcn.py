@@ -12,7 +12,7 @@ from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_a
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from glt.sparse import Dropout, Features, GraphOperator
+    from glt.sparse import Adjacency, Dropout, Features, GraphOperator
 
 
 class GCN(Model):
@@ -22,6 +22,10 @@ class GCN(Model):
     label = "GCN"
     description = "Graph convolutional network: normalised neighbourhood averages, bias-free layers."
     tasks = frozenset({"node", "link"})
+
+    def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:
+        """Return the normalised adjacency, self-loops included."""
+        return operator.normalised(None, config.degree)
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
         """List the weight of every layer, [inputs, outputs]."""

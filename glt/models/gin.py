@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from glt.sparse import Adjacency, Dropout, Features, GraphOperator
 
 
+WHY_DENSE = "the read-out, which is never pruned, is one product with the next layer's weight"
+
+
 class GINOptions(BaseModel):
     """On what the paper's GIN and the authors' code differ."""
 
@@ -38,6 +41,14 @@ class GIN(Model):
     description = "Graph isomorphism network: neighbours summed or averaged, the node itself weighted by 1 + eps."
     tasks = frozenset({"node", "link"})
     Options = GINOptions
+
+    def writes_out_weights(self, config: RunConfig) -> str | None:
+        """Only with a read-out beside a hidden layer's map: both are one product, and a read-out is never pruned."""
+        return WHY_DENSE if options_of(config.options, GINOptions).gin_read_out == "jumping" else None
+
+    def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:
+        """Return the sum, or the mean by the chosen degree, over neighbours."""
+        return _aggregation(operator, None, operator.no_loops(), options_of(config.options, GINOptions))
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
         """List of each layer its maps and eps; then the read-outs, which are never pruned."""
@@ -90,9 +101,13 @@ def _aggregations(
 ) -> list[Adjacency]:
     options = options_of(config.options, GINOptions)
     loops = [1 + weights[_eps(layer)] for layer in range(config.layers)]
+    return [_aggregation(operator, edge_values, own, options) for own in loops]
+
+
+def _aggregation(operator: GraphOperator, edge_values: Tensor | None, loops: Tensor, options: GINOptions) -> Adjacency:
     if options.gin_aggregation == "sum":
-        return [operator.summed(edge_values, own) for own in loops]
-    return [operator.averaged(edge_values, own, options.gin_degree) for own in loops]
+        return operator.summed(edge_values, loops)
+    return operator.averaged(edge_values, loops, options.gin_degree)
 
 
 def _second_map(rows: Tensor, weights: Mapping[str, Tensor], layer: int) -> Tensor:

@@ -98,6 +98,11 @@ class Features:
         self._keeps_product = keep_product
         self._latest: tuple[Tensor, int, Tensor] | None = None
 
+    @property
+    def matrix(self) -> Tensor:
+        """The [N, F] sparse CSR tensor."""
+        return self._matrix
+
     def times(self, weight: Tensor) -> Tensor:
         """Return features @ weight [N, H]; `weight` [F, H] is dense, or sparse CSR where no gradient is needed."""
         if weight.layout is torch.sparse_csr:

@@ -67,6 +67,10 @@ class GraphOperator:
         last = edge_values.new_ones(1) if loops is None else loops
         return torch.cat([edge_values, last])[self._value_index]
 
+    def no_loops(self) -> Tensor:
+        """Return the value [1] of self-loops that carry nothing."""
+        return torch.zeros(1, dtype=self._dtype, device=self._value_index.device)
+
     def summed(self, edge_values: Tensor | None, loops: Tensor) -> Adjacency:
         """Return the plain sum over sources, self-loops with the value `loops` [1] (GIN, Xu et al. 2019, eq. 4.1)."""
         return Adjacency(self.structure, self.entry_values(edge_values, loops))

@@ -21,7 +21,7 @@ from glt.store.records import Event, RoundRecord
 from glt.store.remembered import remembered
 from glt.store.resuming import drop_after_last_whole_round, sound_rounds
 from glt.store.round_files import Floats, read_edge_scores, read_masks, read_weights, write_masks, write_weights
-from glt.store.safe_files import append_line, flush_file
+from glt.store.safe_files import append_line, flush_file, reading
 from glt.store.seed_folder import SeedFolder
 from glt.store.tensors import checksum, read_tensors, write_tensors
 
@@ -115,6 +115,14 @@ class SeedRun(SeedFolder):
         """Return all tensors at the best-validation epoch of `round`, zeros where pruned; StoreError for examples."""
         self._refuse_for_example("weights")
         return read_weights(paths.weights_file(self.path, round), self.masks(round))
+
+    def bytes_on_disk(self, round: int) -> int:
+        """Return the size of the files of a round, its masks and its surviving weights; StoreError for examples."""
+        self._refuse_for_example("weights")
+        self._require(round)
+        files = [file(self.path, round) for file in (paths.masks_file, paths.weights_file)]
+        with reading(self.path, RESUME):
+            return sum(file.stat().st_size for file in files)
 
     def theta0(self) -> dict[str, Floats]:
         """Return the initial tensors that rewinding returns to (theta_0); StoreError for examples."""

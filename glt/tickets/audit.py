@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -12,8 +11,9 @@ from torch import Tensor
 from glt.data import load_graph
 from glt.errors import StoreError
 from glt.masks import Masks
-from glt.sparse import Dropout, GraphOperator
+from glt.sparse import GraphOperator
 from glt.store import SeedRun
+from glt.training.forward import forward
 from glt.training.problem import Arrays, Problem
 
 TOLERANCE = 1e-5
@@ -71,7 +71,7 @@ def multiplied_logits(problem: Problem, masks: Masks, weights: Arrays) -> Tensor
     everything = problem.full_masks().edges
     factors = torch.from_numpy(masks.edges.keep.astype(np.float32))
     tensors = {name: torch.from_numpy(value * masks.weights.keep.get(name, True)) for name, value in weights.items()}
-    return _evaluate(problem, GraphOperator(problem.graph, everything), factors, tensors)
+    return forward(problem.config, GraphOperator(problem.graph, everything), problem.features, tensors, factors)
 
 
 def deleted_logits(problem: Problem, masks: Masks, weights: Arrays) -> Tensor:
@@ -79,16 +79,8 @@ def deleted_logits(problem: Problem, masks: Masks, weights: Arrays) -> Tensor:
     tensors = _tensors(weights)
     for name, keep in masks.weights.keep.items():
         tensors[name] = (tensors[name] * torch.from_numpy(keep)).to_sparse_csr()
-    return _evaluate(problem, GraphOperator(problem.graph, masks.edges), None, tensors)
+    return forward(problem.config, GraphOperator(problem.graph, masks.edges), problem.features, tensors)
 
 
 def _tensors(weights: Arrays) -> dict[str, Tensor]:
     return {name: torch.from_numpy(value) for name, value in weights.items()}
-
-
-@torch.no_grad()
-def _evaluate(
-    problem: Problem, operator: GraphOperator, edge_values: Tensor | None, weights: Mapping[str, Tensor]
-) -> Tensor:
-    stem = problem.model.stem(operator, edge_values, problem.features, weights, problem.config)
-    return problem.model.head(stem, weights, Dropout(0, None), problem.config)

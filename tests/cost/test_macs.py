@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from glt.cost import macs
+from glt.cost.counterfactuals import counterfactuals
 from glt.data import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask, remaining_after
 from glt.presets import resolve
@@ -65,3 +66,14 @@ def test_one_way_edges_cost_one_message() -> None:
     weights = WeightMask.full({"layers.0.weight": (F, H), "layers.1.weight": (H, C)})
     report = macs(resolve({}), graph, Masks(EdgeMask("directed", keep), weights))
     assert report.by_convention()["dense_features"]["aggregate"] == (10 + N) * (H + C)
+
+
+def test_counterfactuals_prune_one_thing_at_a_time() -> None:
+    masks = masks_after(5)
+    counted = counterfactuals(resolve({}), load_graph("cora"), masks)
+    parts = {name: report.by_convention()["dense_features"] for name, report in counted.items()}
+    entries = masks.edges.kept + N
+    assert parts["dense"]["transform"] == parts["graph_only"]["transform"] == N * (F * H + H * C)
+    assert parts["both"]["transform"] == parts["weight_only"]["transform"] == N * masks.weights.kept
+    assert parts["dense"]["aggregate"] == parts["weight_only"]["aggregate"] == 13_264 * (H + C)
+    assert parts["both"]["aggregate"] == parts["graph_only"]["aggregate"] == entries * (H + C)

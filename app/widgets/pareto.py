@@ -1,0 +1,46 @@
+"""The Pareto front of the chosen runs: figure, what a click opens, and its caption."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from analysis.curves import pareto_figure
+from analysis.tables import Score, XAxis, caption
+from analysis.tables.pareto import with_front
+from app.widgets import links, look, reading
+from glt.store import Run
+
+ABOUT = (
+    "Every round is a point; full ones are on the Pareto front, where no other round has both a score as high and a "
+    "cost as low. A front lies over all chosen runs of one data set and network."
+)
+
+
+def picture(runs: Sequence[Run], x: XAxis, score: Score, tolerance: float) -> None:
+    """Draw all rounds with the front, MACs with dense features; a click on a point opens its round in Subgraphs."""
+    stamps = tuple(reading.stamp(run) for run in runs)
+    event = st.plotly_chart(
+        _figure(stamps, x, score, tolerance, look.is_dark(), list(runs)),
+        key="pareto",
+        theme=None,
+        on_select="rerun",
+        selection_mode="points",
+        config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
+        alt="Test score of every round against its cost, with the Pareto front",
+    )
+    for point in event.selection.points:
+        if point.get("customdata"):
+            run, number = point["customdata"][:2]
+            links.go("subgraphs", run=str(run), round=str(number))
+    st.caption(f"{ABOUT} {caption(reading.rounds_of(runs), score, 'dense_features', tolerance, paper=False)}")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _figure(
+    stamps: tuple[reading.Stamp, ...], x: XAxis, score: Score, tolerance: float, dark: bool, _runs: list[Run]
+) -> go.Figure:
+    table = reading.curve_of(_runs, score, x, "dense_features", tolerance)
+    return pareto_figure(with_front(table, x), reading.rounds_of(_runs), x=x, score=score, dark=dark)

@@ -1,0 +1,72 @@
+"""Measured time and memory of a round: the command that measures, in a process of its own because it needs torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.widgets import commands, frame
+from glt import formats
+from glt.store import Run
+
+SECONDS_AT_MOST = 600
+ABOUT = (
+    "Runs the network with masks multiplied in, with edges removed, and with sparse matrices, in turns on one "
+    "thread. Sparse features alone, which take no pruning, are a row of their own."
+)
+EXAMPLES_CANNOT = "Examples keep no weights, so they cannot be timed: run the same settings in a store of your own."
+
+
+def panel(run: Run, number: int) -> None:
+    """Show how to measure a round of a run's first seed, and do it on request."""
+    with st.popover("Latency", icon=":material/timer:", key=f"latency-{run.name}"):
+        st.markdown(ABOUT)
+        if run.is_example:
+            st.caption(EXAMPLES_CANNOT)
+            return
+        seed = run.first_seed().seed
+        arguments = commands.line("latency", run, number, seed, "--json")
+        st.code(commands.shown(arguments), language="bash", wrap_lines=True)
+        key = f"timed {run.path} {number} {seed}"
+        if st.button(f"Measure round {number} of seed {seed}", key=f"start-latency-{run.name}", type="primary"):
+            with st.spinner("Runs every execution 55 times; a minute on a busy machine"):
+                st.session_state[key] = commands.answer(arguments, "measurement", SECONDS_AT_MOST)
+        if key in st.session_state:
+            report(st.session_state[key])
+
+
+def report(found: dict[str, Any]) -> None:
+    """Show what `latency --json` printed."""
+    if "error" in found:
+        frame.failure(str(found["error"]))
+        return
+    st.table(as_read(found), border="horizontal", hide_index=True)
+    st.markdown("\n".join(f"- {_sentence(frame.plain(compared['words']))}" for compared in found["compared"]))
+    for note in found["notes"]:
+        st.caption(frame.plain(note))
+    disk = found["disk_bytes"]
+    st.caption(
+        f"Median of {found['repeats']} passes after {found['warm_up']} for warm-up, {found['threads']} thread, "
+        f"{frame.plain(found['machine'])}, PyTorch {frame.plain(found['torch'])}. Memory: what stays, plus the peak of "
+        f"a pass. On disk the round takes {formats.file_size(disk['round'])}, the dense one "
+        f"{formats.file_size(disk['dense'])}."
+    )
+
+
+def as_read(found: dict[str, Any]) -> pd.DataFrame:
+    """Return one row an execution, as people read it."""
+    rows = found["executions"]
+    return pd.DataFrame(
+        {
+            "Execution": [_sentence(row["label"]) for row in rows],
+            "Median": [formats.duration(row["median"]) for row in rows],
+            "p10 to p90": [f"{formats.duration(row['p10'])} to {formats.duration(row['p90'])}" for row in rows],
+            "Memory": [formats.file_size(row["memory"]) for row in rows],
+        }
+    )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]

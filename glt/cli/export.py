@@ -1,0 +1,62 @@
+"""`export`: a ticket in one file that runs without this program, or its sparse graph for other ones."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from glt.cli.arguments import add_round, find_seed_run
+from glt.cli.main import DONE
+from glt.cli.verb import VERBS, Verb
+from glt.errors import ConfigError, StoreError
+from glt.formats import file_size
+
+if TYPE_CHECKING:
+    from glt.store import SeedRun
+
+TICKET = "ticket"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which round of which seed, as what, and where to."""
+    add_round(parser)
+    told = "ticket (weights, masks and graph in one .zip), or the sparse graph alone (default: ticket)"
+    parser.add_argument("--format", choices=(TICKET, "graphml", "csv", "npz"), default=TICKET, help=told)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to write; an old one is replaced")
+
+
+def run(args: Namespace) -> int:
+    """Write the file whole or not at all."""
+    if not args.out.parent.is_dir():
+        raise ConfigError(f"There is no folder {args.out.parent}: create it, or give another --out.")
+    content = _content(find_seed_run(args), args.round, args.format)
+    _write(args.out, content)
+    print(f"Wrote {args.out}, {file_size(len(content))}.")
+    return DONE
+
+
+def _write(path: Path, content: bytes) -> None:
+    from glt.store.safe_files import replace_file
+
+    try:
+        replace_file(path, content)
+    except StoreError as error:
+        # The store's own sentence speaks of another store.
+        reason = getattr(error.__cause__, "strerror", None) or "the file system refuses"
+        raise StoreError(f"{path} cannot be written ({reason}): give another --out.") from error
+
+
+def _content(seed_run: SeedRun, round_: int, form: str) -> bytes:
+    if form == TICKET:
+        from glt.export.archive import ticket_bytes
+        from glt.export.ticket import make_ticket
+
+        return ticket_bytes(make_ticket(seed_run, round_))
+    from glt.export.graph_formats import GRAPH_FORMATS
+    from glt.export.sparse_graph import SparseGraph
+
+    return GRAPH_FORMATS[form].write(SparseGraph.of(seed_run, round_))
+
+
+VERBS.register(Verb("export", "Write a ticket or its sparse graph to a file", add_arguments, run))

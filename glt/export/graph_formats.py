@@ -1,0 +1,87 @@
+"""Sparse graphs in the formats that NetworkX, Gephi and SciPy read."""
+
+from __future__ import annotations
+
+import io
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import igraph
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+
+from glt.export.sparse_graph import SparseGraph
+
+# XML 1.0 has no way to write these.
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
+
+
+@dataclass(frozen=True)
+class GraphFormat:
+    """A way to write a sparse graph: what people call it, the end of the file's name, its type, and the writer."""
+
+    label: str
+    ending: str
+    media_type: str
+    write: Callable[[SparseGraph], bytes]
+
+
+def graphml(graph: SparseGraph) -> bytes:
+    """Return GraphML with the attributes label (the node's id) and class of nodes; isolated nodes are kept."""
+    drawn = igraph.Graph(n=graph.num_nodes, edges=graph.edges.T, directed=graph.directed)
+    drawn["title"] = _xml_text(graph.title)
+    drawn.vs["label"] = [_xml_text(name) for name in graph.node_ids]
+    drawn.vs["class"] = [_xml_text(name) for name in graph.classes()]
+    # igraph writes to files only.
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.graphml"
+        drawn.write_graphml(str(path))
+        return path.read_bytes()
+
+
+def edge_list(graph: SparseGraph) -> bytes:
+    """Return a CSV table Source, Target, Type with the nodes' ids; nodes without an edge are not in it."""
+    ids = np.asarray(graph.node_ids, dtype=object)
+    source, target = graph.edges
+    table = pd.DataFrame({"Source": ids[source], "Target": ids[target]})
+    kind = "Directed" if graph.directed else "Undirected"
+    return bytes(table.assign(Type=kind).to_csv(index=False).encode())
+
+
+def adjacency(graph: SparseGraph) -> bytes:
+    """Return what `scipy.sparse.load_npz` reads, a CSR matrix [N, N] of ones, rows = sources, and ids and labels.
+
+    An undirected graph gives both entries of every edge. Nothing in it needs pickle.
+    """
+    pairs = graph.edges if graph.directed else np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
+    size = (graph.num_nodes, graph.num_nodes)
+    matrix = csr_array((np.ones(pairs.shape[1], dtype=np.int8), tuple(pairs)), shape=size)
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        allow_pickle=False,
+        format=np.array(b"csr"),
+        shape=np.array(size),
+        data=matrix.data,
+        indices=matrix.indices,
+        indptr=matrix.indptr,
+        _is_array=np.array(True),
+        node_ids=np.array(list(graph.node_ids), dtype=np.str_),
+        labels=graph.labels,
+    )
+    return buffer.getvalue()
+
+
+def _xml_text(text: str) -> str:
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+GRAPH_FORMATS = {
+    "graphml": GraphFormat("GraphML", ".graphml", "application/xml", graphml),
+    "csv": GraphFormat("Edge list", ".csv", "text/csv", edge_list),
+    "npz": GraphFormat("Sparse matrix", ".npz", "application/octet-stream", adjacency),
+}

@@ -1,0 +1,54 @@
+"""SparseGraph: what pruning left of a graph, as other programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glt.data import Graph
+from glt.data.graph import IntArray
+from glt.masks import EdgeMask
+from glt.store import SeedRun
+from glt.training.tasks import message_graph
+
+
+@dataclass(frozen=True, eq=False)
+class SparseGraph:
+    """Surviving edges by node number: entries [2, m] (source, target) when `directed`, else each edge once.
+
+    Nodes that lost every edge are still there. `labels` are class numbers, -1 where unknown.
+    """
+
+    title: str
+    directed: bool
+    edges: IntArray
+    node_ids: Sequence[str]
+    labels: IntArray
+    class_names: Sequence[str]
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes, isolated ones included."""
+        return int(self.labels.size)
+
+    @classmethod
+    def of(cls, seed_run: SeedRun, round_: int) -> SparseGraph:
+        """Return the graph after a round of a seed; raises StoreError when there is no such round."""
+        mask = seed_run.masks(round_).edges
+        title = f"{seed_run.path.parent.name}, seed {seed_run.seed}, round {round_}"
+        return cls.under(message_graph(seed_run.config), mask, title)
+
+    @classmethod
+    def under(cls, graph: Graph, mask: EdgeMask, title: str) -> SparseGraph:
+        """Return what a mask leaves of a graph; a directed mask leaves a directed graph."""
+        directed = mask.kind == "directed"
+        edges = graph.entries() if directed else graph.edges
+        ids = graph.node_ids or [str(number) for number in range(graph.num_nodes)]
+        return cls(title, directed, edges[:, np.flatnonzero(mask.keep)], ids, graph.labels, graph.class_names)
+
+    def classes(self) -> list[str]:
+        """Return the class of every node by name, by number where classes have none, "" where it is unknown."""
+        names = self.class_names or [str(number) for number in range(int(self.labels.max(initial=-1)) + 1)]
+        return [names[label] if label >= 0 else "" for label in self.labels]

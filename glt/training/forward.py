@@ -1,0 +1,30 @@
+"""One forward pass without a gradient: what audits, measurements of time and ticket files evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from glt.config import RunConfig
+from glt.models import MODELS
+from glt.sparse import Dropout, Features, GraphOperator
+
+
+@torch.no_grad()
+def forward(
+    config: RunConfig,
+    operator: GraphOperator,
+    features: Features,
+    weights: Mapping[str, Tensor],
+    edge_values: Tensor | None = None,
+) -> Tensor:
+    """Return the outputs [N, C] of a config's network: logits of nodes, or embeddings for links.
+
+    `features` are row-normalised. Weights may be sparse CSR; `edge_values` (by default ones) has a value for every
+    entry of the operator's mask.
+    """
+    model = MODELS.get(config.model)
+    stem = model.stem(operator, edge_values, features, weights, config)
+    return model.head(stem, weights, Dropout(0, None), config)

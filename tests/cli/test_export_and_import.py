@@ -1,0 +1,99 @@
+"""`export` and `import` as commands: files, formats, exit codes; examples give their graphs but no ticket."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from glt.cli.main import main
+from glt.data import load_graph
+from glt.presets import resolve
+from glt.store import Run, SeedRun, Store, bundled_examples
+from glt.training.shapes import full_masks
+from tests.conftest import made_up
+
+
+@pytest.fixture
+def run(store: Store) -> Run:
+    """A round of random weights in a narrow GCN on Cora."""
+    config = resolve({"hidden": 4, "rounds": 1})
+    run = store.create(config)
+    seed_run = run.seed(3)
+    with seed_run.lock():
+        fill(seed_run)
+    return run
+
+
+def fill(seed_run: SeedRun) -> None:
+    generator = np.random.default_rng(0)
+    masks = full_masks(seed_run.config, load_graph("cora"))
+    shapes = {name: keep.shape for name, keep in masks.weights.keep.items()}
+    weights = {name: generator.normal(size=shape).astype("f4") for name, shape in shapes.items()}
+    seed_run.write_init(weights)
+    for number in range(2):
+        seed_run.write_round(made_up(number, masks, seed_run), masks, weights)
+        edges = masks.edges.prune(generator.random(masks.edges.kept), 0.5)
+        masks = type(masks)(edges, masks.weights.prune(weights, 0.5))
+        weights = {name: values * masks.weights.keep[name] for name, values in weights.items()}
+
+
+def test_a_ticket_goes_out_and_comes_back(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ticket.zip"
+    assert main(["export", run.name, "--round", "1", "--out", str(file)]) == 0
+    assert capsys.readouterr().out.startswith(f"Wrote {file}, ")
+    assert main(["import", str(file), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["passed"]
+    assert (document["run"], document["seed"], document["round"]) == (run.name, 3, 1)
+    assert (document["entries_kept"], document["entries"]) == (5278, 10556)
+    assert main(["import", str(file)]) == 0
+    assert "Check passed" in capsys.readouterr().out
+
+
+def test_import_of_another_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.zip").write_bytes(b"no zip")
+    assert main(["import", str(tmp_path / "x.zip")]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "is no ticket file" in captured.err
+
+
+def test_an_example_gives_its_graph_in_every_format(tmp_path: Path) -> None:
+    example = next(each for each in bundled_examples() if each.config.dataset == "cora" and each.config.task == "node")
+    kept = example.first_seed().masks(5).edges.kept
+    common = ["export", str(example.path), "--round", "5"]
+    for form in ("graphml", "csv", "npz"):
+        assert main([*common, "--format", form, "--out", str(tmp_path / f"g.{form}")]) == 0
+    assert nx.read_graphml(tmp_path / "g.graphml").number_of_edges() == kept
+    assert len(pd.read_csv(tmp_path / "g.csv")) == kept
+    assert scipy.sparse.load_npz(tmp_path / "g.npz").nnz == kept
+
+
+def test_an_example_gives_no_ticket(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = next(iter(bundled_examples()))
+    assert main(["export", str(example.path), "--round", "1", "--out", str(tmp_path / "t.zip")]) == 1
+    assert "is an example, which leaves weights out" in capsys.readouterr().err
+    assert not (tmp_path / "t.zip").exists()
+
+
+def test_a_folder_that_is_not_there_is_one_line(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "nowhere" / "g.csv"
+    assert main(["export", run.name, "--round", "1", "--format", "csv", "--out", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "--out" in error
+
+
+def test_a_folder_in_the_way_is_one_line(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", run.name, "--round", "1", "--format", "csv", "--out", str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "give another --out" in error
+    assert not list(tmp_path.glob("*.writing"))

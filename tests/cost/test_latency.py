@@ -1,0 +1,131 @@
+"""The executions that are timed compute the same network; intervals, verdicts and memory on known numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from glt.cost.executions import LABELS, Execution, executions, tensor_bytes
+from glt.cost.latency import Compared, Measured, measure
+from glt.cost.peak import peak_bytes
+from glt.data import load_graph
+from glt.errors import ConfigError
+from glt.masks import Masks
+from glt.presets import resolve
+from glt.training.problem import Problem
+from glt.training.shapes import full_masks
+
+
+def pruned(**settings: object) -> tuple[Problem, Masks, dict[str, np.ndarray]]:
+    """A network with drawn weights and masks that remove 40% of edges and weights."""
+    config = resolve({"hidden": 16, **settings}, "official" if settings.get("model") == "gin" else None)
+    problem, generator = Problem(config, load_graph("cora")), np.random.default_rng(3)
+    drawn = {spec.name: generator.normal(0, 0.3, spec.shape).astype("f4") for spec in problem.specs}
+    full = problem.full_masks()
+    masks = Masks(full.edges.prune(generator.random(full.edges.kept), 0.4), full.weights.prune(drawn, 0.4))
+    return problem, masks, {name: values * masks.weights.keep.get(name, True) for name, values in drawn.items()}
+
+
+def made(problem: Problem, masks: Masks, weights: dict[str, np.ndarray]) -> dict[str, Execution]:
+    return {each.name: each for each in executions(problem.config, problem.graph, masks, weights)}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"model": "gcn"}, {"model": "gcn", "edge_mask": "undirected"}, {"model": "gin"}, {"model": "gat", "gat_heads": 2}],
+)
+def test_all_executions_give_the_same_outputs(settings: dict[str, object]) -> None:
+    ready = made(*pruned(**settings))
+    assert list(ready) == list(LABELS)
+    reference = ready["masked"].run()
+    assert reference.abs().max() > 0.01
+    for each in ready.values():
+        assert (each.run() - reference).abs().max() <= 1e-5
+
+
+def test_what_is_removed_is_not_in_memory() -> None:
+    problem, masks, weights = pruned(model="gcn")
+    held = {name: each.held_bytes() for name, each in made(problem, masks, weights).items()}
+    nodes, entries, kept = 2708, 10556, masks.edges.kept
+    assert held["masked"]["features"] == held["edges_removed"]["features"] == 4 * nodes * 1433
+    assert held["sparse"]["features"] == 49216 * (8 + 4) + 8 * (nodes + 1)
+    assert held["masked"]["edges"] == 8 * (nodes + 1) + 8 * (entries + nodes) + 4 * entries
+    assert held["edges_removed"]["edges"] == 8 * (nodes + 1) + 8 * (kept + nodes)
+    assert held["masked"]["weights"] == 4 * (1433 * 16 + 16 * 7)
+    assert held["sparse"]["weights"] == masks.weights.kept * (8 + 4) + 8 * (1434 + 17)
+
+
+def test_the_dense_executions_hold_no_sparse_matrix() -> None:
+    ready = made(*pruned(model="gcn"))
+    assert ready["masked"].features.matrix.layout is torch.strided
+    assert ready["sparse"].weights["layers.0.weight"].layout is torch.sparse_csr
+    assert tensor_bytes(torch.zeros(3, 5)) == 60
+
+
+def test_a_network_that_keeps_pruned_edges_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"exp\(0\)"):
+        made(*pruned(model="gat", gat_heads=2, gat_mask="logit"))
+
+
+def test_a_report_has_every_execution_and_finite_numbers() -> None:
+    problem, masks, weights = pruned(model="gin")
+    threads = torch.get_num_threads()
+    document = measure(problem.config, problem.graph, masks, weights, repeats=3, warm_up=1).as_json()
+    assert torch.get_num_threads() == threads
+    assert [row["name"] for row in document["executions"]] == list(LABELS)
+    for row in document["executions"]:
+        assert 0 < row["p10"] <= row["median"] <= row["p90"]
+        assert row["max_output_difference"] <= 1e-5
+        # The hidden rows at least: 2,708 of 16 numbers.
+        assert row["peak_bytes"] >= 4 * 2708 * 16
+        assert row["memory"] == sum(row["held_bytes"].values()) + row["peak_bytes"]
+    assert "read-out" in document["notes"][0]
+    assert len(document["compared"]) == 3
+
+
+def timed(name: str, p10: float, median: float, p90: float) -> Measured:
+    return Measured(name, median, p10, p90, {"weights": 1}, 1, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("mine", "verdict", "words"),
+    [
+        ((1.0, 2.0, 2.9), "faster", "2.0 times faster"),
+        ((1.0, 2.0, 3.0), "no measured speed-up", "no measured speed-up."),
+        ((4.0, 4.5, 6.0), "no measured speed-up", "no measured speed-up."),
+        ((5.1, 8.0, 9.0), "slower", "slower, 2.0 times."),
+    ],
+)
+def test_a_speed_up_needs_intervals_that_do_not_overlap(
+    mine: tuple[float, float, float], verdict: str, words: str
+) -> None:
+    compared = Compared.of(timed("sparse", *mine), timed("masked", 3.0, 4.0, 5.0))
+    assert compared.verdict == verdict
+    assert compared.words().endswith((words, f"{words}."))
+    assert math.isclose(compared.times_faster, 4.0 / mine[1])
+
+
+def test_the_peak_counts_what_is_alive_at_once() -> None:
+    start = torch.ones(1000, 100)
+
+    def three_alive() -> torch.Tensor:
+        first, second = start + 1, start + 2
+        return first + second
+
+    def one_after_another() -> torch.Tensor:
+        return (start + 1).add_(1).add_(1)
+
+    assert 1_200_000 <= peak_bytes(three_alive) < 1_201_000
+    # Each scalar is a tensor of a few bytes.
+    assert 400_000 <= peak_bytes(one_after_another) < 401_000
+
+
+def test_full_masks_remove_nothing() -> None:
+    problem, _, weights = pruned(model="gcn")
+    full = full_masks(problem.config, problem.graph)
+    ready = made(problem, full, weights)
+    assert ready["edges_removed"].held_bytes()["weights"] == ready["masked"].held_bytes()["weights"]
+    assert (ready["sparse"].run() - ready["masked"].run()).abs().max() <= 1e-5

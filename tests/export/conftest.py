@@ -1,0 +1,71 @@
+"""Tickets of small networks on real Cora: one that was trained, and drawn ones in any setting, which take no time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from glt.data import load_graph
+from glt.export.ticket import Ticket, make_ticket
+from glt.masks import Masks
+from glt.presets import resolve
+from glt.store import SeedRun, Store
+from glt.tickets.search import find_tickets
+from glt.training.problem import Problem
+from tests.conftest import made_up
+
+SMALL = {"hidden": 16, "epochs": 3, "retrain_epochs": 15, "rounds": 1, "p_graph": 0.4, "p_weight": 0.4}
+
+
+class Nobody:
+    """An observer who never stops a run."""
+
+    def on_progress(self, progress: object) -> None:
+        pass
+
+    def should_stop(self) -> bool:
+        return False
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> SeedRun:
+    """A GCN that was trained for one round."""
+    seed_run = Store(tmp_path_factory.mktemp("trained")).create(resolve(SMALL)).seed(0)
+    with seed_run.lock():
+        find_tickets(seed_run, Nobody())
+    return seed_run
+
+
+@pytest.fixture(scope="module")
+def ticket(trained: SeedRun) -> Ticket:
+    """The last round of the trained GCN."""
+    return make_ticket(trained, 1)
+
+
+@pytest.fixture
+def draw(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., SeedRun]:
+    """Write two rounds whose masks and weights are drawn so that outputs are of the size of 1; settings by keyword."""
+
+    def draw(preset: str | None = None, **settings: object) -> SeedRun:
+        config = resolve({**SMALL, **settings}, preset)
+        seed_run = Store(tmp_path_factory.mktemp("drawn")).create(config).seed(0)
+        problem, generator = Problem(config, load_graph("cora")), np.random.default_rng(7)
+        drawn = {spec.name: weights(spec.name, spec.shape, generator) for spec in problem.specs}
+        full = problem.full_masks()
+        scores = generator.random(full.edges.keep.size)
+        masks = Masks(full.edges.prune(scores, 0.4), full.weights.prune(drawn, 0.4))
+        with seed_run.lock():
+            seed_run.write_init(drawn)
+            for number, each in enumerate((full, masks)):
+                kept = {name: values * each.weights.keep.get(name, True) for name, values in drawn.items()}
+                seed_run.write_round(made_up(number, each, seed_run), each, kept)
+        return seed_run
+
+    return draw
+
+
+def weights(name: str, shape: tuple[int, ...], generator: np.random.Generator) -> np.ndarray:
+    size = 1.0 if name == "layers.0.weight" else (2 / shape[0]) ** 0.5
+    return generator.normal(0, size, shape).astype(np.float32)

@@ -1,0 +1,187 @@
+"""A ticket file read back is the same ticket; one that is damaged, changed, foreign or newer gets one sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load, save
+
+from glt.config import canonical_json
+from glt.data import load_graph
+from glt.errors import ConfigError, DataError, StoreError
+from glt.export.archive import ABOUT, TENSORS, _sum, read_ticket, ticket_bytes
+from glt.export.checking import check_file
+from glt.export.ticket import Ticket, make_ticket
+from glt.store import SeedRun
+
+Arrays = dict[str, Any]
+
+
+@pytest.fixture
+def path(ticket: Ticket, tmp_path: Path) -> Path:
+    path = tmp_path / "ticket.zip"
+    path.write_bytes(ticket_bytes(ticket))
+    return path
+
+
+def test_what_was_written_is_read(ticket: Ticket, path: Path) -> None:
+    read = read_ticket(path)
+    assert read.about == ticket.about
+    assert read.graph.content_hash == ticket.graph.content_hash == load_graph("cora").content_hash
+    assert np.array_equal(read.masks.edges.keep, ticket.masks.edges.keep)
+    assert np.array_equal(read.outputs, ticket.outputs)
+    for name in ticket.weights:
+        assert np.array_equal(read.weights[name], ticket.weights[name])
+        assert np.array_equal(read.theta0[name], ticket.theta0[name])
+        assert np.array_equal(read.masks.weights.keep[name], ticket.masks.weights.keep[name])
+    assert ticket_bytes(read) == path.read_bytes()
+
+
+def test_a_check_computes_the_network_again(trained: SeedRun, path: Path) -> None:
+    report = check_file(path)
+    assert report.passed
+    assert report.max_output_difference <= 1e-6
+    record = trained.rounds()[1]
+    assert report.recorded_test == record.test
+    assert report.test == pytest.approx(record.test, abs=0.002)
+    masks = trained.masks(1)
+    assert (report.entries_kept, report.weights_kept) == (masks.edges.kept, masks.weights.kept)
+
+
+def changed(path: Path, about: Callable[[Arrays], None] | None = None, **arrays: Any) -> Path:
+    """Write the file again with other content and sums that fit it."""
+    with zipfile.ZipFile(path) as archive:
+        document, tensors = json.loads(archive.read(ABOUT)), dict(load(archive.read(TENSORS)))
+    document.pop("sha256")
+    if about is not None:
+        about(document)
+    content = save({name: np.ascontiguousarray(values) for name, values in {**tensors, **arrays}.items()})
+    document["sha256"] = {ABOUT: _sum(canonical_json(document).encode()), TENSORS: _sum(content)}
+    return zipped(path, {ABOUT: json.dumps(document).encode(), TENSORS: content})
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    path.write_bytes(buffer.getvalue())
+    return path
+
+
+def test_other_outputs_fail_the_check(ticket: Ticket, path: Path) -> None:
+    report = check_file(changed(path, outputs=ticket.outputs + np.float32(0.01)))
+    assert not report.passed
+    assert report.max_output_difference == pytest.approx(0.01, rel=1e-3)
+    assert not check_file(changed(path, outputs=np.full_like(ticket.outputs, np.nan))).passed
+
+
+def test_a_flipped_bit_is_noticed(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    tensors = bytearray(members[TENSORS])
+    tensors[-5] ^= 1
+    with pytest.raises(DataError, match=r"is damaged \(the checksum of tensors.safetensors"):
+        read_ticket(zipped(path, {**members, TENSORS: bytes(tensors)}))
+    text = members[ABOUT].replace(b'"seed": 0', b'"seed": 1')
+    with pytest.raises(DataError, match=r"is damaged \(the checksum of ticket.json"):
+        read_ticket(zipped(path, {**members, ABOUT: text}))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.999])
+def test_a_file_that_was_cut_is_noticed(path: Path, share: float) -> None:
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    with pytest.raises(DataError, match=r"is no ticket file|is damaged"):
+        read_ticket(path)
+
+
+def test_a_damaged_zip_is_noticed(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 255
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match="is damaged"):
+        read_ticket(path)
+
+
+def fewer(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values[..., :-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("weight.layers.0.weight", fewer),
+        ("mask.layers.1.weight", np.zeros_like),
+        ("edge_mask", fewer),
+        ("edge_mask", np.ones_like),
+        ("edge_weight", lambda values: values * 1.01),
+        ("edge_index", lambda values: values[::-1].copy()),
+        ("edges", lambda values: values + 1_000_000),
+        ("features.columns", lambda values: values + 1_000_000),
+        ("features.rows", lambda values: values * 3),
+        ("split.test", lambda values: values + 1_000_000),
+        ("labels", lambda values: values + 3),
+    ],
+)
+def test_tensors_that_do_not_fit_are_noticed(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
+    with zipfile.ZipFile(path) as archive:
+        values = load(archive.read(TENSORS))[name]
+    with pytest.raises(DataError, match="is damaged"):
+        read_ticket(changed(path, **{name: change(values)}))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"format": "another"}, "was not written by GLT Studio"),
+        ({"version": 2}, "newer GLT Studio"),
+        ({"seed": "x"}, "is damaged"),
+        ({"more": 1}, "is damaged"),
+        ({"edge_mask": "undirected"}, "is damaged"),
+    ],
+)
+def test_other_documents_get_a_sentence(path: Path, change: Arrays, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        read_ticket(changed(path, lambda document: document.update(change)))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("model", "gnc"), ("layers", 0), ("hidden", 17), ("options", {"gat_heads": "many"})]
+)
+def test_settings_of_another_network_get_a_sentence(path: Path, setting: str, value: object) -> None:
+    def change(document: Arrays) -> None:
+        document["config"] = {**document["config"], "model": "gat" if setting == "options" else "gcn", setting: value}
+
+    with pytest.raises(DataError, match="is damaged"):
+        read_ticket(changed(path, change))
+
+
+def test_foreign_files_get_a_sentence(tmp_path: Path) -> None:
+    pickled = tmp_path / "weights.pt"
+    pickled.write_bytes(pickle.dumps({"weight": 1}))
+    archive = zipped(tmp_path / "other.zip", {"data.pkl": pickle.dumps(1)})
+    empty = tmp_path / "empty.zip"
+    empty.touch()
+    for path in (pickled, archive, empty, tmp_path):
+        with pytest.raises(DataError, match=r"is no ticket file|cannot be read"):
+            read_ticket(path)
+    with pytest.raises(DataError, match="is not there"):
+        read_ticket(tmp_path / "nowhere.zip")
+
+
+def test_no_ticket_of_edges_that_still_weigh(draw: Callable[..., SeedRun]) -> None:
+    with pytest.raises(ConfigError, match=r"exp\(0\)"):
+        make_ticket(draw(model="gat", gat_heads=2, gat_mask="logit"), 1)
+
+
+def test_no_ticket_of_a_round_that_is_not_there(trained: SeedRun) -> None:
+    with pytest.raises(StoreError, match="Round 7 is not in"):
+        make_ticket(trained, 7)
