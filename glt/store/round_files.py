@@ -19,17 +19,23 @@ Floats = NDArray[np.float32]
 
 EDGES = "edges"
 EDGE_SCORES = "edge_scores"
+CENTER = "edge_scores_median"
 WEIGHTS = "weights/"
 
 
 def write_masks(path: Path, masks: Masks, edge_scores: NDArray[Any] | None) -> None:
-    """Write binary masks as bits (eight a byte, row-major) and soft edge scores in half precision."""
+    """Write binary masks as bits (eight a byte, row-major) and soft edge scores in half precision around their median.
+
+    Soft masks stay near 1, where half precision has steps of a thousandth and most scores would become equal.
+    """
     arrays: dict[str, NDArray[Any]] = {EDGES: np.packbits(masks.edges.keep)}
     for name, keep in masks.weights.keep.items():
         arrays[WEIGHTS + name] = np.packbits(keep)
+    about: dict[str, Any] = {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, **shapes_of(masks)}
     if edge_scores is not None:
-        arrays[EDGE_SCORES] = np.asarray(edge_scores, dtype=np.float16)
-    write_tensors(path, arrays, {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, **shapes_of(masks)})
+        about[CENTER] = center = float(np.median(edge_scores)) if edge_scores.size else 0.0
+        arrays[EDGE_SCORES] = (np.asarray(edge_scores, dtype=np.float64) - center).astype(np.float16)
+    write_tensors(path, arrays, about)
 
 
 def read_masks(path: Path) -> Masks:
@@ -44,9 +50,10 @@ def read_masks(path: Path) -> Masks:
 
 
 def read_edge_scores(path: Path) -> Floats | None:
-    """Return the edge scores of a round file, or None when its method has none."""
-    scores = read_tensors(path, RESUME)[0].get(EDGE_SCORES)
-    return None if scores is None else scores.astype(np.float32)
+    """Return the edge scores of a round file, or None when its method has none; older files have no median."""
+    arrays, about = read_tensors(path, RESUME)
+    scores = arrays.get(EDGE_SCORES)
+    return None if scores is None else (scores.astype(np.float64) + about.get(CENTER, 0.0)).astype(np.float32)
 
 
 def write_weights(path: Path, weights: Mapping[str, NDArray[Any]], masks: Masks) -> None:

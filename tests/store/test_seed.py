@@ -12,7 +12,9 @@ import pytest
 
 from glt.config import RunConfig
 from glt.errors import StoreError
+from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import Event, Run, SeedRun, Store
+from glt.store.round_files import read_edge_scores, write_masks
 
 Fill = Callable[..., SeedRun]
 OneRound = Callable[[SeedRun, int], None]
@@ -183,3 +185,13 @@ def test_a_store_open_for_reading_writes_nothing(seed_run: SeedRun, store: Store
         reader.write_environment({})
     with pytest.raises(StoreError, match="reading only"):
         Store(store.root, writable=False).create(seed_run.config)
+
+
+def test_scores_close_to_one_keep_their_order(run: Run) -> None:
+    scores = (1 + 1e-5 * np.random.default_rng(0).normal(size=500)).astype(np.float32)
+    path = run.path / "round.safetensors"
+    write_masks(path, Masks(EdgeMask.full("directed", 250), WeightMask.full({"w": (2, 2)})), scores)
+    read = read_edge_scores(path)
+    assert read is not None
+    assert np.unique(read).size > 0.9 * np.unique(scores).size
+    assert np.abs(read - scores).max() < 2e-7
