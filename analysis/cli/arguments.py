@@ -39,6 +39,9 @@ def add_page(parser: ArgumentParser) -> None:
     parser.add_argument("--full", action="store_true", help="show all of the y axis, however deep a method falls")
     parser.add_argument("--venue", default="icml", metavar="V", help="icml, neurips, iclr, ieee or acm (default: icml)")
     parser.add_argument("--columns", type=int, choices=(1, 2), default=1, help="columns the figure spans")
+    parser.add_argument("--font", choices=("times", "sans"), default="times", help="letters (default: times)")
+    parser.add_argument("--text", type=float, metavar="POINTS", help="size of words (default: the venue's)")
+    parser.add_argument("--grey", action="store_true", help="greys and dashes instead of colours")
 
 
 def add_sample(parser: ArgumentParser) -> None:
@@ -69,6 +72,9 @@ def chosen_figure(args: Namespace) -> FigureChoices:
         round=args.round,
         seed=args.seed,
         sample=Sample(args.sample, args.size, args.sample_seed, args.center, args.label),
+        font=args.font,
+        text=args.text,
+        grey=args.grey,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.export.venues import Venue, venue_named
+from analysis.export.venues import Font, Venue, venue_named
 from analysis.tables.curve import Score, XAxis
 from glt.store import MacConvention
 
@@ -26,7 +26,7 @@ class FigureChoices:
     """One choice each; a figure reads those it has a use for. `tolerance` is a fraction.
 
     `x` "all" draws the three axes as panels (a), (b), (c); `near` ends the y axis 20 points below dense. `round` None
-    is the last finished one, `seed` None the first.
+    is the last finished one, `seed` None the first. `text` is the size of words in points, None the venue's own.
     """
 
     venue: str = "icml"
@@ -40,11 +40,14 @@ class FigureChoices:
     round: int | None = None
     seed: int | None = None
     sample: Sample = Sample()
+    font: Font = "times"
+    text: float | None = None
+    grey: bool = False
 
     @property
     def page(self) -> Venue:
-        """The venue's measures; raises ConfigError for an unknown one."""
-        return venue_named(self.venue)
+        """The venue's measures with the chosen size of words; raises ConfigError for an unknown venue or a bad size."""
+        return venue_named(self.venue).with_text(self.text)
 
     @property
     def width(self) -> float:

@@ -68,4 +68,7 @@ def _subgraph(choices: FigureChoices) -> list[tuple[str, ...]]:
 def _page(choices: FigureChoices) -> list[tuple[str, ...]]:
     given = {"--venue": choices.venue if choices.venue != STANDARD.venue else None}
     given["--columns"] = str(choices.columns) if choices.columns != STANDARD.columns else None
-    return [(flag, value) for flag, value in given.items() if value is not None]
+    given["--font"] = choices.font if choices.font != STANDARD.font else None
+    given["--text"] = f"{choices.text:g}" if choices.text is not None else None
+    grey: list[tuple[str, ...]] = [("--grey",)] if choices.grey else []
+    return [*((flag, value) for flag, value in given.items() if value is not None), *grey]

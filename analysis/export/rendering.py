@@ -11,7 +11,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from analysis.export.venues import Venue
+from analysis.export.venues import Font, Venue
 from glt.errors import ConfigError, unknown_name
 
 FORMATS = ("pdf", "svg", "png")
@@ -20,9 +20,6 @@ DPI = 300
 # Without a date, and with a fixed salt for the ids inside an SVG, equal figures are equal bytes.
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 _SETTINGS: Any = {
-    # Times-like letters that come with matplotlib, so that a figure looks the same on every machine.
-    "font.family": "STIXGeneral",
-    "mathtext.fontset": "stix",
     # TrueType: ICML and IEEE refuse the default, Type 3.
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
@@ -51,13 +48,23 @@ _SETTINGS: Any = {
     "legend.borderpad": 0.0,
     "figure.constrained_layout.use": True,
 }
+# Letters that come with matplotlib, so that a figure looks the same on every machine.
+_FONTS: dict[Font, Any] = {
+    "times": {"font.family": "STIXGeneral", "mathtext.fontset": "stix"},
+    "sans": {"font.family": "DejaVu Sans", "mathtext.fontset": "dejavusans"},
+}
 # matplotlib's settings are global to the process; sessions of the app draw at the same time.
 _ONE_AT_A_TIME = threading.RLock()
 
 
 @contextmanager
-def paper_style(venue: Venue) -> Iterator[None]:
-    """Draw in the venue's text sizes for as long as the context lasts; one thread at a time."""
+def paper_style(venue: Venue, font: Font = "times") -> Iterator[None]:
+    """Draw in the venue's text sizes for as long as the context lasts; one thread at a time.
+
+    Raises ConfigError for an unknown font.
+    """
+    if font not in _FONTS:
+        raise ConfigError(unknown_name("font", font, _FONTS))
     sizes: Any = {
         "font.size": venue.text,
         "axes.labelsize": venue.text,
@@ -66,7 +73,7 @@ def paper_style(venue: Venue) -> Iterator[None]:
         "xtick.labelsize": venue.small,
         "ytick.labelsize": venue.small,
     }
-    with _ONE_AT_A_TIME, mpl.rc_context({**_SETTINGS, **sizes}):
+    with _ONE_AT_A_TIME, mpl.rc_context({**_SETTINGS, **_FONTS[font], **sizes}):
         yield
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from glt.errors import ConfigError, unknown_name
+
+Font = Literal["times", "sans"]
+FONTS: dict[Font, str] = {"times": "Times-like", "sans": "Sans serif"}
+# Points.
+SMALLEST, LARGEST = 5.0, 14.0
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,14 @@ class Venue:
         if columns not in (1, 2):
             raise ConfigError(f"A figure spans 1 or 2 columns, not {columns}: choose one of them.")
         return self.single if columns == 1 else self.double
+
+    def with_text(self, points: float | None) -> Venue:
+        """Return the same page with words of another size, its small ones in proportion; raises ConfigError."""
+        if points is None:
+            return self
+        if not SMALLEST <= points <= LARGEST:
+            raise ConfigError(f"Words of {points:g} points cannot be: choose {SMALLEST:g} to {LARGEST:g}.")
+        return replace(self, text=points, small=points * self.small / self.text)
 
 
 # From the venues' style files: icml2021.sty (\columnwidth 234.88 pt of TeX, which is 3.25 in), neurips and iclr (one

@@ -24,6 +24,7 @@ from analysis.export import (
     measurements_latex,
     tickets_latex,
 )
+from analysis.export.venues import FONTS, LARGEST, SMALLEST
 from analysis.shared_graph import printed_measurements, training_part
 from app.widgets import bundling, controls, frame, measuring, pickers, reading, sampling, scoring
 from app.widgets.opened import opened
@@ -73,7 +74,13 @@ def page() -> None:
 def _page_choices() -> FigureChoices:
     venue = controls.select("venue", "Venue", {v.name: v.label for v in VENUES.values()}, "icml", width=120)
     columns = controls.segments("columns", "Width", COLUMNS)
-    return FigureChoices(venue=venue, columns=int(columns))
+    letters = controls.select("font", "Letters", {str(name): words for name, words in FONTS.items()}, width=130)
+    own = VENUES[venue].text
+    points = controls.number("text", "Points", own, SMALLEST, LARGEST, 0.5, width=110)
+    grey = controls.switch("grey", "Grey", help="Greys and dashes instead of colours, for a print without any.")
+    font = next(name for name in FONTS if name == letters)
+    text = None if points == own else points
+    return FigureChoices(venue=venue, columns=int(columns), font=font, text=text, grey=grey)
 
 
 def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:

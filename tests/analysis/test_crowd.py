@@ -61,6 +61,13 @@ def test_a_crowd_is_drawn_without_bands_and_seeds_and_the_caption_says_so(sweep:
     assert "without intervals" not in caption(few)
 
 
+def test_keys_of_marks_are_as_far_inside_as_those_of_runs(make_scored: MakeScored) -> None:
+    runs = [make_scored("ugs", [[0.8, 0.81]], edge_mask=kind) for kind in ("directed", "undirected")]
+    figure = draw("accuracy", runs, FigureChoices())
+    (legend,) = figure.legends
+    assert legend.get_window_extent().x1 <= figure.bbox.x1 + 1
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_the_legend_of_a_crowd_stays_inside_a_printed_figure(sweep: list[Run], columns: int) -> None:
     figure = draw("accuracy", sweep, FigureChoices(columns=columns))

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.export.choices import FigureChoices
+from analysis.export.greys import in_grey
 from analysis.export.rendering import paper_style
 from analysis.tables.caption import caption
 from glt.registry import Registry
@@ -48,8 +49,9 @@ FIGURES: Registry[PaperFigure] = Registry("figure", "analysis.export.figures")
 def draw(name: str, runs: Sequence[Run], choices: FigureChoices) -> Figure:
     """Return the figure called `name` for `runs`; raises ConfigError for an unknown one, StoreError for bad runs."""
     figure = FIGURES.get(name)
-    with paper_style(choices.page):
-        return settled(figure.make(runs, choices))
+    with paper_style(choices.page, choices.font):
+        drawn = settled(figure.make(runs, choices))
+        return in_grey(drawn) if choices.grey else drawn
 
 
 def settled(figure: Figure) -> Figure:

@@ -36,12 +36,19 @@ def add_legend(figure: Figure, panel: Panel) -> None:
 def _rows(runs: Sequence[Line2D], marks: Sequence[Line2D], width: float) -> list[Sequence[Line2D]]:
     """Put the keys into rows that fit `width` (inches): one, one of runs and one of marks, or as many as it takes."""
     together = [*runs, *marks]
-    if width > ROOM_FOR_ONE_ROW and sum(map(_key_width, together)) <= width:
-        return [together]
-    if sum(map(_key_width, runs)) <= width:
-        return [runs, marks]
-    across = max(1, int(width / max(map(_key_width, together))))
-    return [together[start : start + across] for start in range(0, len(together), across)]
+    tried: list[list[Sequence[Line2D]]] = [[together]] if width > ROOM_FOR_ONE_ROW else []
+    tried.append([runs, marks])
+    tried += [_cut(together, across) for across in range(len(together) - 1, 1, -1)]
+    return next((rows for rows in tried if _width(rows) <= width), _cut(together, 1))
+
+
+def _cut(keys: Sequence[Line2D], across: int) -> list[Sequence[Line2D]]:
+    return [keys[start : start + across] for start in range(0, len(keys), across)]
+
+
+def _width(rows: Sequence[Sequence[Line2D]]) -> float:
+    """Return what rows under each other take: a legend's columns are as wide as their widest key."""
+    return sum(max(map(_key_width, filter(None, column))) for column in zip_longest(*rows))
 
 
 def _key_width(key: Line2D) -> float:

@@ -1,0 +1,65 @@
+"""Letters, their size, and a figure without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.collections import Collection
+from matplotlib.colors import to_rgba, to_rgba_array
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+
+from analysis.export import FigureChoices, draw, figure_bytes
+from analysis.export.commands import figure_command
+from glt.errors import ConfigError
+from glt.store import Run
+
+SCORES = {"ugs": [[0.82, 0.82, 0.8], [0.81, 0.8, 0.8]], "random": [[0.82, 0.8, 0.7], [0.81, 0.8, 0.71]]}
+
+
+@pytest.fixture
+def runs(make_scored: Callable[..., Run]) -> Sequence[Run]:
+    return [make_scored(method, scores) for method, scores in SCORES.items()]
+
+
+def test_words_have_the_chosen_letters_and_size(runs: Sequence[Run]) -> None:
+    label = draw("accuracy", runs, FigureChoices(font="sans", text=10)).axes[0].xaxis.label
+    assert (label.get_fontfamily(), label.get_fontsize()) == (["DejaVu Sans"], 10)
+    usual = draw("accuracy", runs, FigureChoices()).axes[0].xaxis.label
+    assert (usual.get_fontfamily(), usual.get_fontsize()) == (["STIXGeneral"], 8)
+
+
+@pytest.mark.parametrize(("font", "text"), [("comic", None), ("times", 90.0), ("times", float("nan"))])
+def test_letters_that_cannot_be_are_one_sentence(runs: Sequence[Run], font: Any, text: float | None) -> None:
+    with pytest.raises(ConfigError):
+        draw("accuracy", runs, FigureChoices(font=font, text=text))
+
+
+def colors(figure: Figure) -> np.ndarray:
+    """Return the colours of all lines, points, bands and words, a row each."""
+    found = [to_rgba_array(a.get_facecolor()) for a in figure.findobj(Collection)]
+    found += [to_rgba_array(a.get_edgecolor()) for a in figure.findobj(Collection)]
+    found += [np.array([to_rgba(a.get_color())]) for kind in (Line2D, Text) for a in figure.findobj(kind)]
+    return np.concatenate([rows for rows in found if len(rows)])[:, :3]
+
+
+def test_a_grey_figure_has_no_colour_and_still_tells_methods_apart(runs: Sequence[Run]) -> None:
+    drawn, grey = draw("accuracy", runs, FigureChoices()), draw("accuracy", runs, FigureChoices(grey=True))
+    assert np.ptp(colors(drawn), axis=1).max() > 0.3
+    assert np.ptp(colors(grey), axis=1).max() < 1e-6
+    keys = {
+        text.get_text(): line for text, line in zip(grey.legends[0].texts, grey.legends[0].get_lines(), strict=True)
+    }
+    ugs, random = keys["UGS"], keys["Random pruning"]
+    assert abs(to_rgba(ugs.get_color())[0] - to_rgba(random.get_color())[0]) > 0.2
+    assert ugs.get_linestyle() != random.get_linestyle()
+    assert figure_bytes(grey, "pdf") == figure_bytes(draw("accuracy", runs, FigureChoices(grey=True)), "pdf")
+
+
+def test_the_command_names_what_was_chosen() -> None:
+    command = figure_command("accuracy", ["a"], FigureChoices(font="sans", text=9.5, grey=True), "runs", "f.pdf")
+    assert "--font sans --text 9.5 --grey" in command
