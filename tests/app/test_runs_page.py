@@ -69,7 +69,7 @@ def test_runs_with_the_same_title_are_told_apart_by_their_settings(
 def test_runs_that_differ_in_too_much_show_the_end_of_their_names(
     make_run: Callable[..., Run], open_page: Callable[..., AppTest]
 ) -> None:
-    several = {"p_graph": 0.2, "p_weight": 0.1, "hidden": 9, "dropout": 0.1}
+    several = {"p_graph": 0.2, "p_weight": 0.1, "hidden": 9, "dropout": 0.1, "learning_rate": 0.1, "layers": 3}
     runs = [make_run("ugs", **{name: value}) for name, value in several.items()]
     captions = {caption.value for caption in open_page("runs").caption}
     assert captions.issuperset(run.name[-8:] for run in runs)

@@ -30,7 +30,16 @@ def poppler(tool: str, content: bytes, folder: Path) -> str:
 
 @pytest.mark.parametrize(
     ("venue", "columns", "points"),
-    [("icml", 1, 234.0), ("icml", 2, 486.0), ("neurips", 1, 396.0), ("ieee", 1, 252.0), ("ieee", 2, 515.52)],
+    [
+        ("icml", 1, 234.0),
+        ("icml", 2, 486.0),
+        ("neurips", 1, 396.0),
+        ("iclr", 1, 396.0),
+        ("ieee", 1, 252.0),
+        ("ieee", 2, 515.52),
+        ("acm", 1, 239.76),
+        ("acm", 2, 504.0),
+    ],
 )
 def test_width_is_the_venue_s(runs: Sequence[Run], tmp_path: Path, venue: str, columns: int, points: float) -> None:
     figure = draw("accuracy", runs, FigureChoices(venue=venue, columns=columns))
@@ -96,7 +105,7 @@ def test_unknown_names_and_empty_runs(runs: Sequence[Run], make_scored: Callable
     with pytest.raises(StoreError, match="no finished round"):
         draw("accuracy", [make_scored("admm", [])], FigureChoices())
     assert "accuracy" in FIGURES.names()
-    assert list(VENUES) == ["icml", "neurips", "ieee"]
+    assert list(VENUES) == ["icml", "neurips", "iclr", "ieee", "acm"]
 
 
 def test_command_line_writes_the_figure(runs: Sequence[Run], tmp_path: Path) -> None:
