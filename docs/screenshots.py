@@ -32,9 +32,9 @@ VIEWS = (
     ("launch", "", 900),
     ("runs", "", 1000),
     ("curves", "paper=1", 1100),
-    ("subgraphs", "round=13", 960),
-    ("measurements", "round=13", 1120),
-    ("tickets", "", 960),
+    ("subgraphs", "round=13&section=losers", 1560),
+    ("measurements", "round=13", 1240),
+    ("tickets", "", 1240),
     ("paper", "experiment=node-classification", 1500),
     ("export", "x=all&columns=2&paper=1", 820),
 )

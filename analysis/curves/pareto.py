@@ -22,6 +22,7 @@ from glt.store import MacConvention
 
 HEIGHT = 420
 QUIET, ON_FRONT = 0.35, 10.0
+DENSE_SYMBOL = "circle"
 FRONT = "Pareto front"
 
 
@@ -69,8 +70,8 @@ def _fronts(frame: Frame) -> Iterator[go.Scatter]:
 def _points(frame: Frame) -> Iterator[go.Scatter]:
     for run, curve in frame.table.groupby("run", sort=False):
         style = frame.style(run, curve["method"].iloc[0])
-        ink = style.color(frame.dark)
-        symbols = np.where(curve["is_ticket"], palette.TICKET_SYMBOL, style.symbol)
+        ink, dense = style.color(frame.dark), curve["round"] == 0
+        symbols = np.where(curve["is_ticket"], palette.TICKET_SYMBOL, np.where(dense, DENSE_SYMBOL, style.symbol))
         sizes = np.where(curve["is_ticket"], 1.6 * ON_FRONT, np.where(curve["on_front"], ON_FRONT, 0.7 * ON_FRONT))
         yield go.Scatter(
             x=frame.place(curve["x"]),
@@ -81,7 +82,7 @@ def _points(frame: Frame) -> Iterator[go.Scatter]:
             marker={
                 "symbol": symbols,
                 "size": sizes,
-                "color": ink,
+                "color": np.where(dense, palette.color(palette.DENSE, frame.dark), ink),
                 "opacity": np.where(curve["on_front"], 1.0, QUIET),
                 "line": {"color": frame.ink.ground, "width": 1},
             },
