@@ -18,13 +18,13 @@ from glt.store import MacConvention
 HEADERS = (
     "Run",
     "Round",
-    r"Graph sp.\ (\%)",
-    r"Weight sp.\ (\%)",
-    r"Edges kept (\%)",
-    r"{metric} (\%)",
+    "Graph sp.",
+    "Weight sp.",
+    "Edges kept",
+    "{metric}",
     "Against dense",
     "MACs",
-    r"Saved (\%)",
+    "Saved",
 )
 
 
@@ -66,6 +66,7 @@ def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, tolerance: 
         f"Sparsest graph lottery ticket of every run ({escape(where)}): {_seeds(table)}",
         score_words(table, score),
         f"a ticket's mean is at least the dense mean{allowance(tolerance)}",
+        r"sparsities, kept edges, scores and saved MACs in \%",
         "difference in points against the dense model of the same seeds",
         "edges kept are undirected ones, in either / in both directions",
         f"MACs count {MAC_WORDS[macs]}",

@@ -17,6 +17,10 @@ _SPECIAL = {
 MISSING = "--"
 
 
+# A table of more columns than this takes less room between them, so that it stays inside ICML's two columns.
+FEW_COLUMNS, NARROW_GAP = 7, "4pt"
+
+
 def escape(text: str) -> str:
     r"""Return text with everything LaTeX would take as a command made harmless.
 
@@ -56,6 +60,7 @@ def booktabs(
         "% needs \\usepackage{booktabs}",
         rf"\begin{{{environment}}}[t]",
         r"\centering",
+        *([rf"\setlength{{\tabcolsep}}{{{NARROW_GAP}}}"] if len(headers) > FEW_COLUMNS else []),
         rf"\caption{{{caption}}}",
         rf"\label{{{label}}}",
         rf"\begin{{tabular}}{{l{'r' * (len(headers) - 1)}}}",

@@ -12,11 +12,11 @@ import pytest
 
 from analysis import published
 from analysis.cli.main import main
-from analysis.export import csv_bytes, json_bytes, measurements_latex, tickets_latex
+from analysis.export import csv_bytes, json_bytes, measurements_latex, paper_latex, tickets_latex
 from analysis.export.latex.writing import escape
 from analysis.measures import At, measurement_table
-from analysis.tables import rounds_table, tickets_table
-from glt.store import Run
+from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
+from glt.store import Run, bundled_examples
 
 UGS = [[0.82, 0.83, 0.80], [0.81, 0.82, 0.81], [0.80, 0.82, 0.79]]
 
@@ -108,11 +108,30 @@ def test_latex_takes_both_tables(make_run: Callable[..., Run], tmp_path: Path) -
         label="p_g & 5% #1 \\input{x} ~^ \N{MINUS SIGN} \N{PLUS-MINUS SIGN}"
     )
     body = measurements_latex(measured, "cora") + tickets_latex(tickets)
-    document = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}"
+    width = r"\usepackage[textwidth=6.75in]{geometry}"
+    document = rf"\documentclass{{article}}\usepackage{{booktabs}}{width}\begin{{document}}{body}\end{{document}}"
     (tmp_path / "table.tex").write_text(document)
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
+def test_the_tables_of_the_examples_fit_two_columns_of_icml(tmp_path: Path) -> None:
+    runs = [run for run in bundled_examples() if run.name.startswith("cora-node-gcn") and len(run.seeds()) == 5]
+    assert len(runs) == 3
+    rounds = rounds_table(runs)
+    measured = measurement_table(runs, At(round=13), published=published.measurements("cora"))
+    body = measurements_latex(measured, "cora")
+    body += tickets_latex(tickets_table(rounds)) + paper_latex(paper_table(curve_table(rounds)))
+    page = r"\documentclass[10pt]{article}\usepackage{booktabs}\usepackage[textwidth=6.75in]{geometry}"
+    (tmp_path / "table.tex").write_text(rf"{page}\begin{{document}}{body}\end{{document}}")
+    for _ in range(2):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
+    assert "Warning" not in done.stdout
 
 
 def test_csv_and_json_hold_every_digit(make_scored: Callable[..., Run]) -> None:
