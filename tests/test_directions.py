@@ -21,7 +21,7 @@ FORBIDDEN = {
 }
 # A part of glt imports from its own floor and those before it.
 FLOORS = (
-    ("errors", "formats", "registry", "randomness", "seeds", "config", "masks", "data", "sparse"),
+    ("errors", "formats", "registry", "randomness", "seeds", "zips", "config", "masks", "data", "sparse"),
     ("models", "training"),
     ("methods", "pretraining"),
     ("presets", "cost", "store"),

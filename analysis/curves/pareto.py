@@ -131,8 +131,8 @@ def _axes(figure: go.Figure, frame: Frame) -> None:
     figure.update_layout(
         hovermode="closest",
         legend=legend,
-        legend2=legend | {"y": 1.1, "font": {"color": frame.ink.muted}},
-        margin={"t": 64 if frame.table["is_ticket"].any() else 36, "b": 58},
+        legend2=legend | {"x": 1, "xanchor": "right", "font": {"color": frame.ink.muted}},
+        margin={"t": 36, "b": 58},
     )
     figure.update_xaxes(title_text=marks.x_title(frame.x, frame.macs))
     figure.update_yaxes(title_text=marks.score_title(frame.table, frame.score), range=list(frame.shown))

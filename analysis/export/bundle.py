@@ -5,9 +5,7 @@ The same runs and choices give the same bytes, from the page and from the comman
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,10 +26,8 @@ from glt import __version__
 from glt.config import canonical_json
 from glt.errors import StoreError, StudioError
 from glt.store import Run, finished_rounds
+from glt.zips import zip_bytes
 
-# The earliest time a zip can hold: a bundle tells nothing of when it was made.
-NO_TIME = (1980, 1, 1, 0, 0, 0)
-READABLE = 0o644 << 16
 STORE = "runs"
 
 
@@ -61,7 +57,7 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
         files |= _settings(run)
     files["commands.sh"] = _script(begun, [part.command for part in parts])
     files["README.md"] = _readme(begun, parts, missing)
-    return _zipped(files)
+    return zip_bytes(dict(sorted(files.items())))
 
 
 def _made(
@@ -166,13 +162,3 @@ def _readme(runs: Sequence[Run], parts: Sequence[Part], missing: Mapping[str, st
     if missing:
         lines += ["## Not in this bundle", "", *(f"- {name}: {reason}" for name, reason in missing.items()), ""]
     return "\n".join(lines).encode()
-
-
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(files):
-            entry = zipfile.ZipInfo(path, NO_TIME)
-            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, READABLE, 3
-            archive.writestr(entry, files[path])
-    return buffer.getvalue()

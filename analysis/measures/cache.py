@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
-import tempfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from glt.data.planetoid_files import cache_folder
+from glt.errors import StoreError
+from glt.store.safe_files import make_folder, replace_file
 
 Values = dict[str, float]
 
@@ -41,8 +41,8 @@ class MeasureCache:
         if self.folder is not None:
             try:
                 self._write(self.folder, graph_hash)
-            except OSError as error:
-                _log.warning("Measured values are not kept: %s (%s).", self.folder, error.strerror)
+            except StoreError as error:
+                _log.warning("Measured values are not kept: %s", error)
 
     def _read(self, graph_hash: str) -> Values:
         if self.folder is None:
@@ -54,16 +54,9 @@ class MeasureCache:
             return {}
 
     def _write(self, folder: Path, graph_hash: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         document = {name: None if math.isnan(v) else v for name, v in sorted(self._memory[graph_hash].items())}
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(document, file)
-            Path(temporary).replace(folder / f"{graph_hash}.json")
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        replace_file(folder / f"{graph_hash}.json", json.dumps(document).encode(), durable=False)
 
 
 def _number(value: object) -> float:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import logging
-import os
-import tempfile
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -13,6 +12,8 @@ import numpy as np
 from analysis.measures.elements import Betweenness
 from analysis.measures.graph import MeasuredGraph
 from glt.data.planetoid_files import cache_folder
+from glt.errors import StoreError
+from glt.store.safe_files import make_folder, replace_file
 
 VERSION = 1
 
@@ -34,21 +35,16 @@ def keep_betweenness(graph: MeasuredGraph, found: Betweenness, sample: int | Non
     """Keep values for a graph; the file is replaced in one step, and one that cannot be written is left out."""
     path = _path(graph, sample)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, found)
-    except OSError as error:
-        _log.warning("Betweenness is not kept: %s (%s).", path.parent, error.strerror)
+        make_folder(path.parent)
+        replace_file(path, _npz(found), durable=False)
+    except StoreError as error:
+        _log.warning("Betweenness is not kept: %s", error)
 
 
-def _write(path: Path, found: Betweenness) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, nodes=found.nodes, edges=found.edges, sources=found.sources)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+def _npz(found: Betweenness) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, nodes=found.nodes, edges=found.edges, sources=found.sources)
+    return buffer.getvalue()
 
 
 def _path(graph: MeasuredGraph, sample: int | None) -> Path:

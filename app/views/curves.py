@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,7 +10,7 @@ import streamlit as st
 
 from analysis.curves import accuracy_figure
 from analysis.tables import Score, XAxis, caption, metric_words
-from app.widgets import controls, frame, links, look, pickers, reading, scoring
+from app.widgets import controls, frame, look, pickers, reading, round_chart, scoring
 from app.widgets.opened import opened
 from glt.store import MacConvention, Run
 
@@ -73,16 +72,7 @@ def _picture(runs: list[Run], view: View) -> None:
     rounds = reading.rounds_of(runs)
     table = reading.curve_of(runs, view.score, view.x, view.macs, view.tolerance)
     figure = _figure(tuple(reading.stamp(run) for run in runs), view, look.is_dark(), table, rounds)
-    event = st.plotly_chart(
-        figure,
-        key="accuracy",
-        theme=None,
-        on_select="rerun",
-        selection_mode="points",
-        config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
-        alt="Test score of every round against sparsity",
-    )
-    _open_point(event)
+    round_chart.show(figure, "accuracy", "Test score of every round against sparsity")
     st.caption(caption(rounds, view.score, view.macs, view.tolerance, view.paper))
     _numbers(table)
 
@@ -102,14 +92,6 @@ def _figure(
         near=not view.whole,
         seeds=view.each_seed,
     )
-
-
-def _open_point(event: Any) -> None:
-    """Open the round under a clicked point in Subgraphs."""
-    for point in event.selection.points:
-        if point.get("customdata"):
-            run, number = point["customdata"][:2]
-            links.go("subgraphs", run=str(run), round=str(number))
 
 
 def _numbers(table: pd.DataFrame) -> None:

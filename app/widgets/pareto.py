@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.curves import pareto_figure
 from analysis.tables import Score, XAxis, caption
 from analysis.tables.pareto import with_front
-from app.widgets import links, look, reading
+from app.widgets import look, reading, round_chart
 from glt.store import Run
 
 ABOUT = (
@@ -22,19 +22,8 @@ ABOUT = (
 def picture(runs: Sequence[Run], x: XAxis, score: Score, tolerance: float) -> None:
     """Draw all rounds with the front, MACs with dense features; a click on a point opens its round in Subgraphs."""
     stamps = tuple(reading.stamp(run) for run in runs)
-    event = st.plotly_chart(
-        _figure(stamps, x, score, tolerance, look.is_dark(), list(runs)),
-        key="pareto",
-        theme=None,
-        on_select="rerun",
-        selection_mode="points",
-        config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
-        alt="Test score of every round against its cost, with the Pareto front",
-    )
-    for point in event.selection.points:
-        if point.get("customdata"):
-            run, number = point["customdata"][:2]
-            links.go("subgraphs", run=str(run), round=str(number))
+    figure = _figure(stamps, x, score, tolerance, look.is_dark(), list(runs))
+    round_chart.show(figure, "pareto", "Test score of every round against its cost, with the Pareto front")
     st.caption(f"{ABOUT} {caption(reading.rounds_of(runs), score, 'dense_features', tolerance, paper=False)}")
 
 

@@ -28,9 +28,10 @@ class _Count:
 def size_of(store: Store) -> int | None:
     """Return the bytes in all files of the store, at most half a minute old; None while they are counted first."""
     count = _count(store.root.absolute())
-    thread = threading.Thread(target=_refresh, args=(count, store), daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
+    if time.monotonic() - count.made > OLD:
+        thread = threading.Thread(target=_refresh, args=(count, store), daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
     return count.size
 
 

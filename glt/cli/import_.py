@@ -1,4 +1,4 @@
-"""`import`: read a ticket file, check it, and say what it is; named with a dash of its own, `import` being Python's."""
+"""`import`: read a ticket file, check it, and say what it is; its file has an underscore, `import` being Python's."""
 
 from __future__ import annotations
 

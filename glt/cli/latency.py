@@ -42,13 +42,12 @@ def run(args: Namespace) -> int:
 
 
 def _costs(seed_run: SeedRun, round_: int) -> dict[str, Any]:
-    records = seed_run.rounds()[: round_ + 1]
     return {
         "run": seed_run.path.parent.name,
         "seed": seed_run.seed,
         "round": round_,
         "disk_bytes": {"round": seed_run.bytes_on_disk(round_), "dense": seed_run.bytes_on_disk(0)},
-        "search_seconds": sum(record.seconds for record in records),
+        "search_seconds": seed_run.search_seconds(round_),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import zipfile
 import zlib
@@ -21,12 +20,13 @@ from glt.export.about import FORMAT, VERSION, About
 from glt.export.readme import readme
 from glt.export.tensors import arrays_of, ticket_of
 from glt.export.ticket import Ticket
+from glt.zips import zip_bytes
 
 ABOUT, TENSORS, README = "ticket.json", "tensors.safetensors", "README.md"
 CHECKSUM = "sha256"
 MOST_BYTES = 8 << 30
-SOME_DAY = (1980, 1, 1, 0, 0, 0)
-_NO_ZIP = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+ENCRYPTED = 0x1
+_NO_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 _MISFIT = (ValueError, KeyError, IndexError, TypeError, AttributeError, ConfigError)
 
 
@@ -36,12 +36,7 @@ def ticket_bytes(ticket: Ticket) -> bytes:
     about = ticket.about.model_dump(mode="json")
     sums = {TENSORS: _sum(tensors), ABOUT: _sum(canonical_json(about).encode())}
     text = json.dumps({**about, CHECKSUM: sums}, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        members = {README: readme(ticket).encode(), ABOUT: text.encode(), TENSORS: tensors}
-        for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name, SOME_DAY), content, zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
+    return zip_bytes({README: readme(ticket).encode(), ABOUT: text.encode(), TENSORS: tensors})
 
 
 def read_ticket(path: Path) -> Ticket:
@@ -62,6 +57,8 @@ def _members(path: Path) -> tuple[bytes, bytes]:
                 raise DataError(f"{path} would unpack to {size >> 30} GiB, more than {MOST_BYTES >> 30}: not opened.")
             if not {ABOUT, TENSORS} <= set(archive.namelist()):
                 raise DataError(f"{path} is no ticket file: it holds no {ABOUT} and {TENSORS}.")
+            if any(archive.getinfo(name).flag_bits & ENCRYPTED for name in (ABOUT, TENSORS)):
+                raise DataError(f"{path} is encrypted, which no ticket file is: decrypt it first.")
             return archive.read(ABOUT), archive.read(TENSORS)
     except FileNotFoundError:
         raise DataError(f"{path} is not there: give the path of a ticket file.") from None

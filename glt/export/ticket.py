@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glt import __version__
 from glt.config import RunConfig
 from glt.data import Graph, load_graph
-from glt.errors import ConfigError, StoreError
+from glt.errors import ConfigError
 from glt.export.about import About, Source
 from glt.masks import Masks
 from glt.models import MODELS
@@ -41,11 +41,6 @@ class Ticket:
     theta0: Arrays
     outputs: Floats
 
-    @property
-    def name(self) -> str:
-        """Run, seed and round, as a file is called."""
-        return f"{self.about.run}-seed-{self.about.seed}-round-{self.about.record.round:02d}"
-
 
 def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
     """Return a round of a seed as a ticket.
@@ -55,7 +50,7 @@ def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
     """
     config = seed_run.config
     refuse_kept_edges(config)
-    record = record_of(seed_run, round_)
+    record = seed_run.record(round_)
     masks, weights = seed_run.masks(round_), seed_run.weights(round_)
     whole = load_graph(config.dataset)
     graph = TASKS.get(config.task).message_graph(whole, config)
@@ -67,14 +62,6 @@ def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
         theta0=seed_run.theta0(),
         outputs=outputs(config, graph, masks, weights),
     )
-
-
-def record_of(seed_run: SeedRun, round_: int) -> RoundRecord:
-    """Return the record of a round; raises StoreError when there is none."""
-    records = seed_run.rounds()
-    if not 0 <= round_ < len(records):
-        raise StoreError(f"Round {round_} is not in {seed_run.path}, which holds rounds 0 to {len(records) - 1}.")
-    return records[round_]
 
 
 def outputs(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> Floats:
@@ -101,7 +88,7 @@ def _about(seed_run: SeedRun, record: RoundRecord, whole: Graph) -> About:
         edge_mask=config.edge_mask,
         record=record,
         metric=TASKS.get(config.task).metric,
-        search_seconds=sum(each.seconds for each in seed_run.rounds()[: record.round + 1]),
+        search_seconds=seed_run.search_seconds(record.round),
         data=Source(name=whole.name, hash=whole.content_hash, **vars(whole.provenance)),
         class_names=whole.class_names,
         node_ids=whole.node_ids,

@@ -65,12 +65,27 @@ def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], t
     for config, found in zip(configs, paces, strict=True):
         run = known.get(run_name(config))
         for seed in seeds:
-            rounds = range(run.seed(seed).whole_rounds() if run else 0, config.rounds + 1)
+            rounds = _missing(run, config, seed)
             epochs.append(sum(epochs_of(config, number) for number in rounds))
             spans.append(WORKER_START + epochs[-1] * found.seconds if found and epochs[-1] else 0.0)
             size += sum(bytes_of(config, number) for number in rounds)
     seconds = side_by_side(spans, cores) if all(paces) else None
     return Forecast(len(epochs), cores, sum(epochs), size, seconds, _basis([found for found in paces if found]))
+
+
+def missing_bytes(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> int:
+    """Return the bytes that the rounds which `seeds` of `configs` lack in `store` will take."""
+    known = {run.name: run for run in store.runs()}
+    return sum(
+        bytes_of(config, number)
+        for config in configs
+        for seed in seeds
+        for number in _missing(known.get(run_name(config)), config, seed)
+    )
+
+
+def _missing(run: Run | None, config: RunConfig, seed: int) -> range:
+    return range(run.seed(seed).whole_rounds() if run else 0, config.rounds + 1)
 
 
 def epochs_of(config: RunConfig, round: int) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from glt.config import RunConfig
 from glt.errors import JobError, StoreError
 from glt.formats import file_size
-from glt.jobs.forecast import bytes_of
+from glt.jobs.forecast import missing_bytes
 from glt.jobs.queueing import join_line
 from glt.jobs.settings import Settings, check_device, settle
 from glt.methods import METHODS
@@ -66,11 +66,12 @@ def check(store: Store, config: RunConfig, seeds: Sequence[int], device: str | N
     """Raise a StudioError, before anything is made, for a device, another run or room that is needed and not there."""
     check_device(device)
     _check_needs(store, config, seeds)
-    _check_room(store, config, len(seeds))
+    check_room(store, [config], seeds)
 
 
-def _check_room(store: Store, config: RunConfig, seeds: int) -> None:
-    needed = seeds * sum(bytes_of(config, number) for number in range(config.rounds + 1))
+def check_room(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> None:
+    """Raise StoreError when the rounds that `seeds` of all these configs lack would not fit on the store's disk."""
+    needed = missing_bytes(store, configs, seeds)
     root = store.root.absolute()
     place = next(folder for folder in (root, *root.parents) if folder.exists())
     free = shutil.disk_usage(place).free

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
 from glt.errors import ConfigError, StudioError
-from glt.jobs.launching import check, start
+from glt.jobs.launching import check, check_room, start
 from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
 from glt.methods import METHODS
 from glt.presets import Values, resolve
@@ -89,6 +89,7 @@ def start_all(
     """
     for config in configs:
         check(store, config, seeds, device)
+    check_room(store, configs, seeds)
     started: list[Started] = []
     try:
         for config in configs:

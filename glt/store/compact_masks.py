@@ -23,6 +23,7 @@ from glt.store.paths import SCHEMA
 from glt.store.round_files import EDGE_SCORES, EDGES, WEIGHTS, Floats
 from glt.store.safe_files import reading, replace_file
 from glt.store.tensors import check_schema
+from glt.zips import zip_bytes
 
 Bytes = NDArray[np.uint8]
 
@@ -41,7 +42,6 @@ DAMAGE = (
     RuntimeError,
     MemoryError,
 )
-SOME_DAY = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +89,8 @@ class CompactMasks:
             "score_counts": list(self.score_counts),
             "shapes": {name: list(shape) for name, shape in self.shapes.items()},
         }
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            _add(archive, ABOUT, canonical_json(about).encode())
-            for name in sorted(self.coded):
-                _add(archive, f"{name}.npy", _npy(self.coded[name]))
-        replace_file(path, buffer.getvalue())
+        members = {f"{name}.npy": _npy(self.coded[name]) for name in sorted(self.coded)}
+        replace_file(path, zip_bytes({ABOUT: canonical_json(about).encode(), **members}, zipfile.ZIP_LZMA))
 
     @classmethod
     def read(cls, path: Path) -> CompactMasks:
@@ -187,14 +183,6 @@ def quantised_ranks(scores: Floats) -> Bytes:
 
 def _named(masks: Masks) -> dict[str, BoolArray]:
     return {EDGES: masks.edges.keep, **{WEIGHTS + name: keep for name, keep in masks.weights.keep.items()}}
-
-
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    member = zipfile.ZipInfo(name, SOME_DAY)
-    member.compress_type = zipfile.ZIP_LZMA
-    member.external_attr = 0o644 << 16
-    member.create_system = 3
-    archive.writestr(member, content)
 
 
 def _npy(array: Bytes) -> bytes:

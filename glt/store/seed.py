@@ -56,6 +56,17 @@ class SeedRun(SeedFolder):
         """Return the records of all whole rounds in order; raises StoreError for a damaged line."""
         return _read_rounds(self.path / paths.ROUNDS)
 
+    def record(self, round: int) -> RoundRecord:
+        """Return the record of one round; raises StoreError when there is none, or as `rounds` does."""
+        records = self.rounds()
+        if not 0 <= round < len(records):
+            raise StoreError(f"Round {round} is not in {self.path}, which holds rounds 0 to {len(records) - 1}.")
+        return records[round]
+
+    def search_seconds(self, round: int) -> float:
+        """Return what it took to find a round: the seconds of all rounds up to it."""
+        return sum(record.seconds for record in self.rounds()[: round + 1])
+
     def last_round(self) -> RoundRecord | None:
         """Return the record of the last whole round, None before round 0; raises StoreError as `rounds` does."""
         return _last_round(self.path / paths.ROUNDS)

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from glt.data import load_graph
-from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
 from glt.sparse import Features, GraphOperator, row_normalised
 from glt.store import SeedRun
@@ -52,9 +51,7 @@ class AuditReport:
 
 def audit(seed_run: SeedRun, round_: int) -> AuditReport:
     """Audit one round of a seed on the CPU; raises StoreError when the round or its weights are not in the store."""
-    records = seed_run.rounds()
-    if not 0 <= round_ < len(records):
-        raise StoreError(f"Round {round_} is not in {seed_run.path}, which holds rounds 0 to {len(records) - 1}.")
+    record = seed_run.record(round_)
     problem = Problem(seed_run.config, load_graph(seed_run.config.dataset))
     masks, weights = seed_run.masks(round_), seed_run.weights(round_)
     multiplied = multiplied_logits(problem, masks, weights)
@@ -65,7 +62,7 @@ def audit(seed_run: SeedRun, round_: int) -> AuditReport:
         tolerance=TOLERANCE,
         edge_entries_deleted=masks.edges.keep.size - masks.edges.kept,
         weights_deleted=masks.weights.total - masks.weights.kept,
-        recorded_test=records[round_].test,
+        recorded_test=record.test,
         test=problem.task.scores(deleted, _tensors(weights)).test,
         why=problem.model.keeps_pruned_edges(problem.config),
     )

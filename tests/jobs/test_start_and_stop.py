@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -231,12 +230,3 @@ def test_a_number_of_slots_that_is_none_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("GLT_SLOTS", value)
     with pytest.raises(ConfigError, match="GLT_SLOTS"):
         slot_count()
-
-
-def test_rounds_that_no_disk_could_hold_are_refused_before_anything_is_made(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(launching.shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_000))
-    with pytest.raises(StoreError, match=r"would fill about .* MB, but only 1.00 MB are free"):
-        start(store, RunConfig(hidden=64), [0, 1])
-    assert store.runs() == []
