@@ -47,6 +47,7 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
     begun = [run for run in runs if finished_rounds(run)]
     if not begun:
         raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    choices = _settled(begun, choices)
     rounds = rounds_table(begun)
     curve = curve_table(rounds, choices.score, "graph", choices.macs, choices.tolerance)
     parts, missing = _made(begun, rounds, curve, choices)
@@ -58,6 +59,14 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
     files["commands.sh"] = _script(begun, [part.command for part in parts])
     files["README.md"] = _readme(begun, parts, missing)
     return zip_bytes(dict(sorted(files.items())))
+
+
+def _settled(runs: Sequence[Run], choices: FigureChoices) -> FigureChoices:
+    """Return the choices with the round and seed that stand for "the last" and "the first" of these runs."""
+    last = min(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1
+    shared = set.intersection(*(set(run.seeds()) for run in runs))
+    number = last if choices.round is None else min(choices.round, last)
+    return replace(choices, round=number, seed=min(shared, default=None) if choices.seed is None else choices.seed)
 
 
 def _made(
@@ -113,12 +122,11 @@ def _measurements(runs: Sequence[Run], choices: FigureChoices) -> Part:
     config = runs[0].config
     if len({(run.config.dataset, run.config.task) for run in runs}) > 1:
         raise StoreError("a table of measurements is about one data set and task.")
-    last = min(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1
-    at = At(round=last if choices.round is None else min(choices.round, last))
+    at = At(round=choices.round)
     table = measurement_table(runs, at, published=printed_measurements(config))
     latex = measurements_latex(table, config.dataset, note=training_part(config))
     told = f"Measurements of the graph and of what round {at.round} leaves of it."
-    return _table("measurements", runs, replace(choices, round=at.round), table, latex, told)
+    return _table("measurements", runs, choices, table, latex, told)
 
 
 def _settings(run: Run) -> dict[str, bytes]:
@@ -151,14 +159,8 @@ def _readme(runs: Sequence[Run], parts: Sequence[Part], missing: Mapping[str, st
         "",
     ]
     for part in parts:
-        lines += [
-            f"## {' and '.join(f'`{path}`' for path in part.files)}",
-            "",
-            part.caption,
-            "",
-            f"    {part.command}",
-            "",
-        ]
+        files = ", ".join(f"`{path}`" for path in part.files)
+        lines += [f"## {files}", "", part.caption, "", f"    {part.command}", ""]
     if missing:
         lines += ["## Not in this bundle", "", *(f"- {name}: {reason}" for name, reason in missing.items()), ""]
     return "\n".join(lines).encode()

@@ -53,6 +53,13 @@ def test_everything_the_readme_names_is_there(runs: Sequence[Run]) -> None:
     assert files["figures/accuracy.pdf"].startswith(b"%PDF")
 
 
+def test_what_was_not_chosen_is_named(runs: Sequence[Run]) -> None:
+    readme = opened(bundle_bytes(runs, FigureChoices()))["README.md"].decode()
+    assert "Seed 0, round 2" in readme
+    assert "None" not in readme
+    assert "--round 2 --seed 0" in readme
+
+
 def test_numbers_and_settings_are_those_of_the_runs(runs: Sequence[Run]) -> None:
     files = opened(bundle_bytes(runs, CHOICES))
     table = pd.read_csv(io.BytesIO(files["data/rounds.csv"]))
