@@ -25,7 +25,6 @@ from glt.pretraining.config import PretrainConfig
 from glt.reproduction import Need, Plan
 from glt.reproduction.starting import command, cost_words, preparations, ready, start
 from glt.store import Run, run_name
-from glt.store.liveness import ACTIVE
 from glt.training.tasks import message_graph
 
 LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
@@ -229,4 +228,4 @@ def _need(number: int, need: Need) -> None:
 
 def _is_busy(need: Need) -> bool:
     run = need.own
-    return run is not None and any(run.seed(seed).status().state in ACTIVE for seed in need.lacking)
+    return run is not None and any(run.seed(seed).is_at_work() for seed in need.lacking)

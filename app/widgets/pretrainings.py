@@ -7,12 +7,13 @@ import streamlit as st
 from analysis.curves import pretraining_figure
 from app.widgets import frame, links, look, run_actions, seed_rows
 from app.widgets.opened import opened
-from app.widgets.progress import ACTIVE, RunProgress, SeedProgress
+from app.widgets.progress import RunProgress, SeedProgress
 from glt import formats
 from glt.data import DATASETS
 from glt.errors import StoreError
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.store import Pretraining, PretrainingSeed, Status
+from glt.store.liveness import ACTIVE
 
 LOG_LINES = 60
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from glt import formats
 from glt.errors import StoreError
 from glt.store import AnyRun, RoundRecord, Run, State, Status
+from glt.store.liveness import ACTIVE
 
-ACTIVE: tuple[State, ...] = ("running", "queued")
 ORDER: tuple[State, ...] = ("running", "queued", "failed", "lost", "stopped", "done")
 
 
@@ -101,7 +101,7 @@ def foremost(states: Iterable[State]) -> State:
 
 def any_active(runs: Iterable[AnyRun]) -> bool:
     """Say whether any worker of these runs is at work or waits."""
-    return any(run.seed(seed).status().state in ACTIVE for run in runs for seed in run.seeds())
+    return any(run.seed(seed).is_at_work() for run in runs for seed in run.seeds())
 
 
 def counts(states: Sequence[State]) -> str:

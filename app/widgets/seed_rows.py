@@ -9,9 +9,10 @@ import streamlit as st
 
 from app.widgets import frame, look, run_actions
 from app.widgets.opened import Opened
-from app.widgets.progress import ACTIVE, SeedProgress
+from app.widgets.progress import SeedProgress
 from glt import formats
 from glt.store import AnyRun, Run
+from glt.store.liveness import ACTIVE
 
 
 def row(found: Opened, run: Run, seed: SeedProgress) -> None:

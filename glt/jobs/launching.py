@@ -23,7 +23,7 @@ from glt.jobs.settings import Settings, check_device, settle
 from glt.methods import METHODS
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
-from glt.store.liveness import ACTIVE, identity
+from glt.store.liveness import identity
 from glt.store.lock import sign_lock, take_lock
 from glt.store.safe_files import writing
 from glt.tickets.start import check_start
@@ -137,7 +137,7 @@ def resume(
 
 def _idle(run: AnyRun) -> list[int]:
     """Return the seeds that have no worker."""
-    return [seed for seed in run.seeds() if run.seed(seed).status().state not in ACTIVE]
+    return [seed for seed in run.seeds() if not run.seed(seed).is_at_work()]
 
 
 def _check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
@@ -176,7 +176,7 @@ def _lock(seed_run: SeedFolder) -> int:
         try:
             return take_lock(seed_run.lock_path)
         except StoreError:
-            if seed_run.status().state in ACTIVE or time.monotonic() > deadline:
+            if seed_run.is_at_work() or time.monotonic() > deadline:
                 raise
         time.sleep(LOOK_AGAIN)
 

@@ -14,7 +14,6 @@ from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
 from glt.methods import METHODS
 from glt.presets import Values, resolve
 from glt.store import Run, Store, run_name
-from glt.store.liveness import ACTIVE
 
 Grid = Mapping[str, Sequence[str]]
 
@@ -94,7 +93,7 @@ def start_all(
     try:
         for config in configs:
             run = store.create(config)
-            busy = tuple(seed for seed in seeds if run.seed(seed).status().state in ACTIVE)
+            busy = tuple(seed for seed in seeds if run.seed(seed).is_at_work())
             free = tuple(seed for seed in seeds if seed not in busy)
             started.append(Started(run, free, busy))
             start(store, config, free, device=device, threads=threads, tied=tied)

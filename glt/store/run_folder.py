@@ -6,16 +6,24 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from glt.errors import StoreError
 from glt.store import paths
+from glt.store.remembered import remembered
 from glt.store.safe_files import reading
 from glt.store.seed_folder import Configuration, SeedFolder
 
 REMEDY = "restore it from a copy, or move the run's folder out of the store"
 
 Seed_co = TypeVar("Seed_co", bound=SeedFolder, covariant=True)
+
+
+class _Looked(NamedTuple):
+    """The seeds of a folder that were started, and whether none is left that may yet be: that needs another look."""
+
+    started: list[int]
+    is_all: bool
 
 
 class RunFolder(ABC, Generic[Seed_co]):
@@ -29,6 +37,7 @@ class RunFolder(ABC, Generic[Seed_co]):
         self.config = config
         self.is_example = (path / paths.EXAMPLE_MARK).exists()
         self._writable = writable and not self.is_example
+        self._looked = remembered(self._look, lasts=lambda looked: looked.is_all)
 
     @abstractmethod
     def seed(self, seed: int) -> Seed_co:
@@ -36,9 +45,13 @@ class RunFolder(ABC, Generic[Seed_co]):
 
     def seeds(self) -> list[int]:
         """Return the seeds that were started, in ascending order."""
-        with reading(self.path, REMEDY):
-            found = [seed for path in self.path.iterdir() if (seed := paths.seed_of(path.name)) is not None]
-        return sorted(seed for seed in found if self.seed(seed).was_started())
+        return list(self._looked(self.path).started)
+
+    def _look(self, path: Path) -> _Looked:
+        with reading(path, REMEDY):
+            found = sorted(seed for each in path.iterdir() if (seed := paths.seed_of(each.name)) is not None)
+        started = [seed for seed in found if self.seed(seed).was_started()]
+        return _Looked(started, started == found)
 
     def existing_seed(self, seed: int | None = None) -> Seed_co:
         """Return a seed that was started, by default the first; raises StoreError that lists those there are."""
@@ -63,15 +76,15 @@ AnyRun = RunFolder[SeedFolder]
 
 def folder_size(folder: Path) -> int:
     """Return the bytes in all files below `folder`, without following symbolic links."""
-    return sum(_sizes(folder))
+    return sum(_sizes(os.fspath(folder)))
 
 
-def _sizes(folder: Path) -> Iterator[int]:
+def _sizes(folder: str) -> Iterator[int]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    yield from _sizes(Path(entry.path))
+                    yield from _sizes(entry.path)
                 else:
                     yield entry.stat(follow_symlinks=False).st_size
     except FileNotFoundError:

@@ -15,7 +15,7 @@ from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store import paths
 from glt.store.json_files import RESUME, read_json
-from glt.store.liveness import concluded
+from glt.store.liveness import ACTIVE, concluded
 from glt.store.lock import locked
 from glt.store.records import Status
 from glt.store.remembered import remembered
@@ -47,9 +47,17 @@ class SeedFolder(ABC):
         self.seed = seed
         self.config = config
         self.path = paths.seed_folder(run, seed)
-        self.log_path = self.path / paths.LOG
-        self.lock_path = self.path / paths.LOCK
         self._writable = writable
+
+    @property
+    def log_path(self) -> Path:
+        """What the worker printed."""
+        return self.path / paths.LOG
+
+    @property
+    def lock_path(self) -> Path:
+        """The lock that the one worker holds."""
+        return self.path / paths.LOCK
 
     @abstractmethod
     def is_complete(self) -> bool:
@@ -85,6 +93,13 @@ class SeedFolder(ABC):
             return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}.")
         extended = status.state == "done" and not self.is_complete()
         return status.model_copy(update={"state": "stopped"}) if extended else status
+
+    def is_at_work(self) -> bool:
+        """Say whether a worker is at this seed or waits for its turn; cheaper than `status`."""
+        try:
+            return concluded(_written_status(self.path / paths.STATUS)).state in ACTIVE
+        except (StoreError, ValidationError):
+            return False
 
     def environment(self) -> dict[str, Any]:
         """Return versions, threads, device and data hash of the computation; empty before it began."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -163,8 +164,9 @@ class Store:
     def _folders(self) -> list[Path]:
         if not self.root.exists():
             return []
-        with reading(self.root, "choose another store with --store or GLT_STORE"):
-            return sorted(path for path in self.root.iterdir() if path.is_dir() and not path.name.startswith("."))
+        with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
+            names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
+        return [self.root / name for name in names]
 
     def _unknown(self, name: str) -> str:
         names = [folder.name for folder in self._folders()]

@@ -72,3 +72,15 @@ def test_what_is_raised_is_not_kept(tmp_path: Path) -> None:
             reader.read(path)
     path.write_text("there")
     assert reader.read(path) == "there"
+
+
+def test_what_does_not_last_is_read_again(old_file: Path) -> None:
+    seen: list[str] = []
+
+    def look(path: Path) -> str:
+        seen.append(path.read_text())
+        return seen[-1]
+
+    read = remembered(look, lasts=lambda content: len(seen) > 1)
+    assert [read(old_file) for _ in range(4)] == ["one"] * 4
+    assert len(seen) == 2

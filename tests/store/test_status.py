@@ -31,6 +31,7 @@ def test_a_living_worker_keeps_its_state(fresh: SeedRun, state: State) -> None:
     pid, started = identity()
     fresh.write_status(status(state, pid=pid, process_started=started))
     assert fresh.status().state == state
+    assert fresh.is_at_work()
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
@@ -38,6 +39,7 @@ def test_a_reused_pid_is_another_process(fresh: SeedRun, state: State) -> None:
     pid, started = identity()
     fresh.write_status(status(state, pid=pid, process_started=started - 100))
     assert fresh.status().state == "lost"
+    assert not fresh.is_at_work()
     assert "log.txt" in (fresh.status().error or "")
 
 
@@ -58,6 +60,7 @@ def test_a_dead_and_a_zombie_worker_are_lost(fresh: SeedRun) -> None:
 def test_a_final_state_needs_no_process(fresh: SeedRun, state: State) -> None:
     fresh.write_status(status(state, pid=os.getpid(), process_started=1.0))
     assert fresh.status().state == state
+    assert not fresh.is_at_work()
 
 
 def test_a_worker_elsewhere_lives_as_long_as_its_heart_beats(fresh: SeedRun) -> None:

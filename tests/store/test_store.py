@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +12,8 @@ import pytest
 
 from glt.config import RunConfig
 from glt.errors import StoreError
-from glt.store import Run, SeedRun, Store
+from glt.store import Run, SeedRun, Status, Store
+from glt.store.remembered import TOO_FRESH
 
 Fill = Callable[..., SeedRun]
 
@@ -63,6 +66,26 @@ def test_seeds_are_listed_in_order(run: Run, filled: Fill) -> None:
     assert run.first_seed().seed == 0
     with pytest.raises(StoreError, match="no seed 7: it has 0, 2, 10"):
         run.existing_seed(7)
+
+
+def test_seeds_that_come_start_and_go_are_seen_by_a_run_that_was_asked_before(run: Run, filled: Fill) -> None:
+    filled(run, 0)
+    age(run.path)
+    assert [run.seeds(), run.seeds()] == [[0], [0]]
+    late = run.seed(1)
+    late.make()
+    age(run.path)
+    assert run.seeds() == [0]
+    late.write_status(Status(state="queued", seed=1))
+    assert [run.seeds(), run.seeds()] == [[0, 1], [0, 1]]
+    shutil.rmtree(late.path)
+    assert run.seeds() == [0]
+
+
+def age(folder: Path) -> None:
+    """Make a folder look as if nothing had come or gone in it for a while."""
+    before = folder.stat().st_mtime - 10 * TOO_FRESH
+    os.utime(folder, (before, before))
 
 
 def test_a_run_without_seeds_says_so(run: Run) -> None:
