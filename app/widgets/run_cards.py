@@ -12,7 +12,7 @@ from app.widgets.progress import RunProgress, counts, run_progress
 from glt import formats
 from glt.store import AnyRun, Run
 
-MOST_CARDS = 30
+MOST_CARDS = 20
 PAGES = "runs: pages"
 
 

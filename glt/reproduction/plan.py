@@ -180,7 +180,8 @@ def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run
     same = {"dataset", "task", "model", "method", "p_graph", "p_weight", PRETRAINING, *arm.settings}
     wanted = _flat(config)
     for run in runs:
-        alike = all(_flat(run.config).get(name) == wanted.get(name) for name in same)
+        found = _flat(run.config)
+        alike = all(found.get(name) == wanted.get(name) for name in same)
         near = alike and len(_differing(config, run.config)) <= MOST_APART
         if near and any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
             yield run
