@@ -6,7 +6,7 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from lzma import LZMAError
@@ -63,7 +63,7 @@ class CompactMasks:
         named = [_named(each) for each in masks]
         coded = {name: encode(np.stack([each[name].ravel() for each in named])) for name in named[0]}
         counts = [0 if score is None else score.size for score in scores]
-        coded[EDGE_SCORES] = np.concatenate([quantised_ranks(score) for score in scores if score is not None] or [NONE])
+        coded[EDGE_SCORES] = np.concatenate([NONE, *_ranks_of_rounds([each.edges.keep for each in masks], scores)])
         shapes = {name: keep.shape for name, keep in named[0].items()}
         return cls(last, masks[0].edges.kind, shapes, coded, counts)
 
@@ -170,15 +170,28 @@ def _with_latest(history: Bytes, state: BoolArray) -> Bytes:
     return latest
 
 
-def quantised_ranks(scores: Floats) -> Bytes:
-    """Return ranks in 256 steps, ties by index.
+def _ranks_of_rounds(keep: Sequence[BoolArray], scores: Sequence[Floats | None]) -> Iterator[Bytes]:
+    for number, score in enumerate(scores):
+        if score is not None:
+            yield quantised_ranks(score, keep[number].ravel()[keep[number - 1].ravel()])
 
-    >>> quantised_ranks(np.array([0.3, 0.1], dtype=np.float32)).tolist()
-    [128, 0]
+
+def quantised_ranks(scores: Floats, kept: BoolArray) -> Bytes:
+    """Return ranks in 256 steps; of equal scores those that were cut come first, then the lower index.
+
+    The first entry above the line begins a step of its own, so that no entry that was cut shares one with it.
+
+    >>> quantised_ranks(np.array([0.3, 0.1, 0.1], dtype=np.float32), np.array([True, True, False])).tolist()
+    [170, 85, 0]
     """
-    ranks = np.empty(scores.size, dtype=np.int64)
-    ranks[np.argsort(scores, kind="stable")] = np.arange(scores.size)
-    return (ranks * RANKS // max(scores.size, 1)).astype(np.uint8)
+    steps = np.arange(scores.size) * RANKS // max(scores.size, 1)
+    cut = scores.size - int(kept.sum())
+    if 0 < cut < scores.size:
+        line = min(int(steps[cut - 1]) + 1, RANKS - 1)
+        steps = np.concatenate([steps[:cut].clip(max=line - 1), steps[cut:].clip(min=line)])
+    ranks = np.empty(scores.size, dtype=np.uint8)
+    ranks[np.lexsort((kept, scores))] = steps
+    return ranks
 
 
 def _named(masks: Masks) -> dict[str, BoolArray]:

@@ -15,7 +15,7 @@ from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store import Event, Run, SeedRun, Store
 from glt.store.compact import pack_run, thinned
-from glt.store.compact_masks import CompactMasks, decode, encode
+from glt.store.compact_masks import CompactMasks, decode, encode, quantised_ranks
 
 Fill = Callable[..., SeedRun]
 
@@ -179,3 +179,13 @@ def test_a_file_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
     path.write_bytes(size)
     with pytest.raises(StoreError, match="would unpack to 2048 MiB"):
         CompactMasks.read(path)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 37, 9_999, 10_000])
+def test_no_entry_that_was_cut_shares_a_step_with_one_that_stayed(cut: int) -> None:
+    scores = np.random.default_rng(0).integers(0, 40, 10_000).astype(np.float32)
+    kept = np.ones(scores.size, dtype=np.bool_)
+    kept[np.argsort(scores, kind="stable")[:cut]] = False
+    steps = quantised_ranks(scores, kept).astype(int)
+    assert steps[~kept].max(initial=-1) < steps[kept].min(initial=256)
+    assert np.abs(steps[np.lexsort((kept, scores))] - np.arange(10_000) * 256 // 10_000).max() <= 1
