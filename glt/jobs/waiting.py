@@ -55,16 +55,16 @@ def wait_for_sources(seed_run: SeedRun, queue: Path, ticket: Path, should_stop: 
 
     While it waits it has no place: others would stand behind it. Raises a StudioError when what it needs ended early.
     """
-    store = Store.around(seed_run)
-    if awaited(store, seed_run.config, seed_run.seed) is None:
-        return ticket
-    ticket.unlink(missing_ok=True)
-    while awaited(store, seed_run.config, seed_run.seed) is not None:
+    store, config, seed = Store.around(seed_run), seed_run.config, seed_run.seed
+    has_waited = awaited(store, config, seed) is not None
+    if has_waited:
+        ticket.unlink(missing_ok=True)
+    while awaited(store, config, seed) is not None:
         if should_stop():
             return None
         time.sleep(LOOK_AGAIN)
-    check_needs(store, seed_run.config, [seed_run.seed])
-    return join_line(queue, time.time())[0]
+    check_needs(store, config, [seed])
+    return join_line(queue, time.time())[0] if has_waited else ticket
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
@@ -56,7 +55,7 @@ def test_it_says_that_it_waited_in_vain(store: Store, fake_engine: pytest.Monkey
     fake_engine.setenv("FAKE_EPOCH", "0.2")
     source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0])
     ticket = start(store, ticket_of(source).model_copy(update={"rounds": 400}), [0])
-    threading.Thread(target=stop, args=(source,)).start()
+    stop(source)
     deadline = time.monotonic() + 60
     while ticket.seed(0).status().state != "failed":
         assert time.monotonic() < deadline, ticket.seed(0).status()
