@@ -32,7 +32,7 @@ def run(args: Namespace) -> int:
     from glt.training.tasks import message_graph
 
     seed_run = find_seed_run(args)
-    mask, graph = seed_run.masks(args.round).edges, message_graph(seed_run.config)
+    mask, graph = seed_run.edge_mask(args.round), message_graph(seed_run.config)
     whole = MeasuredGraph.of(graph)
     pruned = whole.keeping(mask.either_way())
     sample = args.sample or None

@@ -117,7 +117,7 @@ def _rows(
     for run in runs:
         for at in ats:
             chosen = _chosen(run, at, seeds)
-            masks = [(seed_run.seed, seed_run.masks(number).edges) for seed_run, number in chosen]
+            masks = [(seed_run.seed, seed_run.edge_mask(number)) for seed_run, number in chosen]
             rounds = tuple(sorted({number for _, number in chosen}))
             label = labels[run.name] + (f", {at.words}" if len(ats) > 1 else "")
             samples = [measuring.later(mask) for _, mask in masks]

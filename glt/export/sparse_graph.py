@@ -38,7 +38,7 @@ class SparseGraph:
     @classmethod
     def of(cls, seed_run: SeedRun, round_: int) -> SparseGraph:
         """Return the graph after a round of a seed; raises StoreError when there is no such round."""
-        mask = seed_run.masks(round_).edges
+        mask = seed_run.edge_mask(round_)
         title = f"{seed_run.path.parent.name}, seed {seed_run.seed}, round {round_}"
         return cls.under(message_graph(seed_run.config), mask, title)
 
