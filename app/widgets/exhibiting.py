@@ -39,7 +39,7 @@ HEIGHT = 560
 def badge(verdict: Verdict, unmeasured: bool = False) -> str:
     """Write a verdict's kind as a small coloured word inside Markdown; `unmeasured` graphs have none yet."""
     if unmeasured:
-        return ":gray-badge[:material/straighten: Measured when opened]"
+        return ":gray-badge[:material/straighten: Open it to measure and judge]"
     color, icon = LOOKS[verdict.kind]
     return f":{color}-badge[{icon} {verdict.title}]"
 

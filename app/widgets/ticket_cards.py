@@ -11,6 +11,7 @@ import streamlit as st
 
 from analysis import names
 from app.widgets import auditing, controls, costing, downloads, frame, links, timing
+from app.widgets.opened import opened
 from glt import formats
 from glt.errors import StoreError
 from glt.store import Run
@@ -34,7 +35,7 @@ def _pick_seed(runs: Sequence[Run]) -> int:
     """Choose a seed that any of these runs has a round of."""
     seeds = sorted({seed for run in runs for seed in run.seeds() if run.seed(seed).whole_rounds()})
     options = {str(seed): str(seed) for seed in seeds}
-    return int(controls.select("seed", "Seed of what cards are asked", options, width=210, help=ABOUT_SEED))
+    return int(controls.select("seed", "Cards act on seed", options, width=150, help=ABOUT_SEED))
 
 
 def seed_of(run: Run, number: int, asked: int) -> int:
@@ -43,9 +44,16 @@ def seed_of(run: Run, number: int, asked: int) -> int:
     return asked if asked in able else able[0]
 
 
-def _card(run: Run, row: Row, asked: int) -> None:
+def holder(run: Run, number: int, seed: int) -> Run:
+    """Return the run that holds this round's weights: of an example, the user's own of that name where it has got them."""
+    own = next((each for each in opened().own if each.name == run.name), run)
+    return own if run.is_example and own.seed(seed).whole_rounds() > number else run
+
+
+def _card(shown: Run, row: Row, asked: int) -> None:
     number = int(row["round"])
-    seed = seed_of(run, number, asked)
+    seed = seed_of(shown, number, asked)
+    run = holder(shown, number, seed)
     with st.container(gap="xsmall"):
         st.subheader(str(row["label"]), anchor=False)
         if row["is_ticket"]:
