@@ -45,7 +45,7 @@ def seed_of(run: Run, number: int, asked: int) -> int:
 
 
 def holder(run: Run, number: int, seed: int) -> Run:
-    """Return the run that holds this round's weights: of an example, the user's own of that name where it has got them."""
+    """Return who holds a round's weights: in an example's place the user's own run, where it has that round."""
     own = next((each for each in opened().own if each.name == run.name), run)
     return own if run.is_example and own.seed(seed).whole_rounds() > number else run
 
