@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from glt.config import RunConfig
@@ -12,7 +14,9 @@ from glt.errors import ConfigError
 from glt.jobs import start, stop
 from glt.jobs.waiting import awaited, check_needs
 from glt.presets import resolve
-from glt.store import Run, Store
+from glt.pretraining.config import resolve_pretraining
+from glt.store import Run, Status, Store
+from glt.store.liveness import identity
 
 Wait = Callable[..., None]
 
@@ -79,3 +83,25 @@ def test_settings_that_do_not_fit_are_refused_although_it_is_at_work(store: Stor
     other = ticket_of(begun).model_copy(update={"hidden": 8})
     with pytest.raises(ConfigError, match="masks fit only where they agree"):
         check_needs(store, other, [0])
+
+
+def test_a_start_from_a_pre_training_waits_for_it(store: Store) -> None:
+    first = resolve_pretraining({"hidden": 16})
+    pretraining = store.create_pretraining(first)
+    config = resolve({"hidden": 16, "pretraining": pretraining.name})
+    with pytest.raises(ConfigError, match="is not finished"):
+        check_needs(store, config, [0])
+    seed = pretraining.seed(1)
+    seed.make()
+    pid, started = identity()
+    status = Status(state="running", seed=1, pid=pid, process_started=started, host=socket.gethostname())
+    seed.write_status(status)
+    # Seed 0 has no first layer of its own coming, so it takes the one that is being made.
+    assert [awaited(store, config, number) for number in (0, 1)] == [pretraining.name] * 2
+    check_needs(store, config, [0, 1])
+    with pytest.raises(ConfigError, match="8"):
+        check_needs(store, resolve({"hidden": 8, "pretraining": pretraining.name}), [1])
+    layer = np.zeros((1433, 16), dtype=np.float32)
+    seed.write_first_layer(layer, {"best_epoch": 1, "epochs": 2, "loss": 0.5, "graph": "a" * 64})
+    seed.write_status(status.model_copy(update={"state": "done"}))
+    assert [awaited(store, config, number) for number in (0, 1)] == [None, None]
