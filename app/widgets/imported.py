@@ -75,7 +75,7 @@ def _head(found: Report, name: str, close: Callable[[], None]) -> None:
 
 
 def _verdict(found: Report) -> None:
-    off = f"{found['max_output_difference']:.1e}"
+    off = f"{found['max_output_difference']:.1e}" if found["max_output_difference"] else "0"
     if not found["passed"]:
         frame.failure(
             f"Run on its surviving edges the network gives other outputs than the file states: they differ by up to "
@@ -90,9 +90,14 @@ def _verdict(found: Report) -> None:
     else:
         st.success(
             f"Verified: run on its surviving edges alone the network gives the outputs the file states (largest "
-            f"difference {off}), and every number it states is found again.",
+            f"difference {off}), and what it says of its round is what is found{_but(found)}.",
             icon=":material/verified:",
         )
+
+
+def _but(found: Report) -> str:
+    untold = [quantity(each["name"]).lower() for each in found["stated"] if each["found"] is None]
+    return f", {' and '.join(untold)} aside, which cannot be told" if untold else ""
 
 
 def quantity(name: str) -> str:
