@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -81,26 +81,26 @@ def canonical_json(value: Any) -> str:
 
 def make_config(values: Mapping[str, Any]) -> RunConfig:
     """Build a RunConfig from plain values; raises ConfigError that names every bad field."""
-    unknown = [name for name in values if name not in RunConfig.model_fields]
-    faults = [unknown_name("setting", name, CORE_FIELDS) for name in unknown]
+    return checked(RunConfig, values, CORE_FIELDS)
+
+
+def checked(kind: type[Options], values: Mapping[str, Any], known: Sequence[str]) -> Options:
+    """Build a settings model from plain values; raises ConfigError for every bad field, nearest names told."""
+    unknown = [name for name in values if name not in kind.model_fields]
+    faults = [unknown_name("setting", name, known) for name in unknown]
     try:
-        config = RunConfig(**{name: value for name, value in values.items() if name not in unknown})
+        made = kind(**{name: value for name, value in values.items() if name not in unknown})
     except ValidationError as error:
         raise ConfigError(*faults, *all_faults(error)) from None
     if faults:
         raise ConfigError(*faults)
-    return config
+    return made
 
 
 def all_faults(error: ValidationError) -> list[str]:
     """Put what pydantic found into sentences, the first fault of each field."""
     fields = {fault["loc"][:1]: fault for fault in reversed(error.errors())}
     return [_fault(fault) for fault in reversed(fields.values())]
-
-
-def first_fault(error: ValidationError) -> str:
-    """Put the first fault pydantic found into one sentence."""
-    return _fault(error.errors()[0])
 
 
 def _fault(fault: ErrorDetails) -> str:

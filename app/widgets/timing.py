@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
+import psutil
 import streamlit as st
 
 from app.widgets import commands, computing, frame
@@ -30,10 +31,20 @@ def panel(run: Run, number: int, seed: int) -> None:
         arguments = commands.line("latency", run, number, seed, "--json")
         st.code(commands.shown(arguments), language="bash", wrap_lines=True)
         what = f"round {number} of seed {seed}"
+        if busy := busy_words():
+            st.caption(f":material/speed: {busy}")
         task = computing.Task(f"Measure {what}", f"Measuring {what}", f"latency {run.name}", USUAL_SECONDS)
         done = computing.ask(f"latency {run.path} {number} {seed}", task, commands.begin([*arguments, "--progress"]))
         if done is not None:
             report(done.answer())
+
+
+def busy_words() -> str:
+    """Say that other work would be measured too, where the machine has more of it than cores; "" where it has not."""
+    load, cores = psutil.getloadavg()[0], psutil.cpu_count() or 1
+    if load <= cores:
+        return ""
+    return f"This machine is busy ({load:.0f} at work on {formats.number_of(cores, 'core')}): intervals will be wide."
 
 
 def report(found: dict[str, Any]) -> None:

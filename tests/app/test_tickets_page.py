@@ -140,3 +140,10 @@ def test_a_measurement_is_read_as_people_do() -> None:
     assert table.to_dict("records") == [
         {"Execution": "Edges removed", "Median": "12 ms", "p10 to p90": "11 ms to 20 ms", "Memory": "29.9 MB"}
     ]
+
+
+@pytest.mark.parametrize(("load", "told"), [(1.5, ""), (7.6, "This machine is busy (8 at work on 2 cores)")])
+def test_a_busy_machine_is_said_before_it_is_measured(load: float, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing.psutil, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(timing.psutil, "cpu_count", lambda: 2)
+    assert timing.busy_words().split(":")[0] == told
