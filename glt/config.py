@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from glt.errors import ConfigError, unknown_name
 
@@ -79,19 +80,30 @@ def canonical_json(value: Any) -> str:
 
 
 def make_config(values: Mapping[str, Any]) -> RunConfig:
-    """Build a RunConfig from plain values; raises ConfigError, one sentence, naming the first bad field."""
-    for name in values:
-        if name not in RunConfig.model_fields:
-            raise ConfigError(unknown_name("setting", name, CORE_FIELDS))
+    """Build a RunConfig from plain values; raises ConfigError that names every bad field."""
+    return checked(RunConfig, values, CORE_FIELDS)
+
+
+def checked(kind: type[Options], values: Mapping[str, Any], known: Sequence[str]) -> Options:
+    """Build a settings model from plain values; raises ConfigError for every bad field, nearest names told."""
+    unknown = [name for name in values if name not in kind.model_fields]
+    faults = [unknown_name("setting", name, known) for name in unknown]
     try:
-        return RunConfig(**values)
+        made = kind(**{name: value for name, value in values.items() if name not in unknown})
     except ValidationError as error:
-        raise ConfigError(first_fault(error)) from None
+        raise ConfigError(*faults, *all_faults(error)) from None
+    if faults:
+        raise ConfigError(*faults)
+    return made
 
 
-def first_fault(error: ValidationError) -> str:
-    """Put the first fault pydantic found into one sentence."""
-    fault = error.errors()[0]
+def all_faults(error: ValidationError) -> list[str]:
+    """Put what pydantic found into sentences, the first fault of each field."""
+    fields = {fault["loc"][:1]: fault for fault in reversed(error.errors())}
+    return [_fault(fault) for fault in reversed(fields.values())]
+
+
+def _fault(fault: ErrorDetails) -> str:
     where = ".".join(str(part) for part in fault["loc"]) or "the configuration"
     what = fault["msg"][0].lower() + fault["msg"][1:]
     return f"{where} cannot be {fault['input']!r}: {what}."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class StudioError(Exception):
@@ -11,7 +12,35 @@ class StudioError(Exception):
 
 
 class ConfigError(StudioError):
-    """A setting, name or command-line value that cannot be used."""
+    """A setting, name or command-line value that cannot be used; `faults` are the sentences where there are several."""
+
+    def __init__(self, *faults: str) -> None:
+        self.faults = tuple(dict.fromkeys(faults))
+        super().__init__(_joined(self.faults))
+
+
+class Faults:
+    """Collects what is wrong with several settings, so that all of it is said at once."""
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+
+    def add(self, *sentences: str) -> None:
+        """Note what is wrong."""
+        self._found += sentences
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note the faults of a ConfigError that the context raises, and go on after it."""
+        try:
+            yield
+        except ConfigError as error:
+            self.add(*error.faults)
+
+    def raise_any(self) -> None:
+        """Raise one ConfigError for everything that was noted."""
+        if self._found:
+            raise ConfigError(*self._found)
 
 
 class DataError(StudioError):
@@ -24,6 +53,17 @@ class StoreError(StudioError):
 
 class JobError(StudioError):
     """A worker that cannot be started, stopped or resumed."""
+
+
+def _joined(faults: tuple[str, ...]) -> str:
+    """Put sentences into one: several are counted first.
+
+    >>> _joined(("a cannot be 1.", "b cannot be 2."))
+    '2 settings cannot be used: a cannot be 1; b cannot be 2.'
+    """
+    if len(faults) == 1:
+        return faults[0]
+    return f"{len(faults)} settings cannot be used: {'; '.join(fault.removesuffix('.') for fault in faults)}."
 
 
 def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:

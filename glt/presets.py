@@ -8,15 +8,16 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from glt.config import CORE_FIELDS, OptionValue, RunConfig, first_fault, make_config
+from glt.config import CORE_FIELDS, OptionValue, RunConfig, all_faults, make_config
 from glt.data import DATASETS
-from glt.errors import ConfigError, unknown_name
+from glt.errors import ConfigError, Faults, unknown_name
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.pretraining.start import StartOptions
 from glt.training.tasks import TASKS
 
 Values = Mapping[str, Any]
+NAMES = ("dataset", "task", "model", "method")
 
 
 @dataclass(frozen=True)
@@ -87,16 +88,23 @@ TASK_OPTIONS: dict[str, Values] = {"link": {"gat_heads": 1}}
 def resolve(values: Values, preset: str | None = None) -> RunConfig:
     """Return the complete config for what the user set, flat: core fields and options by name.
 
-    Hyper-parameters nobody set are the paper's for that model and data set. Raises ConfigError, one sentence,
-    for an unknown name (with the nearest known one) or a value out of range.
+    Hyper-parameters nobody set are the paper's for that model and data set. Raises ConfigError that names every
+    unknown setting (with the nearest known one) and every value out of range.
     """
     core = {name: value for name, value in values.items() if name in CORE_FIELDS}
     options = {name: value for name, value in values.items() if name not in CORE_FIELDS}
-    chosen = make_config(core)
-    _check_names(chosen)
+    faults = Faults()
+    with faults.noted():
+        make_config(core)
+    # What the options mean depends on these alone, so that they are looked at beside bad values of other settings.
+    named = make_config({name: core[name] for name in NAMES if isinstance(core.get(name), str)})
+    with faults.noted():
+        _check_names(named)
+        filled = _options(named, options, preset)
+    faults.raise_any()
     objective = str(options.get("link_objective", ""))
-    config = make_config({**hyper_parameters(chosen.model, chosen.dataset, chosen.task, objective), **core})
-    complete = config.model_copy(update={"options": _options(config, options, preset)})
+    config = make_config({**hyper_parameters(named.model, named.dataset, named.task, objective), **core})
+    complete = config.model_copy(update={"options": filled})
     TASKS.get(complete.task).check(complete, DATASETS.get(complete.dataset))
     return complete
 
@@ -125,15 +133,15 @@ def _check_names(config: RunConfig) -> None:
 
 
 def _options(config: RunConfig, given: Values, preset: str | None) -> dict[str, OptionValue]:
-    fields = option_fields(config)
-    for name in given:
-        if name not in fields:
-            raise ConfigError(unknown_name("setting", name, [*CORE_FIELDS, *fields]))
+    fields, faults = option_fields(config), Faults()
+    faults.add(*(unknown_name("setting", name, [*CORE_FIELDS, *fields]) for name in given if name not in fields))
     wanted = {name: value for name, value in _wished(config.task, preset).items() if name in fields}
     wanted.update(given)
     resolved: dict[str, OptionValue] = {}
     for model in {id(owner): owner for owner in fields.values()}.values():
-        resolved.update(_validated(model, {k: v for k, v in wanted.items() if k in model.model_fields}))
+        with faults.noted():
+            resolved.update(_validated(model, {k: v for k, v in wanted.items() if k in model.model_fields}))
+    faults.raise_any()
     return dict(sorted(resolved.items()))
 
 
@@ -154,5 +162,5 @@ def _validated(model: type[BaseModel], values: Values) -> dict[str, OptionValue]
     try:
         options = model.model_validate(values).model_dump()
     except ValidationError as error:
-        raise ConfigError(first_fault(error)) from None
+        raise ConfigError(*all_faults(error)) from None
     return {name: value for name, value in options.items() if value is not None}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from glt.config import CORE_FIELDS, RunConfig, canonical_json, make_config
 from glt.errors import ConfigError
+from glt.presets import resolve
 
 # The names scripts rely on (`--set name=value`, `show --json`).
 PROMISED = (
@@ -61,6 +62,25 @@ def test_a_bad_value_is_named_in_one_sentence(values: dict[str, Any], field: str
     assert message.startswith(f"{field} cannot be ")
     assert message.endswith(".")
     assert "\n" not in message
+
+
+def test_every_bad_value_is_named_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        resolve({"hidden": "wide", "rounds": 0, "roundz": 3, "mask_noise": "loud"})
+    assert [fault.split(" cannot")[0].split(":")[0] for fault in caught.value.faults] == [
+        "hidden",
+        "rounds",
+        "Unknown setting 'roundz'",
+        "mask_noise",
+    ]
+    message = str(caught.value)
+    assert message.startswith("4 settings cannot be used: hidden cannot be 'wide': ")
+    assert "\n" not in message
+
+
+def test_an_unknown_network_is_named_beside_a_bad_value() -> None:
+    with pytest.raises(ConfigError, match=r"2 settings cannot be used: rounds cannot be 0: .*; Unknown model 'gnc'"):
+        resolve({"model": "gnc", "rounds": 0})
 
 
 def test_an_unknown_setting_suggests_the_nearest() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import add_json, add_round, count, find_seed_run, print_json
+from glt.cli.arguments import add_json, add_progress, add_round, count, find_seed_run, print_json, tell
 
 if TYPE_CHECKING:
     from analysis.measures.elements import Betweenness
@@ -23,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add RUN, the round, how exact, and the form of the output."""
     add_round(parser)
     parser.add_argument("--sample", type=count, metavar="K", help="shortest paths from K nodes only (default: exact)")
-    parser.add_argument("--progress", action="store_true", help="tell the share done on standard error, a line each")
+    add_progress(parser)
     add_json(parser)
 
 
@@ -33,12 +32,12 @@ def run(args: Namespace) -> int:
     from glt.training.tasks import message_graph
 
     seed_run = find_seed_run(args)
-    mask, graph = seed_run.masks(args.round).edges, message_graph(seed_run.config)
+    mask, graph = seed_run.edge_mask(args.round), message_graph(seed_run.config)
     whole = MeasuredGraph.of(graph)
     pruned = whole.keeping(mask.either_way())
     sample = args.sample or None
-    before = _found(whole, sample, lambda share: _tell(args, share / 2))
-    after = _found(pruned, sample, lambda share: _tell(args, (1 + share) / 2))
+    before = _found(whole, sample, lambda share: tell(args, share / 2))
+    after = _found(pruned, sample, lambda share: tell(args, (1 + share) / 2))
     if args.json:
         place = {"run": seed_run.path.parent.name, "seed": seed_run.seed, "round": args.round}
         print_json(place | {"original": _plain(whole, before), "sparsified": _plain(pruned, after)})
@@ -63,11 +62,6 @@ def _found(graph: MeasuredGraph, sample: int | None, tell: Tell) -> Betweenness:
 def _plain(graph: MeasuredGraph, found: Betweenness) -> dict[str, object]:
     edges = [[*ends, value] for ends, value in zip(graph.edges.T.tolist(), found.edges.tolist(), strict=True)]
     return {"exact": found.is_exact, "sources": found.sources, "nodes": found.nodes.tolist(), "edges": edges}
-
-
-def _tell(args: Namespace, share: float) -> None:
-    if args.progress:
-        print(f"{share:.4f}", file=sys.stderr, flush=True)
 
 
 VERBS.register(Verb("betweenness", "Betweenness of every node and edge before and after a round", add_arguments, run))

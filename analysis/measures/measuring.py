@@ -74,7 +74,7 @@ def measure_round(
     seed_run: SeedRun, round: int, cache: MeasureCache | None = None, slow: bool = False
 ) -> MeasuredRound:
     """Return the values of the run's graph and of what is left of it after `round`; raises StoreError, DataError."""
-    mask = seed_run.masks(round).edges
+    mask = seed_run.edge_mask(round)
     graph = message_graph(seed_run.config)
     full = EdgeMask.full(mask.kind, mask.num_edges)
     return MeasuredRound(measure_mask(graph, full, cache, slow=slow), measure_mask(graph, mask, cache, slow=slow))

@@ -12,6 +12,7 @@ import numpy as np
 from analysis.measures.cache import MeasureCache
 from analysis.measures.measuring import Numbers, measure_mask
 from analysis.measures.nulls import random_twins
+from analysis.published import measured_alike
 from analysis.shared_graph import shared_graph
 from glt.data import Graph
 from glt.errors import ConfigError
@@ -60,6 +61,7 @@ class Row:
     column: str
     samples: Sequence[Callable[[], Numbers]]
     run: str = ""
+    model: str = ""
     rounds: tuple[int, ...] = ()
 
 
@@ -76,12 +78,12 @@ def measurement_table(
 ) -> pd.DataFrame:
     """Return the original graph's row and one a run and round, all of the same data set.
 
-    Columns: `kind` (original, run, null), `label`, `run`, `method`, `rounds` (tuple), `seeds` (how many graphs are
-    averaged, 0 while none is finished), then for every count and measure `x` its mean `x`, `x_spread` (standard
+    Columns: `kind` (original, run, null), `label`, `run`, `method`, `model`, `rounds` (tuple), `seeds` (how many graphs
+    are averaged, 0 while none is finished), then for every count and measure `x` its mean `x`, `x_spread` (standard
     deviation over seeds, NaN for fewer than two) and `x_published` where `published` (measure -> original or
-    method -> value, as `analysis.published.measurements` gives it) knows it. `null` adds after each run as many
-    randomly kept edges, five draws or one a seed; `slow` adds the measures of cost "background". `on_progress` is
-    called with the fraction done.
+    method -> value, as `analysis.published.measurements` gives it) knows it, NaN beside other rounds than the paper
+    measured. `null` adds after each run as many randomly kept edges, five draws or one a seed; `slow` adds the measures
+    of cost "background". `on_progress` is called with the fraction done.
 
     Raises ConfigError when the runs are of several data sets, StoreError and DataError when masks cannot be read.
     """
@@ -117,14 +119,14 @@ def _rows(
     for run in runs:
         for at in ats:
             chosen = _chosen(run, at, seeds)
-            masks = [(seed_run.seed, seed_run.masks(number).edges) for seed_run, number in chosen]
+            masks = [(seed_run.seed, seed_run.edge_mask(number)) for seed_run, number in chosen]
             rounds = tuple(sorted({number for _, number in chosen}))
             label = labels[run.name] + (f", {at.words}" if len(ats) > 1 else "")
             samples = [measuring.later(mask) for _, mask in masks]
-            yield Row("run", label, run.config.method, samples, run.name, rounds)
+            yield Row("run", label, run.config.method, samples, run.name, run.config.model, rounds)
             if null:
                 twins = [measuring.later(mask) for mask in random_twins(masks)]
-                yield Row("null", f"As many edges as {label}, at random", "null", twins, run.name, rounds)
+                yield Row("null", f"As many edges as {label}, at random", "null", twins, run.name, "", rounds)
 
 
 def _chosen(run: Run, at: At, seeds: Sequence[int] | None) -> list[tuple[SeedRun, int]]:
@@ -153,6 +155,7 @@ def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]
         "label": row.label,
         "run": row.run,
         "method": row.column,
+        "model": row.model,
         "rounds": row.rounds,
         "seeds": len(found),
     }
@@ -161,5 +164,11 @@ def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]
         values[name] = float(np.mean(numbers))
         values[f"{name}_spread"] = float(np.std(numbers, ddof=1)) if len(numbers) > 1 else math.nan
         if name in published:
-            values[f"{name}_published"] = published[name].get(row.column, math.nan)
+            known = published[name].get(row.column, math.nan)
+            values[f"{name}_published"] = known if is_as_published(values) else math.nan
     return values
+
+
+def is_as_published(row: Mapping[Any, Any]) -> bool:
+    """Say whether the paper's value of this row's method is of such a graph: the original, or a round as sparse."""
+    return row["kind"] == "original" or measured_alike(row["model"], row["graph_sparsity"])

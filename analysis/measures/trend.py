@@ -69,7 +69,7 @@ def _points(runs: Sequence[Run], null: bool) -> Iterator[_Point]:
     for run in runs:
         seeds = [run.seed(seed) for seed in run.seeds()]
         for number in range(max((seed.whole_rounds() for seed in seeds), default=0)):
-            masks = [(seed.seed, seed.masks(number).edges) for seed in seeds if seed.whole_rounds() > number]
+            masks = [(seed.seed, seed.edge_mask(number)) for seed in seeds if seed.whole_rounds() > number]
             yield _Point("run", run, number, [mask for _, mask in masks])
             if null and number:
                 yield _Point("null", run, number, random_twins(masks))

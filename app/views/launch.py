@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,18 @@ import streamlit as st
 
 from analysis import palette
 from app.widgets import controls, frame, links, prunable, reading, settings, source_field, start_field, sweep_fields
+from app.widgets.drafting import Draft, Plan, plan
 from app.widgets.opened import Opened, opened
 from glt import formats
-from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError, StudioError
 from glt.jobs.forecast import Forecast
-from glt.jobs.sweeping import Point, grid_points, read_grid, start_all
+from glt.jobs.sweeping import start_all
+from glt.jobs.waiting import awaited, check_needs
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.presets import PRESETS, resolve
 from glt.pretraining.start import pretraining_of
-from glt.seeds import read_seeds
 from glt.store import run_name
 from glt.tickets.start import check_start, start_words
 from glt.training.tasks import TASKS
@@ -31,31 +30,6 @@ from glt.training.tasks import TASKS
 MOST_LISTED = 6
 DEFAULT_SEEDS = "0, 1, 2, 3, 4"
 SHARED_SEEDS = "Each method is a run of its own. Runs share their seeds, so every comparison is between equal starts."
-
-
-@dataclass(frozen=True)
-class Draft:
-    """What the form says, as text; `plan` turns it into configurations or refuses it in one sentence."""
-
-    setting: Mapping[str, str]
-    methods: Sequence[str]
-    seeds: str
-    preset: str
-    filled: Mapping[str, str]
-    grid: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """One run a method, or one for each of a sweep's points, and the seeds they share."""
-
-    points: tuple[Point, ...]
-    seeds: tuple[int, ...]
-
-    @property
-    def configs(self) -> tuple[RunConfig, ...]:
-        """The configuration of every run."""
-        return tuple(point.config for point in self.points)
 
 
 def page() -> None:
@@ -67,21 +41,6 @@ def page() -> None:
             draft = _form(found)
         with cost, st.container(border=True, key="cost"):
             _cost(found, draft)
-
-
-def plan(draft: Draft) -> Plan:
-    """Return what the form asks for; raises ConfigError, one sentence, for the first thing that cannot be."""
-    if not draft.methods:
-        raise ConfigError("No method is chosen: choose at least one.")
-    points = tuple(point for method in draft.methods for point in _points(draft, method))
-    return Plan(points, read_seeds(draft.seeds))
-
-
-def _points(draft: Draft, method: str) -> Sequence[Point]:
-    values = _values(draft, method)
-    if not draft.grid:
-        return [Point({}, resolve(values, draft.preset))]
-    return grid_points(values, read_grid(draft.grid.items()), draft.preset)
 
 
 def _form(found: Opened) -> Draft:
@@ -151,22 +110,13 @@ def _resolved(setting: Mapping[str, str], methods: Sequence[str], preset: str) -
     return {**configs[0].model_dump(exclude={"options"}), **flat}
 
 
-def _values(draft: Draft, method: str) -> dict[str, str]:
-    """Return what one method's run is resolved from: options of the other methods left out."""
-    of_others = {
-        name for other in draft.methods if other != method for name in METHODS.get(other).Options.model_fields
-    } - set(METHODS.get(method).Options.model_fields)
-    own = {name: value for name, value in draft.filled.items() if name not in of_others}
-    return {**draft.setting, "method": method, **own}
-
-
 def _cost(found: Opened, draft: Draft) -> None:
     st.subheader("Before it starts", anchor=False)
     try:
         wanted = plan(draft)
         starts = _starts(found, wanted)
     except StudioError as error:
-        frame.failure(str(error))
+        frame.failures(error.faults if isinstance(error, ConfigError) else [str(error)])
         st.button("Start", key="start", type="primary", disabled=True, width="stretch")
         return
     cost = reading.forecast_of(found, wanted.configs, wanted.seeds)
@@ -187,9 +137,12 @@ def _starts(found: Opened, wanted: Plan) -> str:
     """Say which seeds of a pre-training the runs start from; raises a StudioError for what another run lacks."""
     words = ""
     for config in wanted.configs:
-        METHODS.get(config.method).check(config, wanted.seeds, found.store.find)
+        check_needs(found.store, config, wanted.seeds)
+        sources = {source for seed in wanted.seeds if (source := awaited(found.store, config, seed)) is not None}
         name = pretraining_of(config)
-        if name is not None:
+        if sources:
+            words = f"Waits for {' and '.join(sorted(sources))}, which is at work, and begins by itself after it."
+        elif name is not None:
             words = start_words(name, check_start(found.store, config, wanted.seeds))
     return words
 

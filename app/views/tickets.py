@@ -12,11 +12,12 @@ import streamlit as st
 from analysis import marks, names
 from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, XAxis, metric_words
-from app.widgets import auditing, costing, downloads, frame, links, pareto, pickers, reading, scoring, timing
+from app.widgets import controls, frame, importing, pareto, pickers, reading, scoring, ticket_cards
 from app.widgets.opened import opened
 from glt import formats
 from glt.store import MAC_CONVENTIONS, Run
 
+VIEWS = {"runs": "Of runs", "file": "From a file"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 Row = Mapping[Hashable, Any]
@@ -25,27 +26,34 @@ Row = Mapping[Hashable, Any]
 def page() -> None:
     """Show the page."""
     with frame.page("Tickets", "The sparsest round of each run that still matches its dense baseline."):
-        found = pickers.with_rounds(opened().results)
-        if not found:
-            frame.empty(
-                "No tickets yet",
-                "Tickets are looked for as soon as a run has finished its first pruning round.",
-                "confirmation_number",
-                "launch",
-                "Launch a run",
-            )
-            return
-        runs, x, score, tolerance = _controls(found)
-        table = reading.tickets_of(runs, score, "dense_features", tolerance)
-        if table.empty:
-            frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")
-            return
-        _verdict(table, tolerance)
-        pareto.picture(runs, x, score, tolerance)
-        _cards({run.name: run for run in runs}, table)
-        with st.container(key="figures-tickets"):
-            st.table(as_read(runs, score, tolerance), border="horizontal", hide_index=True)
-        st.caption(_caption(table, tolerance))
+        if controls.segments("view", "View", VIEWS, label_visibility="collapsed") == "file":
+            importing.show()
+        else:
+            _of_runs()
+
+
+def _of_runs() -> None:
+    found = pickers.with_rounds(opened().results)
+    if not found:
+        frame.empty(
+            "No tickets yet",
+            "Tickets are looked for as soon as a run has finished its first pruning round.",
+            "confirmation_number",
+            "launch",
+            "Launch a run",
+        )
+        return
+    runs, x, score, tolerance = _controls(found)
+    table = reading.tickets_of(runs, score, "dense_features", tolerance)
+    if table.empty:
+        frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")
+        return
+    _verdict(table, tolerance)
+    pareto.picture(runs, x, score, tolerance)
+    ticket_cards.show({run.name: run for run in runs}, table)
+    with st.container(key="figures-tickets"):
+        st.table(as_read(runs, score, tolerance), border="horizontal", hide_index=True)
+    st.caption(_caption(table, tolerance))
 
 
 def _controls(found: list[Run]) -> tuple[list[Run], XAxis, Score, float]:
@@ -71,42 +79,6 @@ def _verdict(table: pd.DataFrame, tolerance: float) -> None:
         f"stands the round of each run that comes closest.{told}",
         icon=":material/info:",
     )
-
-
-def _cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
-    rows = table.to_dict("records")
-    for start in range(0, len(rows), 3):
-        for column, row in zip(st.columns(3, gap="small"), rows[start : start + 3], strict=False):
-            with column, st.container(border=True, key=f"ticket-{row['run']}"):
-                _card(runs[row["run"]], row)
-
-
-def _card(run: Run, row: Row) -> None:
-    with st.container(gap="xsmall"):
-        st.subheader(str(row["label"]), anchor=False)
-        if row["is_ticket"]:
-            st.badge(f"ticket, round {row['round']}", color="green", icon=":material/star:")
-        else:
-            st.badge(f"no ticket; closest: round {row['round']}", color="gray")
-    left, right = st.columns(2, gap="small")
-    left.metric(f"Test {names.metric(row['task'])}", formats.percent(row["mean"]))
-    right.metric("Against dense", formats.points(row["difference"]))
-    left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
-    right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
-    left.metric("MACs", formats.macs(row["macs"]))
-    right.metric("MACs saved", formats.percent(row["macs_saved"]))
-    kept, both = formats.percent(row["edges_kept_either_way"]), formats.percent(row["edges_kept_both_ways"])
-    st.caption(
-        f"Undirected edges kept: {kept} either way, {both} both ways. Search up to this round: "
-        f"{formats.duration(row['search_seconds'])} a seed."
-    )
-    number = int(row["round"])
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        auditing.panel(run, number)
-        costing.panel(run, number)
-        timing.panel(run, number)
-        downloads.panel(run, number)
-        links.link("subgraphs", "Subgraph", ":material/hub:", run=run.name, round=str(number))
 
 
 def as_read(runs: Sequence[Run], score: Score, tolerance: float) -> pd.DataFrame:

@@ -17,13 +17,12 @@ PRUNED = {"dense": "Nothing", "graph_only": "Edges only", "weight_only": "Weight
 CONVENTIONS: tuple[MacConvention, ...] = ("dense_features", "sparse_features")
 
 
-def panel(run: Run, number: int) -> None:
-    """Show the MACs of a round of a run's first seed, counted once it is asked for."""
+def panel(run: Run, number: int, seed: int) -> None:
+    """Show the MACs of a round of a seed, counted once it is asked for."""
     shown = st.popover("MACs", icon=":material/calculate:", key=f"macs-of-{run.name}", on_change="rerun")
     if not shown.open:
         return
     with shown:
-        seed = run.first_seed().seed
         counted = _counted(reading.stamp(run), seed, number, run)
         for convention in CONVENTIONS:
             st.markdown(f"**MACs with {MAC_NAMES[convention]}**")

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from app.widgets import commands, frame
+from app.widgets import commands, computing, frame
 from glt import formats
-from glt.export.graph_formats import GRAPH_FORMATS, GraphFormat
+from glt.export.graph_formats import GRAPH_FORMATS
 from glt.export.sparse_graph import SparseGraph
 from glt.store import Run
 
-SECONDS_AT_MOST = 300
+TICKET = "ticket.zip"
 EXAMPLES_CANNOT = (
     "Examples keep no weights, so there is no ticket file of this one: run the same settings in a store of your own, "
     "then it can be had here."
 )
 
 
-def panel(run: Run, number: int) -> None:
-    """Offer a round of a run's first seed in every format."""
+def panel(run: Run, number: int, seed: int) -> None:
+    """Offer a round of a seed in every format."""
     with st.popover("Download", icon=":material/download:", key=f"download-{run.name}"):
-        seed = run.first_seed().seed
         st.markdown(
             f"**Sparse graph** of round {number}, seed {seed}: what is left of the edges, with ids and classes."
         )
-        with st.container(horizontal=True, gap="small"):
-            for name, form in GRAPH_FORMATS.items():
-                _graph(run, number, seed, name, form)
+        graph_buttons(partial(graph_bytes, run, number, seed), file_stem(run, number, seed), run.name)
         st.caption("GraphML for Gephi and NetworkX, an edge list as CSV, a sparse matrix for SciPy.")
         st.markdown("**Ticket file**: weights, masks, theta_0, graph, settings and scores in one .zip.")
         if run.is_example:
@@ -39,15 +37,18 @@ def panel(run: Run, number: int) -> None:
             _ticket(run, number, seed)
 
 
-def _graph(run: Run, number: int, seed: int, name: str, form: GraphFormat) -> None:
-    st.download_button(
-        form.label,
-        data=partial(graph_bytes, run, number, seed, name),
-        file_name=f"{file_stem(run, number, seed)}{form.ending}",
-        mime=form.media_type,
-        on_click="ignore",
-        key=f"download-{name}-{run.name}",
-    )
+def graph_buttons(make: Callable[[str], bytes], stem: str, key: str) -> None:
+    """Offer a sparse graph in every format: `make` writes it in the one that is asked for."""
+    with st.container(horizontal=True, gap="small"):
+        for name, form in GRAPH_FORMATS.items():
+            st.download_button(
+                form.label,
+                data=partial(make, name),
+                file_name=f"{stem}{form.ending}",
+                mime=form.media_type,
+                on_click="ignore",
+                key=f"download-{name}-{key}",
+            )
 
 
 def graph_bytes(run: Run, number: int, seed: int, name: str) -> bytes:
@@ -61,29 +62,26 @@ def file_stem(run: Run, number: int, seed: int) -> str:
 
 
 def _ticket(run: Run, number: int, seed: int) -> None:
-    key = f"ticket {run.path} {number} {seed}"
-    if st.button("Make the ticket file", key=f"make-ticket-{run.name}", icon=":material/inventory_2:"):
-        with st.spinner("Computes its outputs once more; the first time takes some seconds to load torch"):
-            st.session_state[key] = ticket_file(run, number, seed)
-    made = st.session_state.get(key)
-    if isinstance(made, str):
-        frame.failure(made)
-    elif made is not None:
+    what = f"round {number} of seed {seed}"
+    task = computing.Task("Make the ticket file", f"Computing the outputs of {what}", f"export {run.name}", 8)
+    done = computing.ask(f"ticket {run.path} {number} {seed}", task, lambda: ticket_file(run, number, seed))
+    if done is not None and done.failure:
+        frame.failure(done.failure)
+    elif done is not None:
         st.download_button(
-            f"Download, {formats.file_size(len(made))}",
-            data=made,
+            f"Download, {formats.file_size(len(done.made))}",
+            data=done.made,
             file_name=f"{file_stem(run, number, seed)}.zip",
             mime="application/zip",
             on_click="ignore",
             key=f"download-ticket-{run.name}",
             type="primary",
         )
-    st.caption("It runs in plain PyTorch Geometric (docs/ticket-file.md); `python -m glt import FILE` checks it.")
+    st.caption("It runs in plain PyTorch Geometric (docs/ticket-file.md); From a file, above, checks one.")
 
 
-def ticket_file(run: Run, number: int, seed: int) -> bytes | str:
-    """Return the ticket file of a round of a seed, or the sentence that says why there is none."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "ticket.zip"
-        arguments = commands.line("export", run, number, seed, "--out", str(path))
-        return commands.fault(arguments, "export", SECONDS_AT_MOST) or path.read_bytes()
+def ticket_file(run: Run, number: int, seed: int) -> computing.Computation:
+    """Begin to make the ticket file of a round of a seed."""
+    folder = tempfile.TemporaryDirectory(prefix="glt-ticket-")
+    arguments = commands.line("export", run, number, seed, "--out", str(Path(folder.name, TICKET)))
+    return computing.Computation(["glt", *arguments], folder, TICKET)

@@ -15,16 +15,12 @@ from analysis.reproduction import Claim, Comparison, Kind, Picture, Verdict
 from analysis.reproduction.comparison import bounds_words
 from analysis.subgraphs import make_panel, original_panel, panels_html
 from analysis.tables import caption
-from app.widgets import controls, frame, links, look, reading, sampling
+from app.widgets import controls, frame, links, look, needing, reading, sampling
 from app.widgets.judging import Judged
 from app.widgets.look import BadgeColor
 from app.widgets.opened import Opened
-from app.widgets.progress import any_active, state_of
 from glt import formats
-from glt.pretraining.config import PretrainConfig
-from glt.reproduction import Need, Plan
-from glt.reproduction.starting import command, cost_words, preparations, ready, start
-from glt.store import Run, run_name
+from glt.store import Run
 from glt.training.tasks import message_graph
 
 LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
@@ -43,7 +39,7 @@ HEIGHT = 560
 def badge(verdict: Verdict, unmeasured: bool = False) -> str:
     """Write a verdict's kind as a small coloured word inside Markdown; `unmeasured` graphs have none yet."""
     if unmeasured:
-        return ":gray-badge[:material/straighten: Measured when opened]"
+        return ":gray-badge[:material/straighten: Open it to measure and judge]"
     color, icon = LOOKS[verdict.kind]
     return f":{color}-badge[{icon} {verdict.title}]"
 
@@ -68,7 +64,7 @@ def section(found: Opened, judged: Judged) -> None:
             "menu_book",
         )
     _claims(judged.claims)
-    _needs(found, judged)
+    needing.show(found, judged)
 
 
 def _words(judged: Judged) -> None:
@@ -169,63 +165,3 @@ def _claims(claims: Sequence[Claim]) -> None:
     for claim in claims:
         st.markdown(f"{frame.plain(claim.text)} {marks[claim.holds]}")
         st.caption(f"{claim.place}. Ours: {frame.plain(claim.ours)}.")
-
-
-def _needs(found: Opened, judged: Judged) -> None:
-    plan = judged.plan
-    with st.container(border=True, key="needs", gap="small"):
-        st.markdown("**What it needs**")
-        for number, need in enumerate(plan.needs):
-            _need(number, need)
-        if not plan.lacking:
-            if not plan.unavailable:
-                st.caption(f"Everything is there for seeds {', '.join(map(str, plan.seeds))}.")
-            return
-        st.caption(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}.")
-        firsts, now = preparations(plan, found.store), ready(plan, found.store)
-        later = [need.arm.words for need in plan.lacking if need not in now]
-        for first in firsts:
-            st.caption(_preparation(found, first))
-        if later:
-            st.caption(f"To be started here once that is finished: {', '.join(later)}.")
-        _button(found, plan, now, firsts)
-        st.code(command(plan), language="bash")
-
-
-def _preparation(found: Opened, first: PretrainConfig) -> str:
-    name = run_name(first)
-    known = next((run for run in found.pretrainings if run.name == name), None)
-    stands = f"is {state_of(known)}" if known is not None else "is not started yet"
-    return f"A pre-training comes first ({name}, which {stands}); how long it takes is not known before."
-
-
-def _button(found: Opened, plan: Plan, now: Sequence[Need], firsts: Sequence[PretrainConfig]) -> None:
-    parts = [formats.number_of(len(now), "run")] if now else []
-    parts += [formats.number_of(len(firsts), "pre-training")] if firsts else []
-    known = {run.name: run for run in found.pretrainings}
-    waited = [known[name] for first in firsts if (name := run_name(first)) in known]
-    busy = any(_is_busy(need) for need in now) or any_active(waited)
-    words = f"Start {' and '.join(parts)}"
-    if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=busy):
-        started = [point.run.name for point in start(plan, found.store)]
-        # The pre-training is what is at work first.
-        links.go("runs", run=next(iter([*map(run_name, firsts), *started])))
-    if busy:
-        links.link("runs", "At work: see Runs", ":material/arrow_forward:")
-
-
-def _need(number: int, need: Need) -> None:
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"need-{number}"):
-        st.markdown(need.arm.words, width="content")
-        busy = _is_busy(need)
-        color: BadgeColor = "blue" if busy else "green" if need.state == "complete" else "gray"
-        st.badge("at work" if busy else need.state, color=color)
-        if need.run is not None and need.has_rounds:
-            st.caption(f"{need.run.name}{' · example' if need.run.is_example else ''}", width="content")
-        elif need.stand_in is not None:
-            st.caption(f"shown instead: {need.stand_in.name} ({need.differs})", width="content")
-
-
-def _is_busy(need: Need) -> bool:
-    run = need.own
-    return run is not None and any(run.seed(seed).is_at_work() for seed in need.lacking)

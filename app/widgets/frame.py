@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import streamlit as st
@@ -34,6 +34,15 @@ def or_why() -> Iterator[None]:
 def failure(sentence: str) -> None:
     """Say in one sentence what is wrong, where, and what to do."""
     st.error(plain(sentence), icon=":material/error:")
+
+
+def failures(sentences: Sequence[str]) -> None:
+    """Say everything that is wrong: one sentence, or a list of several."""
+    if len(sentences) == 1:
+        failure(sentences[0])
+        return
+    told = "\n".join(f"- {plain(sentence)}" for sentence in sentences)
+    st.error(f"**{len(sentences)} things to put right**\n\n{told}", icon=":material/error:")
 
 
 def plain(text: str) -> str:

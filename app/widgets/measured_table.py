@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from analysis import names, published
 from analysis.measures import in_order, wording
+from analysis.measures.table import is_as_published
 from analysis.shared_graph import printed_measurements, training_part
 from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
@@ -28,6 +30,7 @@ HEADLINE = (
     "edge_homophily",
     "pagerank_spearman",
 )
+WHERE = "They stand beside the original graph and beside a GCN's rounds within a point of that sparsity, nowhere else."
 SLOW = "Measure the slow ones too"
 Printed = Mapping[str, Mapping[str, float]]
 
@@ -63,7 +66,7 @@ def _papers(dataset: str, table: pd.DataFrame, printed: Printed) -> None:
     st.markdown(f"**The paper's table** :gray[{published.MEASUREMENT_TABLE.split(' (')[0]}]")
     as_printed = published.measurements(dataset, as_printed=True) if published.swapped(dataset) else {}
     _figures("paper-table", as_read(table, published.MEASUREMENT_ROWS, printed, as_printed, dataset))
-    notes = [published.measured_at(dataset), *([published.SWAP_NOTE] if as_printed else [])]
+    notes = [published.measured_at(dataset), WHERE, *([published.SWAP_NOTE] if as_printed else [])]
     st.caption(" ".join(notes))
 
 
@@ -106,16 +109,17 @@ def _unbroken(cell: str) -> str:
     return cell.replace(" ", "\N{NO-BREAK SPACE}").replace("\N{NO-BREAK SPACE}±", " ±")
 
 
-def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[str, str]]) -> list[str]:
-    found = [values.get(graph["method"]) for graph in graphs]
+def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[Any, Any]]) -> list[str]:
+    found = [values.get(graph["method"]) if is_as_published(graph) else None for graph in graphs]
     cells = [formats.MISSING if value is None else f"{value:.5f}" for value in found]
     return [f":gray[{cell}]" for cell in (words, *cells)]
 
 
-def _heading(graph: Mapping[str, str]) -> str:
+def _heading(graph: Mapping[Any, Any]) -> str:
+    label = str(graph["label"])
     if graph["kind"] != "null":
-        return graph["label"]
-    return f"Random, as dense as {graph['label'].removeprefix('As many edges as ').removesuffix(', at random')}"
+        return label
+    return f"Random, as dense as {label.removeprefix('As many edges as ').removesuffix(', at random')}"
 
 
 def _names(table: pd.DataFrame) -> list[str]:

@@ -87,4 +87,4 @@ def edge_mask(run: Run, seed: int, number: int) -> EdgeMask:
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _edge_mask(path: str, written: tuple[int, int], number: int, _seed_run: SeedRun) -> EdgeMask:
-    return _seed_run.masks(number).edges
+    return _seed_run.edge_mask(number)

@@ -11,6 +11,7 @@ from app.widgets import frame, look, run_actions
 from app.widgets.opened import Opened
 from app.widgets.progress import SeedProgress
 from glt import formats
+from glt.jobs.waiting import awaited
 from glt.store import AnyRun, Run
 from glt.store.liveness import ACTIVE
 
@@ -23,7 +24,7 @@ def row(found: Opened, run: Run, seed: SeedProgress) -> None:
             with st.container(width=104):
                 look.state_chip(seed.state)
             st.markdown(formats.percent(seed.accuracy) if seed.accuracy is not None else formats.MISSING, width=64)
-            st.caption(seed.doing, width="stretch")
+            st.caption(_doing(found, run, seed), width="stretch")
             if not run.is_example:
                 with st.container(width=112):
                     _action(found, run, seed)
@@ -31,6 +32,12 @@ def row(found: Opened, run: Run, seed: SeedProgress) -> None:
             st.progress(seed.fraction)
     if seed.error and seed.state in ("failed", "lost"):
         frame.failure(f"Seed {seed.seed}: {seed.error}")
+
+
+def _doing(found: Opened, run: Run, seed: SeedProgress) -> str:
+    """Say what a seed does; one that has no place in the line yet says which run it waits for."""
+    source = awaited(found.store, run.config, seed.seed) if seed.state == "queued" else None
+    return seed.doing if source is None else f"waits for {source}"
 
 
 def log(run: AnyRun, lines: int) -> None:

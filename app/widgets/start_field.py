@@ -9,6 +9,7 @@ import streamlit as st
 from app.widgets import controls, frame, links
 from app.widgets.opened import Opened
 from app.widgets.pretrainings import title
+from app.widgets.progress import any_active
 from glt.data import DATASETS
 from glt.errors import StudioError
 from glt.jobs import start_pretraining
@@ -64,12 +65,15 @@ def _subject(setting: Mapping[str, str]) -> dict[str, str]:
 def _offered(found: Opened, setting: Mapping[str, str]) -> list[Pretraining]:
     wanted = _subject(setting)
     alike = [run for run in found.pretrainings if run.config.model_dump(include=set(wanted)) == wanted]
-    return [run for run in alike if run.finished()]
+    # A run may be started while its pre-training is at work, and waits for it.
+    return [run for run in alike if run.finished() or any_active([run])]
 
 
 def _words(offered: list[Pretraining]) -> dict[str, str]:
     titles = [title(run) for run in offered]
     return {
-        run.name: words + (f" · {run.name.rsplit('-', 1)[-1]}" if titles.count(words) > 1 else "")
+        run.name: words
+        + (f" · {run.name.rsplit('-', 1)[-1]}" if titles.count(words) > 1 else "")
+        + ("" if run.finished() else " · at work")
         for run, words in zip(offered, titles, strict=True)
     }

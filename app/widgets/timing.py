@@ -5,36 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
+import psutil
 import streamlit as st
 
-from app.widgets import commands, frame
+from app.widgets import commands, computing, frame
 from glt import formats
 from glt.store import Run
 
-SECONDS_AT_MOST = 600
 ABOUT = (
     "Runs the network with masks multiplied in, with edges removed, and with sparse matrices, in turns on one "
     "thread. Sparse features alone, which take no pruning, are a row of their own."
 )
 EXAMPLES_CANNOT = "Examples keep no weights, so they cannot be timed: run the same settings in a store of your own."
+# Of a network that took a minute on two cores at work; from the second measurement on, the last one tells.
+USUAL_SECONDS = 60
 
 
-def panel(run: Run, number: int) -> None:
-    """Show how to measure a round of a run's first seed, and do it on request."""
-    with st.popover("Latency", icon=":material/timer:", key=f"latency-{run.name}"):
+def panel(run: Run, number: int, seed: int) -> None:
+    """Show how to measure a round of a seed, and do it on request."""
+    with st.popover("Latency", icon=":material/timer:", key=f"latency-{run.name}", width="content"):
         st.markdown(ABOUT)
         if run.is_example:
             st.caption(EXAMPLES_CANNOT)
             return
-        seed = run.first_seed().seed
         arguments = commands.line("latency", run, number, seed, "--json")
         st.code(commands.shown(arguments), language="bash", wrap_lines=True)
-        key = f"timed {run.path} {number} {seed}"
-        if st.button(f"Measure round {number} of seed {seed}", key=f"start-latency-{run.name}", type="primary"):
-            with st.spinner("Runs every execution 55 times; a minute on a busy machine"):
-                st.session_state[key] = commands.answer(arguments, "measurement", SECONDS_AT_MOST)
-        if key in st.session_state:
-            report(st.session_state[key])
+        what = f"round {number} of seed {seed}"
+        if busy := busy_words():
+            st.caption(f":material/speed: {busy}")
+        task = computing.Task(f"Measure {what}", f"Measuring {what}", f"latency {run.name}", USUAL_SECONDS)
+        done = computing.ask(f"latency {run.path} {number} {seed}", task, commands.begin([*arguments, "--progress"]))
+        if done is not None:
+            report(done.answer())
+
+
+def busy_words() -> str:
+    """Say that other work would be measured too, where the machine has more of it than cores; "" where it has not."""
+    load, cores = psutil.getloadavg()[0], psutil.cpu_count() or 1
+    if load <= cores:
+        return ""
+    return f"This machine is busy ({load:.0f} at work on {formats.number_of(cores, 'core')}): intervals will be wide."
 
 
 def report(found: dict[str, Any]) -> None:
@@ -48,7 +58,8 @@ def report(found: dict[str, Any]) -> None:
         st.caption(frame.plain(note))
     disk = found["disk_bytes"]
     st.caption(
-        f"Median of {found['repeats']} passes after {found['warm_up']} for warm-up, {found['threads']} thread, "
+        f"Round {found['round']} of seed {found['seed']}: median of {found['repeats']} passes after "
+        f"{found['warm_up']} for warm-up, {found['threads']} thread, "
         f"{frame.plain(found['machine'])}, PyTorch {frame.plain(found['torch'])}. Memory: what stays, plus the peak of "
         f"a pass. On disk the round takes {formats.file_size(disk['round'])}, the dense one "
         f"{formats.file_size(disk['dense'])}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from functools import partial
@@ -42,6 +43,17 @@ def add_round(parser: ArgumentParser) -> None:
 def add_json(parser: ArgumentParser) -> None:
     """Add `--json`."""
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def add_progress(parser: ArgumentParser) -> None:
+    """Add `--progress`, by which a program that started the command learns how far it is."""
+    parser.add_argument("--progress", action="store_true", help="tell the share done on standard error, a line each")
+
+
+def tell(args: Namespace, share: float) -> None:
+    """Say the share done where `--progress` asks for it."""
+    if args.progress:
+        print(f"{share:.4f}", file=sys.stderr, flush=True)
 
 
 def add_computing(parser: ArgumentParser) -> None:

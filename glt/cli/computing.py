@@ -13,9 +13,9 @@ from glt.cli.following import follow, interruption
 from glt.cli.main import DONE
 from glt.formats import count, duration, file_size, listing
 from glt.jobs.forecast import forecast
+from glt.jobs.waiting import awaited
 from glt.pretraining.start import pretraining_of
 from glt.store import KnownRun, Pretraining, Run, SeedFolder, Store, bundled_examples
-from glt.store.liveness import ACTIVE
 from glt.tickets.start import start_words, starts_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def launch_and_follow(args: Namespace, console: Console, launch: Launch) -> tupl
 
 def _is_at_work(seed_run: SeedFolder) -> bool:
     """Tell a seed that was started from one that needed nothing; a fast worker may have failed by now."""
-    return seed_run.status().state in ACTIVE or not seed_run.is_complete()
+    return seed_run.is_at_work() or not seed_run.is_complete()
 
 
 def _announce(console: Console, run: KnownRun, seeds: list[int], working: list[int], detached: bool) -> None:
@@ -66,8 +66,12 @@ def _announce(console: Console, run: KnownRun, seeds: list[int], working: list[i
 def _start(run: KnownRun, seeds: list[int]) -> Iterator[str]:
     """Say what theta_0 is taken from, and which edges a pre-training sees, where it is not the usual."""
     if isinstance(run, Run):
+        store = Store(run.path.parent, writable=False)
+        waiting = {seed: name for seed in seeds if (name := awaited(store, run.config, seed)) is not None}
+        for name in dict.fromkeys(waiting.values()):
+            yield f"{listing([seed for seed in waiting if waiting[seed] == name]).capitalize()}: waiting for {name}."
         name = pretraining_of(run.config)
-        if name is not None and seeds:
+        if name is not None and seeds and not waiting:
             yield start_words(name, starts_of(run, seeds))
     elif run.config.split_seed is not None:
         yield f"It sees training edges only: those that split_seed {run.config.split_seed} holds out stay unseen."

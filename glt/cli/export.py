@@ -31,12 +31,13 @@ def run(args: Namespace) -> int:
     if not args.out.parent.is_dir():
         raise ConfigError(f"There is no folder {args.out.parent}: create it, or give another --out.")
     content = _content(find_seed_run(args), args.round, args.format)
-    _write(args.out, content)
+    write(args.out, content)
     print(f"Wrote {args.out}, {file_size(len(content))}.")
     return DONE
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes, option: str = "--out") -> None:
+    """Write a file whole; raises StoreError that asks for another `option` where that cannot be."""
     from glt.store.safe_files import replace_file
 
     try:
@@ -44,7 +45,7 @@ def _write(path: Path, content: bytes) -> None:
     except StoreError as error:
         # The store's own sentence speaks of another store.
         reason = getattr(error.__cause__, "strerror", None) or "the file system refuses"
-        raise StoreError(f"{path} cannot be written ({reason}): give another --out.") from error
+        raise StoreError(f"{path} cannot be written ({reason}): give another {option}.") from error
 
 
 def _content(seed_run: SeedRun, round_: int, form: str) -> bytes:

@@ -6,31 +6,57 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glt.cli.arguments import add_json, print_json
+from glt.cli.arguments import add_json, positive, print_json
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
+from glt.errors import ConfigError
 from glt.formats import count, percent
 
 if TYPE_CHECKING:
     from glt.export.checking import TicketReport
+    from glt.export.ticket import Ticket
+
+ENDINGS = (".graphml", ".csv", ".npz")
+MB = 10**6
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the file."""
+    """Add the file, and where its sparse graph is written to."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a ticket file, as `export` writes it")
+    told = f"write its sparse graph to this file too, as its name ends: {', '.join(ENDINGS)}"
+    parser.add_argument("--graph", type=Path, metavar="FILE", help=told)
+    told = "refuse a file that would unpack to more MB than this (default: 8000)"
+    parser.add_argument("--most-mb", type=positive, default=8000, metavar="M", help=told)
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
     """Check sums, compute the network again, and print what it is; other outputs than the file's are a failure."""
-    from glt.export.checking import check_file
+    from glt.export.archive import read_ticket
+    from glt.export.checking import check
 
-    report = check_file(args.file)
+    if args.graph is not None and args.graph.suffix not in ENDINGS:
+        raise ConfigError(f"{args.graph} says no format: let its name end in one of {', '.join(ENDINGS)}.")
+    ticket = read_ticket(args.file, args.most_mb * MB)
+    report = check(ticket, args.file)
+    if args.graph is not None:
+        _write_graph(ticket, args.graph)
     if args.json:
         print_json(report.as_json())
     else:
         _print(report)
     return DONE if report.passed else FAILED
+
+
+def _write_graph(ticket: Ticket, path: Path) -> None:
+    from glt.cli.export import write
+    from glt.export.graph_formats import GRAPH_FORMATS
+    from glt.export.sparse_graph import SparseGraph
+
+    about = ticket.about
+    title = f"{about.run}, seed {about.seed}, round {about.record.round}"
+    form = next(form for form in GRAPH_FORMATS.values() if form.ending == path.suffix)
+    write(path, form.write(SparseGraph.under(ticket.graph, ticket.masks.edges, title)), "--graph")
 
 
 def _print(report: TicketReport) -> None:
@@ -43,6 +69,9 @@ def _print(report: TicketReport) -> None:
     )
     again = "" if report.test is None else f", {percent(report.test)} here"
     print(f"Test {report.metric}: {percent(report.recorded_test)} in the file{again}.")
+    for each in report.stated:
+        if each.differs:
+            print(f"{each.name} differs: {each.in_file:g} in the file, {each.found:g} found.")
     verdict = "passed" if report.passed else "failed"
     print(f"Check {verdict}: checksums fit, the largest difference of an output is {report.max_output_difference:.2e}.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_json, add_round, count, find_seed_run, positive, print_json
+from glt.cli.arguments import add_json, add_progress, add_round, count, find_seed_run, positive, print_json, tell
 from glt.cli.main import DONE
 from glt.cli.verb import VERBS, Verb
 from glt.formats import duration, file_size
@@ -21,6 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--repeats", type=positive, default=50, metavar="R", help="timed passes (default: 50)")
     parser.add_argument("--warm-up", type=count, default=5, metavar="W", help="passes before them (default: 5)")
     parser.add_argument("--threads", type=positive, default=1, metavar="T", help="compute threads (default: 1)")
+    add_progress(parser)
     add_json(parser)
 
 
@@ -32,7 +33,8 @@ def run(args: Namespace) -> int:
     seed_run = find_seed_run(args)
     masks, weights = seed_run.masks(args.round), seed_run.weights(args.round)
     graph = message_graph(seed_run.config)
-    report = measure(seed_run.config, graph, masks, weights, args.repeats, args.warm_up, args.threads)
+    amount = (args.repeats, args.warm_up, args.threads)
+    report = measure(seed_run.config, graph, masks, weights, *amount, lambda share: tell(args, share))
     costs = _costs(seed_run, args.round)
     if args.json:
         print_json({**costs, **report.as_json()})

@@ -100,14 +100,13 @@ def _compute(args: Namespace, console: Console, store: Store, plan: Plan) -> int
     from glt.cli.sweep_following import start_and_follow
     from glt.reproduction.starting import points, ready
 
+    if args.detach:
+        return _detach(args, console, store, plan)
     code = _prepare(args, console, store, plan)
     while plan.startable and code == DONE:
         begun = ready(plan, store)
         if begun:
             _, code = start_and_follow(store, points(begun), args, console)
-        if args.detach:
-            _say_later(console, [need.arm.words for need in plan.lacking if need not in begun])
-            return code
         plan = _plan(args, store)
         if [need.arm for need in plan.startable] == [need.arm for need in begun]:
             break
@@ -127,9 +126,15 @@ def _prepare(args: Namespace, console: Console, store: Store, plan: Plan) -> int
     return code
 
 
-def _say_later(console: Console, waiting: list[str]) -> None:
-    if waiting:
-        _say(console, f"When these are finished, the same command goes on with: {', '.join(waiting)}.")
+def _detach(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
+    """Start everything and leave it alone: what needs another run waits for it."""
+    from glt.jobs.waiting import awaited
+    from glt.reproduction.starting import start
+
+    for each in start(plan, store, device=args.device, threads=args.threads):
+        waiting = {name for seed in each.seeds if (name := awaited(store, each.run.config, seed))}
+        _say(console, f"Started {each.run.path}" + "".join(f"; it waits for {name}" for name in waiting) + ".")
+    return DONE
 
 
 def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:

@@ -108,14 +108,16 @@ def measure(
     repeats: int = REPEATS,
     warm_up: int = WARM_UP,
     threads: int = 1,
+    on_progress: Callable[[float], None] | None = None,
 ) -> LatencyReport:
     """Measure a network on the message `graph`, on the CPU; `weights` hold zeros where pruned.
 
     The executions take turns, pass by pass, so that a change of the machine's pace falls on all of them.
+    `on_progress` is called between turns with the share done.
     """
     ready = executions(config, graph, masks, weights)
     with _threads(threads):
-        seconds = _taking_turns([each.run for each in ready], repeats, warm_up)
+        seconds = _taking_turns([each.run for each in ready], repeats, warm_up, on_progress)
         reference = ready[0].run()
         rows = [_measured(each, times, reference) for each, times in zip(ready, seconds, strict=True)]
     by_name = {row.name: row for row in rows}
@@ -137,9 +139,18 @@ def _measured(execution: Execution, seconds: Sequence[float], reference: torch.T
     return Measured(execution.name, median, p10, p90, execution.held_bytes(), peak_bytes(execution.run), difference)
 
 
-def _taking_turns(steps: Sequence[Callable[[], object]], repeats: int, warm_up: int) -> list[list[float]]:
+def _taking_turns(
+    steps: Sequence[Callable[[], object]],
+    repeats: int,
+    warm_up: int,
+    on_progress: Callable[[float], None] | None = None,
+) -> list[list[float]]:
     """Return the wall-clock seconds of every step in every timed turn."""
-    turns = [[_seconds(step) for step in steps] for _ in range(warm_up + repeats)]
+    turns = []
+    for turn in range(warm_up + repeats):
+        turns.append([_seconds(step) for step in steps])
+        if on_progress is not None:
+            on_progress((turn + 1) / (warm_up + repeats))
     return [list(times) for times in zip(*turns[warm_up:], strict=True)]
 
 

@@ -20,6 +20,7 @@ from glt.export.about import FORMAT, VERSION, About
 from glt.export.readme import readme
 from glt.export.tensors import arrays_of, ticket_of
 from glt.export.ticket import Ticket
+from glt.formats import file_size
 from glt.zips import zip_bytes
 
 ABOUT, TENSORS, README = "ticket.json", "tensors.safetensors", "README.md"
@@ -39,9 +40,12 @@ def ticket_bytes(ticket: Ticket) -> bytes:
     return zip_bytes({README: readme(ticket).encode(), ABOUT: text.encode(), TENSORS: tensors})
 
 
-def read_ticket(path: Path) -> Ticket:
-    """Return the ticket in a file after checking its checksums; raises DataError, one sentence, for any other file."""
-    text, tensors = _members(path)
+def read_ticket(path: Path, most_bytes: int = MOST_BYTES) -> Ticket:
+    """Return the ticket in a file after checking its checksums; raises DataError, one sentence, for any other file.
+
+    One that would unpack to more than `most_bytes` is not unpacked.
+    """
+    text, tensors = _members(path, most_bytes)
     about, arrays = _about(path, text, tensors), _arrays(path, tensors)
     try:
         return ticket_of(about, arrays)
@@ -49,12 +53,14 @@ def read_ticket(path: Path) -> Ticket:
         _damaged(path, str(error) or type(error).__name__)
 
 
-def _members(path: Path) -> tuple[bytes, bytes]:
+def _members(path: Path, most_bytes: int) -> tuple[bytes, bytes]:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-            if size > MOST_BYTES:
-                raise DataError(f"{path} would unpack to {size >> 30} GiB, more than {MOST_BYTES >> 30}: not opened.")
+            if size > most_bytes:
+                raise DataError(
+                    f"{path} would unpack to {file_size(size)}, more than {file_size(most_bytes)}: not opened."
+                )
             if not {ABOUT, TENSORS} <= set(archive.namelist()):
                 raise DataError(f"{path} is no ticket file: it holds no {ABOUT} and {TENSORS}.")
             if any(archive.getinfo(name).flag_bits & ENCRYPTED for name in (ABOUT, TENSORS)):
@@ -76,13 +82,14 @@ def _about(path: Path, text: bytes, tensors: bytes) -> About:
     try:
         document = json.loads(text)
         told, version, sums = document.get("format"), document.get("version"), document.pop(CHECKSUM, {})
-    except (ValueError, AttributeError):
+        # Numbers that JSON does not have (NaN, infinities) end here too.
+        found = {TENSORS: _sum(tensors), ABOUT: _sum(canonical_json(document).encode())}
+    except (ValueError, AttributeError, RecursionError):
         _damaged(path, f"{ABOUT} is not JSON")
     if told != FORMAT:
         raise DataError(f"{path} is no ticket file: its {ABOUT} was not written by GLT Studio.")
     if isinstance(version, int) and version > VERSION:
         raise DataError(f"{path} was written by a newer GLT Studio (version {version}, this one reads {VERSION}).")
-    found = {TENSORS: _sum(tensors), ABOUT: _sum(canonical_json(document).encode())}
     for name, checksum in found.items():
         if not isinstance(sums, dict) or sums.get(name) != checksum:
             _damaged(path, f"the checksum of {name} does not fit its content")

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from glt.cost import macs
 from glt.errors import DataError
-from glt.export.archive import read_ticket
+from glt.export.archive import MOST_BYTES, read_ticket
+from glt.export.stated import Stated, stated
 from glt.export.ticket import Ticket, outputs
 
 # Of the largest output where that is above 1: single precision is relative.
@@ -40,6 +42,11 @@ class TicketReport:
     test: float | None
     max_output_difference: float
     tolerance: float
+    graph_hash: str
+    edge_mask: str
+    class_names: tuple[str, ...]
+    config: dict[str, Any]
+    stated: tuple[Stated, ...]
 
     @property
     def passed(self) -> bool:
@@ -48,12 +55,16 @@ class TicketReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the document `glt import --json` prints."""
-        return {**asdict(self), "passed": self.passed}
+        return {**asdict(self), "passed": self.passed, "differs": [each.name for each in self.stated if each.differs]}
 
 
-def check_file(path: Path) -> TicketReport:
+def check_file(path: Path, most_bytes: int = MOST_BYTES) -> TicketReport:
     """Read a ticket file, check its sums and compute its network again; raises DataError for another file."""
-    ticket = read_ticket(path)
+    return check(read_ticket(path, most_bytes), path)
+
+
+def check(ticket: Ticket, path: Path) -> TicketReport:
+    """Compute the network of a ticket again and hold what its file states against it; DataError for a damaged one."""
     found = outputs(ticket.about.config, ticket.graph, ticket.masks, ticket.weights)
     if found.shape != ticket.outputs.shape:
         raise DataError(f"{path} is damaged (outputs of shape {ticket.outputs.shape}): export the ticket again.")
@@ -64,6 +75,7 @@ def check_file(path: Path) -> TicketReport:
 
 def _report(ticket: Ticket, found: np.ndarray, difference: float) -> TicketReport:
     about, masks = ticket.about, ticket.masks
+    test = _accuracy(ticket, found) if about.config.task == "node" else None
     return TicketReport(
         run=about.run,
         seed=about.seed,
@@ -79,9 +91,14 @@ def _report(ticket: Ticket, found: np.ndarray, difference: float) -> TicketRepor
         weights=masks.weights.total,
         metric=about.metric,
         recorded_test=about.record.test,
-        test=_accuracy(ticket, found) if about.config.task == "node" else None,
+        test=test,
         max_output_difference=difference if np.isfinite(difference) else float(np.finfo(np.float32).max),
         tolerance=TOLERANCE * max(1.0, float(np.abs(found).max(initial=0.0))),
+        graph_hash=ticket.graph.content_hash,
+        edge_mask=masks.edges.kind,
+        class_names=about.class_names,
+        config=about.config.model_dump(mode="json"),
+        stated=stated(about.record, masks, test, macs(about.config, ticket.graph, masks).totals),
     )
 
 

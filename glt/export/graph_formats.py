@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import igraph
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, triu
 
 from glt.export.sparse_graph import SparseGraph
 
@@ -74,6 +74,17 @@ def adjacency(graph: SparseGraph) -> bytes:
         labels=graph.labels,
     )
     return buffer.getvalue()
+
+
+def read_adjacency(content: bytes, title: str, directed: bool, class_names: Sequence[str] = ()) -> SparseGraph:
+    """Return the graph that `adjacency` wrote; it does not say itself whether it is directed, nor what classes are."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as held:
+        parts = held["data"], held["indices"], held["indptr"]
+        matrix = csr_array(parts, shape=tuple(held["shape"].tolist()))
+        ids, labels = held["node_ids"].tolist(), held["labels"]
+    source, target = (matrix if directed else triu(matrix)).nonzero()
+    edges = np.stack([source, target]).astype(np.int64)
+    return SparseGraph(title, directed, edges, ids, labels, class_names)
 
 
 def _xml_text(text: str) -> str:

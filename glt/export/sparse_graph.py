@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from glt.data import Graph
 from glt.data.graph import IntArray
+from glt.errors import DataError
 from glt.masks import EdgeMask
 from glt.store import SeedRun
 from glt.training.tasks import message_graph
@@ -36,7 +38,7 @@ class SparseGraph:
     @classmethod
     def of(cls, seed_run: SeedRun, round_: int) -> SparseGraph:
         """Return the graph after a round of a seed; raises StoreError when there is no such round."""
-        mask = seed_run.masks(round_).edges
+        mask = seed_run.edge_mask(round_)
         title = f"{seed_run.path.parent.name}, seed {seed_run.seed}, round {round_}"
         return cls.under(message_graph(seed_run.config), mask, title)
 
@@ -47,6 +49,21 @@ class SparseGraph:
         edges = graph.entries() if directed else graph.edges
         ids = graph.node_ids or [str(number) for number in range(graph.num_nodes)]
         return cls(title, directed, edges[:, np.flatnonzero(mask.keep)], ids, graph.labels, graph.class_names)
+
+    def mask(self, graph: Graph) -> EdgeMask:
+        """Return which entries of the unpruned `graph` these edges are: `under` the other way round.
+
+        Raises DataError when an edge is none of that graph's.
+        """
+        size = (graph.num_nodes, graph.num_nodes)
+        if self.num_nodes == graph.num_nodes:
+            ones = np.ones(self.edges.shape[1], dtype=np.int8)
+            held = csr_array((ones, tuple(self.edges)), shape=size)
+            source, target = graph.entries() if self.directed else graph.edges
+            keep = np.asarray(held[source, target]).ravel() != 0
+            if int(keep.sum()) == self.edges.shape[1]:
+                return EdgeMask("directed" if self.directed else "undirected", keep)
+        raise DataError(f"{self.title} is not a part of {graph.name} as it is here: it was made on another version.")
 
     def classes(self) -> list[str]:
         """Return the class of every node by name, by number where classes have none, "" where it is unknown."""

@@ -20,13 +20,12 @@ from glt.formats import file_size
 from glt.jobs.forecast import missing_bytes
 from glt.jobs.queueing import join_line
 from glt.jobs.settings import Settings, check_device, settle
-from glt.methods import METHODS
+from glt.jobs.waiting import check_needs
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
 from glt.store.liveness import identity
 from glt.store.lock import sign_lock, take_lock
 from glt.store.safe_files import writing
-from glt.tickets.start import check_start
 
 # A worker that has written its last status may need a moment more to go.
 PATIENCE = 3.0
@@ -53,7 +52,8 @@ def start(
 ) -> Run:
     """Start a worker for each seed that lacks rounds or has damaged ones; when this returns, each is "queued".
 
-    The workers go on when the caller ends, unless they are `tied` to it. Raises StoreError, before anything is
+    The workers go on when the caller ends, unless they are `tied` to it; those that need a run at work wait for it.
+    Raises StoreError, before anything is
     started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
     """
     check(store, config, seeds, device)
@@ -65,7 +65,7 @@ def start(
 def check(store: Store, config: RunConfig, seeds: Sequence[int], device: str | None = None) -> None:
     """Raise a StudioError, before anything is made, for a device, another run or room that is needed and not there."""
     check_device(device)
-    _check_needs(store, config, seeds)
+    check_needs(store, config, seeds)
     check_room(store, [config], seeds)
 
 
@@ -130,7 +130,7 @@ def resume(
     asked = _idle(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
     wanted = [seed for seed in asked if not run.seed(seed).is_sound()]
     if wanted and isinstance(run, Run):
-        _check_needs(store, run.config, wanted)
+        check_needs(store, run.config, wanted)
     _launch(store, run, wanted, device, threads, tied)
     return wanted
 
@@ -138,12 +138,6 @@ def resume(
 def _idle(run: AnyRun) -> list[int]:
     """Return the seeds that have no worker."""
     return [seed for seed in run.seeds() if not run.seed(seed).is_at_work()]
-
-
-def _check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
-    """Raise a StudioError when another run that these seeds need is not in the store or does not fit."""
-    METHODS.get(config.method).check(config, seeds, store.find)
-    check_start(store, config, seeds)
 
 
 def _refuse_example(run: AnyRun) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
-from glt.errors import ConfigError, StudioError
+from glt.errors import ConfigError, Faults, StudioError
 from glt.jobs.launching import check, check_room, start
 from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
 from glt.methods import METHODS
@@ -62,11 +62,15 @@ def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 def grid_points(settings: Values, grid: Grid, preset: str | None = None) -> list[Point]:
     """Return the grid's points, the last setting changing fastest; other settings are the same for all.
 
-    Raises ConfigError, one sentence, for whatever `glt.presets.resolve` refuses, for a grid that is empty or too
+    Raises ConfigError for whatever `glt.presets.resolve` refuses of any point, for a grid that is empty or too
     large, for a setting that is in both, and for one that would make equal runs.
     """
     _check(settings, grid)
-    points = [_point(settings, dict(zip(grid, values, strict=True)), preset) for values in _product(grid)]
+    points, faults = [], Faults()
+    for values in _product(grid):
+        with faults.noted():
+            points.append(_point(settings, dict(zip(grid, values, strict=True)), preset))
+    faults.raise_any()
     for point in points:
         _refuse_ignored(point)
     _refuse_equal(points)

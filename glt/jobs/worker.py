@@ -19,6 +19,7 @@ from glt.jobs.parent import die_with_parent
 from glt.jobs.queueing import join_line, slot_count, wait_for_slot
 from glt.jobs.reporting import Reporter
 from glt.jobs.settings import DEVICES, Settings, check_device
+from glt.jobs.waiting import wait_for_sources
 from glt.jobs.work import compute
 from glt.store import SeedFolder, SeedRun, State, Store
 from glt.store.lock import own_inherited
@@ -63,7 +64,8 @@ def _outcome(
     reporter: Reporter, queue: Path, seed_run: SeedFolder, settings: Settings, ticket: Path
 ) -> tuple[State, str | None]:
     try:
-        if wait_for_slot(queue, ticket, slot_count(settings.threads), reporter.should_stop) is None:
+        place = _place(seed_run, queue, ticket, reporter)
+        if place is None or wait_for_slot(queue, place, slot_count(settings.threads), reporter.should_stop) is None:
             return "stopped", None
         reporter.enter("running")
         return _compute(seed_run, reporter, settings), None
@@ -73,6 +75,13 @@ def _outcome(
     except Exception as error:
         traceback.print_exc()
         return "failed", unexpected(error)
+
+
+def _place(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter) -> Path | None:
+    """Return the place in the line, a later one when another run had to be waited for; None when asked to stop."""
+    if not isinstance(seed_run, SeedRun):
+        return ticket
+    return wait_for_sources(seed_run, queue, ticket, reporter.should_stop)
 
 
 def unexpected(error: Exception) -> str:

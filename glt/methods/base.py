@@ -119,6 +119,10 @@ class Method(ABC):
         """Return the number of the initialisation that theta_0 is: 0, so that methods share it seed by seed."""
         return 0
 
+    def reads(self, config: RunConfig) -> str | None:
+        """Return the name of the run that a run of this method needs, None when it needs none."""
+        return None
+
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
         """Raise ConfigError or StoreError, before anything starts, when what the method needs is not in the store."""
         return

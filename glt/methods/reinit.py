@@ -46,6 +46,10 @@ class Reinit(Method):
         """Number the fresh draws from 1; 0 is the one every other method starts from."""
         return 1 + options_of(config.options, ReinitOptions).draw
 
+    def reads(self, config: RunConfig) -> str | None:
+        """Return the run whose masks are taken."""
+        return options_of(config.options, ReinitOptions).masks_of or None
+
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
         """Refuse a run that is not there, does not fit or lacks one of the seeds or rounds."""
         name = options_of(config.options, ReinitOptions).masks_of

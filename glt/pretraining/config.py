@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, first_fault
+from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked
 from glt.data import DATASETS
-from glt.errors import ConfigError, unknown_name
+from glt.errors import ConfigError
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.training.tasks import TASKS
 
@@ -54,18 +54,12 @@ PRETRAIN_FIELDS = tuple(PretrainConfig.model_fields)
 
 
 def make_pretrain_config(values: Mapping[str, Any]) -> PretrainConfig:
-    """Build a PretrainConfig from plain values; raises ConfigError, one sentence, naming the first bad field."""
-    for name in values:
-        if name not in PRETRAIN_FIELDS:
-            raise ConfigError(unknown_name("setting", name, PRETRAIN_FIELDS))
-    try:
-        return PretrainConfig(**values)
-    except ValidationError as error:
-        raise ConfigError(first_fault(error)) from None
+    """Build a PretrainConfig from plain values; raises ConfigError that names every bad field."""
+    return checked(PretrainConfig, values, PRETRAIN_FIELDS)
 
 
 def resolve_pretraining(values: Mapping[str, Any]) -> PretrainConfig:
-    """Return the complete config for what the user set; raises ConfigError, one sentence, before anything starts.
+    """Return the complete config for what the user set; raises ConfigError before anything starts.
 
     >>> resolve_pretraining({"dataset": "citeseer", "hidden": "64"}).hidden
     64

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from glt.formats import duration, file_size, listing, number_of
 from glt.jobs.forecast import Forecast, forecast
-from glt.jobs.launching import start_pretraining
+from glt.jobs.launching import check_room, start_pretraining
 from glt.jobs.sweeping import Point, Started, start_all
 from glt.pretraining.config import PretrainConfig
 from glt.pretraining.start import pretraining_of
@@ -29,7 +29,7 @@ def estimate(plan: Plan, store: Store, timed: Sequence[Run]) -> Forecast:
 def preparations(plan: Plan, store: Store) -> list[PretrainConfig]:
     """Return the pre-trainings that missing arms start from and that lack one of the seeds."""
     finished = {run.name: set(run.finished()) for run in store.pretrainings()}
-    wanted = [first for need in plan.startable if (first := _first(need)) is not None]
+    wanted = [first for need in plan.lacking if (first := _first(need)) is not None]
     return [first for first in dict.fromkeys(wanted) if not finished.get(run_name(first), set()).issuperset(plan.seeds)]
 
 
@@ -39,13 +39,21 @@ def ready(plan: Plan, store: Store) -> list[Need]:
     return [need for need in plan.startable if _first(need) not in unprepared]
 
 
-def start(plan: Plan, store: Store) -> list[Started]:
-    """Start what waits for nothing, as detached workers that resume what is half done; return the runs with rounds."""
+def start(plan: Plan, store: Store, *, device: str | None = None, threads: int | None = None) -> list[Started]:
+    """Start everything that is missing, as detached workers that resume what is half done; return the runs with rounds.
+
+    What reads another run, or starts from a pre-training, waits by itself until that is finished.
+    """
+    check_room(store, [need.config for need in plan.lacking if need.config is not None], plan.seeds)
     for first in preparations(plan, store):
         run = store.create_pretraining(first)
         free = [seed for seed in plan.seeds if run.seed(seed).status().state not in ACTIVE]
-        start_pretraining(store, first, free)
-    return start_all(store, [point.config for point in points(ready(plan, store))], plan.seeds)
+        start_pretraining(store, first, free, device=device, threads=threads)
+    started: list[Started] = []
+    for stage in sorted({need.arm.stage for need in plan.lacking}):
+        configs = [point.config for point in points([need for need in plan.lacking if need.arm.stage == stage])]
+        started += start_all(store, configs, plan.seeds, device=device, threads=threads)
+    return started
 
 
 def _first(need: Need) -> PretrainConfig | None:

@@ -74,12 +74,6 @@ class CompactMasks:
         weights = {name.removeprefix(WEIGHTS): mask for name, mask in keep.items() if name != EDGES}
         return Masks(EdgeMask(self.edge_mask, keep[EDGES]), WeightMask(weights))
 
-    def edge_scores(self, round: int) -> Floats | None:
-        """Return the ranks in [0, 1) of the entries that were up for decision in `round`, or None without scores."""
-        self._require(round)
-        count, start = self.score_counts[round], sum(self.score_counts[:round])
-        return self.coded[EDGE_SCORES][start : start + count].astype(np.float32) / np.float32(RANKS) if count else None
-
     def write(self, path: Path) -> None:
         """Write a zip of .npy files with LZMA compression; equal masks give equal bytes."""
         about = {
@@ -104,15 +98,13 @@ class CompactMasks:
 
     @classmethod
     def _from(cls, path: Path, archive: zipfile.ZipFile) -> CompactMasks:
-        size = sum(member.file_size for member in archive.infolist())
-        if size > MOST_BYTES:
-            raise StoreError(f"{path} would unpack to {size >> 20} MiB, more than {MOST_BYTES >> 20}: {REMEDY}.")
+        check_unpacked(path, archive)
         about = json.loads(archive.read(ABOUT))
         check_schema(path, about)
         shapes = {name: tuple(shape) for name, shape in about["shapes"].items()}
-        coded = {name: _array(archive.read(f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
+        coded = {name: read_array(archive.read(f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
         for name, shape in shapes.items():
-            _check_size(coded[name], math.prod(shape), about["last"])
+            check_size(coded[name], math.prod(shape), about["last"])
         return cls(about["last"], about["edge_mask"], shapes, coded, about["score_counts"])
 
     def _require(self, round: int) -> None:
@@ -204,7 +196,15 @@ def _npy(array: Bytes) -> bytes:
     return buffer.getvalue()
 
 
-def _array(content: bytes) -> Bytes:
+def check_unpacked(path: Path, archive: zipfile.ZipFile) -> None:
+    """Raise StoreError for a file that would unpack to an absurd size."""
+    size = sum(member.file_size for member in archive.infolist())
+    if size > MOST_BYTES:
+        raise StoreError(f"{path} would unpack to {size >> 20} MiB, more than {MOST_BYTES >> 20}: {REMEDY}.")
+
+
+def read_array(content: bytes) -> Bytes:
+    """Return the bytes in a .npy file; raises ValueError for anything else."""
     buffer = io.BytesIO(content)
     np.lib.format.read_magic(buffer)
     shape, _, dtype = np.lib.format.read_array_header_1_0(buffer)
@@ -213,7 +213,8 @@ def _array(content: bytes) -> Bytes:
     return np.frombuffer(buffer.read(), dtype=np.uint8).reshape(shape)
 
 
-def _check_size(coded: NDArray[Any], count: int, last: int) -> None:
+def check_size(coded: NDArray[Any], count: int, last: int) -> None:
+    """Raise ValueError when this is not what `encode` makes of `count` values over `last` rounds."""
     expected = (count,) if coded.ndim == 1 else (last, (count + 7) // 8)
     if coded.shape != expected:
         raise ValueError(f"{coded.shape} where {expected} belongs")

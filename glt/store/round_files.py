@@ -42,11 +42,20 @@ def read_masks(path: Path) -> Masks:
     """Return the masks of a round file; raises StoreError when it is missing or damaged."""
     arrays, about = read_tensors(path, RESUME)
     try:
-        edges = EdgeMask(about["edge_mask"], _unpack(arrays[EDGES], (about["edges"],)))
+        edges = _edges(arrays, about)
         weights = {name: _unpack(arrays[WEIGHTS + name], tuple(shape)) for name, shape in about["weights"].items()}
     except (KeyError, ValueError) as error:
         raise StoreError(f"{path} is damaged ({error}): {RESUME}.") from None
     return Masks(edges, WeightMask(weights))
+
+
+def read_edge_mask(path: Path) -> EdgeMask:
+    """Return the edge mask of a round file, its checksum compared; raises StoreError when it is missing or damaged."""
+    arrays, about = read_tensors(path, RESUME)
+    try:
+        return _edges(arrays, about)
+    except (KeyError, ValueError) as error:
+        raise StoreError(f"{path} is damaged ({error}): {RESUME}.") from None
 
 
 def read_edge_scores(path: Path) -> Floats | None:
@@ -80,6 +89,10 @@ def read_weights(path: Path, masks: Masks) -> dict[str, Floats]:
 def shapes_of(masks: Masks) -> dict[str, dict[str, list[int]]]:
     """Return the shapes of the weight masks as values for JSON, under the key "weights"."""
     return {"weights": {name: list(keep.shape) for name, keep in masks.weights.keep.items()}}
+
+
+def _edges(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> EdgeMask:
+    return EdgeMask(about["edge_mask"], _unpack(arrays[EDGES], (about["edges"],)))
 
 
 def _unpack(bits: NDArray[np.uint8], shape: tuple[int, ...]) -> BoolArray:

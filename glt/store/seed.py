@@ -13,14 +13,23 @@ from numpy.typing import NDArray
 
 from glt.config import RunConfig, canonical_json
 from glt.errors import StoreError
-from glt.masks import Masks
+from glt.masks import EdgeMask, Masks
 from glt.store import paths
+from glt.store.compact_edges import CompactEdges
 from glt.store.compact_masks import CompactMasks
 from glt.store.json_files import RESUME, parse_lines, whole_lines
 from glt.store.records import Event, RoundRecord
 from glt.store.remembered import remembered
 from glt.store.resuming import drop_after_last_whole_round, sound_rounds
-from glt.store.round_files import Floats, read_edge_scores, read_masks, read_weights, write_masks, write_weights
+from glt.store.round_files import (
+    Floats,
+    read_edge_mask,
+    read_edge_scores,
+    read_masks,
+    read_weights,
+    write_masks,
+    write_weights,
+)
 from glt.store.safe_files import append_line, flush_file, reading
 from glt.store.seed_folder import SeedFolder
 from glt.store.tensors import checksum, read_tensors, write_tensors
@@ -112,13 +121,20 @@ class SeedRun(SeedFolder):
         self._require(round)
         return read_masks(paths.masks_file(self.path, round))
 
+    def edge_mask(self, round: int) -> EdgeMask:
+        """Return the edge mask after `round`, as `masks` does, without taking the weights out of the file."""
+        if self.is_example:
+            return self._compact_edges.mask(round)
+        self._require(round)
+        return read_edge_mask(paths.masks_file(self.path, round))
+
     def edge_scores(self, round: int) -> Floats | None:
         """Return the soft scores of the entries that were up for decision in `round`, or None without any.
 
         They belong to the survivors of the round before, in entry order. Examples hold ranks in [0, 1) instead.
         """
         if self.is_example:
-            return self._compact.edge_scores(round)
+            return self._compact_edges.scores(round)
         self._require(round)
         return read_edge_scores(paths.masks_file(self.path, round))
 
@@ -183,6 +199,10 @@ class SeedRun(SeedFolder):
     @cached_property
     def _compact(self) -> CompactMasks:
         return CompactMasks.read(self.path / paths.COMPACT_MASKS)
+
+    @cached_property
+    def _compact_edges(self) -> CompactEdges:
+        return CompactEdges.read(self.path / paths.COMPACT_MASKS)
 
     def _has_init(self) -> bool:
         try:

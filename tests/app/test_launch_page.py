@@ -36,6 +36,16 @@ def test_bad_input_is_one_sentence_and_starts_nothing(
     assert app.button(key="start").disabled
 
 
+def test_everything_that_is_wrong_is_said_at_once(store: Store, open_page: Callable[..., AppTest]) -> None:
+    app = open_page("launch", methods=["ugs", "random"], seeds="x", hidden="wide", p_graph="2")
+    assert not app.exception
+    (error,) = app.error
+    head, *listed = [line for line in error.value.split("\n") if line]
+    assert head == "**3 things to put right**"
+    assert ["'x' is no seed" in listed[0], "hidden cannot" in listed[1], "p_graph cannot" in listed[2]] == [True] * 3
+    assert app.button(key="start").disabled
+
+
 def test_seeds_are_read_in_order_and_once() -> None:
     assert read_seeds("3, 1,3 , 0") == (3, 1, 0)
     with pytest.raises(ConfigError, match="No seed is given"):

@@ -13,6 +13,7 @@ from analysis.measures.cache import shared_cache
 from app.views import measurements
 from app.widgets import computing, measured_trend
 from app.widgets.measured_table import HEADLINE, SLOW
+from glt.formats import MISSING
 from glt.store import Run
 
 MakeRun = Callable[..., Run]
@@ -31,6 +32,19 @@ def test_what_the_paper_prints_under_the_other_name_is_shown_too(make_run: MakeR
     read = measurements.as_read(table, ["average_clustering"], printed, swapped, "cora")
     assert read["Measure"].tolist() == ["Average clustering", ":gray[in the paper]", ":gray[printed under Cora]"]
     assert read["Original"].tolist() == ["0.24067", ":gray[0.24067]", ":gray[0.14147]"]
+
+
+def test_the_papers_values_stand_beside_rounds_it_measured_alone(make_run: MakeRun) -> None:
+    runs = [make_run("ugs", rounds=14), make_run("ugs", rounds=14, model="gin"), make_run("random", rounds=14)]
+    table = measurement_table(runs, [At(round=13), At(round=3)], published=published.measurements("cora"))
+    read = measurements.as_read(table, ["average_clustering"], published.measurements("cora"))
+    beside = dict(zip(read.columns[1:], read.iloc[1, 1:], strict=True))
+    printed = {name for name, cell in beside.items() if "0." in cell}
+    assert printed == {"Original", *(name for name in beside if name.endswith("round 13") and "GIN" not in name)}
+    assert len(printed) == 3
+    assert table["average_clustering_published"].notna().tolist() == [
+        cell != f":gray[{MISSING}]" for cell in beside.values()
+    ]
 
 
 def test_the_headline_stands_first_and_the_rest_is_folded_away(make_run: MakeRun, open_page: OpenPage) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +14,7 @@ from app.widgets import exhibiting
 from glt.presets import resolve
 from glt.reproduction import Plan, in_order
 from glt.store import Run, Store
+from glt.store.liveness import identity
 from glt.store.paths import EXAMPLES
 
 OpenPage = Callable[..., AppTest]
@@ -83,7 +86,7 @@ def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, m
         started.append((plan, store))
         return [Begun()]
 
-    monkeypatch.setattr("app.widgets.exhibiting.start", start)
+    monkeypatch.setattr("app.widgets.needing.start", start)
     app = open_page("paper", experiment="teaser", seeds="0-1")
     app.button(key="reproduce").click().run()
     assert not app.exception
@@ -107,3 +110,34 @@ def test_the_ablation_is_drawn_in_panels(official: Run, store: Store, draw_seed:
     picture = EXHIBITS.get("ablation").pictures[0]
     figure = exhibiting._figure((), picture, False, False, runs)
     assert any("p_graph" in str(note.text) or "5 %" in str(note.text) for note in figure.layout.annotations)
+
+
+def test_one_press_starts_what_waits_too(store: Store, open_page: OpenPage) -> None:
+    app = open_page("paper", experiment="random-tickets", seeds="0-1")
+    assert not app.exception
+    assert app.button(key="reproduce").label == "Start 4 runs"
+    waits = "Random ticket, draw 0, Random ticket, draw 1, Random ticket, draw 2: waits for UGS"
+    assert waits in texts(app)
+    app = open_page("paper", experiment="graphcl", seeds="0")
+    assert app.button(key="reproduce").label == "Start 2 runs and 1 pre-training"
+    assert "UGS, pre-trained start: waits for the pre-training" in texts(app)
+
+
+def test_an_arm_says_what_it_waits_for(store: Store, open_page: OpenPage, draw_seed: Callable[..., None]) -> None:
+    tickets = next(experiment for experiment in in_order() if experiment.name == "random-tickets")
+    source = store.create(resolve({"method": "ugs", "rounds": 16}, "official"))
+    ticket = store.create(resolve({"method": "reinit", "rounds": 16, "masks_of": source.name}, "official"))
+    for run, rounds in ((source, 2), (ticket, -1)):
+        draw_seed(run.seed(0), rounds, "running")
+        at_work(run)
+    app = open_page("paper", experiment=tickets.name, seeds="0")
+    assert not app.exception
+    assert "waits for UGS" in "\n".join(each.value for each in app.markdown)
+    assert app.button(key="reproduce").label == "Start 2 runs"
+
+
+def at_work(run: Run) -> None:
+    """Let a seed be this process's work."""
+    pid, started = identity()
+    status = run.seed(0).status().model_copy(update={"state": "running", "pid": pid, "process_started": started})
+    run.seed(0).write_status(status.model_copy(update={"host": socket.gethostname(), "heartbeat": time.time()}))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import networkx as nx
 import pandas as pd
+import pytest
 import scipy.sparse
 
-from app.widgets import commands, costing, downloads, timing
+from app.widgets import commands, computing, costing, downloads, ticket_cards, timing
+from glt import formats
 from glt.cost.counterfactuals import counterfactuals
 from glt.data import load_graph
 from glt.presets import resolve
-from glt.store import bundled_examples
+from glt.store import Store, bundled_examples
+from glt.store.compact import pack_run
 from glt.training.shapes import full_masks
 from tests.app.conftest import MakeRun, OpenPage
 
@@ -42,17 +46,83 @@ def test_a_run_gives_its_graph_in_every_format(make_run: MakeRun) -> None:
 
 def test_a_ticket_that_cannot_be_made_is_a_sentence() -> None:
     example = next(iter(bundled_examples()))
-    made = downloads.ticket_file(example, 1, example.first_seed().seed)
-    assert isinstance(made, str)
-    assert "is an example, which leaves weights out" in made
+    making = downloads.ticket_file(example, 1, example.first_seed().seed)
+    making.wait()
+    assert "is an example, which leaves weights out" in making.failure
+    assert making.made == b""
+
+
+def test_a_ticket_file_is_made_in_a_process_of_its_own(make_run: MakeRun) -> None:
+    # The masks that are drawn are not those of the network the settings describe, which is noticed.
+    making = downloads.ticket_file(make_run(), 2, 0)
+    making.wait()
+    assert making.failure.count("\n") == 0
+    assert making.failure != ""
 
 
 def test_a_command_that_fails_answers_with_its_complaint(make_run: MakeRun) -> None:
     run = make_run()
     arguments = commands.line("cost", run, 9, 0, "--json")
-    assert "holds no round 9" in commands.answer(arguments, "count", 60)["error"]
-    assert "took longer than" in commands.answer(arguments, "count", 0)["error"]
+    failing = commands.begin(arguments)()
+    failing.wait()
+    assert "holds no round 9" in failing.answer()["error"]
     assert commands.shown(arguments) == f"python -m glt cost {run.path} --round 9 --seed 0 --json"
+
+
+def test_a_failed_audit_still_has_its_report() -> None:
+    code = "import sys; print('{\"passed\": false}'); print('0.5', file=sys.stderr); sys.exit(1)"
+    computation = computing.Computation(["timeit", "-n", "1", "-r", "1", code])
+    computation.wait()
+    assert computation.answer() == {"passed": False}
+    assert computation.share == 0.5
+
+
+def test_progress_goes_by_the_clock_until_shares_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    computation = computing.Computation(["timeit", "-n", "1", "-r", "1", "pass"])
+    computation.wait()
+    monkeypatch.setattr(computing.time, "monotonic", lambda: 1030.0)
+    computation._begun, computation._ended = 1000.0, 0.0
+    assert computation.progress(60) == (0.5, 30.0)
+    assert computation.progress(10) == (computing.MOST_BY_CLOCK, 0.0)
+    computation.share, computation._told = 0.25, 1020.0
+    assert computation.progress(60) == (0.25, 30.0)
+
+
+def test_cards_are_of_the_seed_in_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run()
+    app = open_page("tickets", seed="1")
+    assert not app.exception
+    assert app.query_params["seed"] in ("1", ["1"])
+    labels = [button.label for button in app.button]
+    number = next(badge for badge in (each.value for each in app.markdown) if "round" in badge)
+    assert any(label.startswith("Audit round") and label.endswith("of seed 1") for label in labels), (labels, number)
+    assert any("--seed 1" in each.value for each in app.code)
+    size = formats.file_size(run.seed(1).bytes_on_disk(0))
+    assert any(f"the dense round {size} (seed 1)" in each.value for each in app.caption)
+
+
+def test_weights_are_those_of_the_users_own_run_where_an_example_is_shown(
+    store: Store, make_run: MakeRun, tmp_path: Path
+) -> None:
+    own = make_run(states=("done",))
+    example = pack_run(own, tmp_path / "examples")
+    assert ticket_cards.holder(example, 2, 0).path == own.path
+    assert ticket_cards.holder(example, 99, 0) is example
+    assert ticket_cards.holder(example, 2, 1) is example
+    assert ticket_cards.holder(own, 2, 0) is own
+
+
+def test_a_run_without_the_chosen_seed_says_which_it_takes(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run(states=("done", "done"))
+    make_run("random", states=("done",))
+    app = open_page("tickets", seed="1")
+    assert not app.exception
+    assert sum("no seed 1 with that round" in each.value for each in app.caption) == 1
+
+
+def test_a_card_says_how_sure_its_difference_is() -> None:
+    assert ticket_cards.compared({"p_value": 0.0312, "seeds": 5}) == "Paired t-test over 5 seeds: p = 0.031"
+    assert ticket_cards.compared({"p_value": float("nan"), "seeds": 1}) == "1 seed: no paired test"
 
 
 def test_macs_are_split_and_held_against_the_dense_network() -> None:
@@ -70,3 +140,10 @@ def test_a_measurement_is_read_as_people_do() -> None:
     assert table.to_dict("records") == [
         {"Execution": "Edges removed", "Median": "12 ms", "p10 to p90": "11 ms to 20 ms", "Memory": "29.9 MB"}
     ]
+
+
+@pytest.mark.parametrize(("load", "told"), [(1.5, ""), (7.6, "This machine is busy (8 at work on 2 cores)")])
+def test_a_busy_machine_is_said_before_it_is_measured(load: float, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing.psutil, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(timing.psutil, "cpu_count", lambda: 2)
+    assert timing.busy_words().split(":")[0] == told

@@ -16,6 +16,7 @@ from glt.data import load_graph
 from glt.presets import resolve
 from glt.store import Run, SeedRun, Store, bundled_examples
 from glt.training.shapes import full_masks
+from glt.zips import zip_bytes
 from tests.conftest import made_up
 
 
@@ -63,6 +64,23 @@ def test_import_of_another_file_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert "is no ticket file" in captured.err
+
+
+def test_import_writes_the_sparse_graph(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "ticket.zip"
+    assert main(["export", run.name, "--round", "1", "--out", str(file)]) == 0
+    assert main(["import", str(file), "--graph", str(tmp_path / "g.npz")]) == 0
+    assert scipy.sparse.load_npz(tmp_path / "g.npz").nnz == run.seed(3).masks(1).edges.kept
+    assert main(["import", str(file), "--graph", str(tmp_path / "g.pkl")]) == 2
+    assert "says no format" in capsys.readouterr().err
+
+
+def test_import_refuses_what_would_unpack_to_too_much(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.zip").write_bytes(zip_bytes({"ticket.json": b"{}", "tensors.safetensors": bytes(2_000_000)}))
+    assert main(["import", str(tmp_path / "t.zip"), "--most-mb", "1"]) == 1
+    assert "would unpack to 2.00 MB, more than 1.00 MB" in capsys.readouterr().err
 
 
 def test_an_example_gives_its_graph_in_every_format(tmp_path: Path) -> None:

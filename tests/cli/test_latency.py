@@ -23,6 +23,11 @@ def test_latency_prints_one_json_document(run, capfd: pytest.CaptureFixture[str]
     assert (document["repeats"], document["warm_up"], document["threads"]) == (2, 0, 1)
 
 
+def test_latency_tells_how_far_it_is(run, capfd: pytest.CaptureFixture[str]) -> None:  # noqa: ANN001
+    assert main(["latency", run.name, "--round", "1", "--repeats", "3", "--warm-up", "1", "--json", "--progress"]) == 0
+    assert [float(line) for line in capfd.readouterr().err.split()] == [0.25, 0.5, 0.75, 1.0]
+
+
 def test_an_example_cannot_be_measured(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     example = next(iter(bundled_examples()))
     assert main(["latency", str(example.path), "--round", "1"]) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Callable
 
 import pytest
@@ -83,11 +84,21 @@ def test_arms_that_read_another_run_come_after_it(glt: Glt, store: Store, fake_e
     assert all(run.seed(0).is_complete() for run in store.runs())
 
 
-def test_detached_it_starts_what_waits_for_nothing(glt: Glt, store: Store) -> None:
+def test_detached_it_starts_everything_and_what_reads_another_run_waits(
+    glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch
+) -> None:
+    fake_engine.setenv("FAKE_EPOCH", "0")
     begun = glt("reproduce", "random-tickets", "--no-examples", "--seeds", "0", "--detach")
     assert begun.returncode == 0, begun.stderr
-    assert [run.config.method for run in store.runs()] == ["ugs"]
-    assert "the same command goes on with: Random ticket, draw 0" in begun.stdout
+    assert sorted(run.config.method for run in store.runs()) == ["reinit", "reinit", "reinit", "ugs"]
+    assert begun.stdout.count("it waits for") >= 1
+    deadline = time.monotonic() + 120
+    while not all(run.seed(0).status().state == "done" for run in store.runs()):
+        states = {run.name: run.seed(0).status() for run in store.runs()}
+        assert time.monotonic() < deadline, states
+        assert all(status.state != "failed" for status in states.values()), states
+        time.sleep(0.2)
+    assert all(run.seed(0).is_complete() for run in store.runs())
 
 
 def test_a_pre_training_comes_before_what_starts_from_it(

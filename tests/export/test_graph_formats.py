@@ -12,7 +12,8 @@ import pytest
 import scipy.sparse
 
 from glt.data import Graph
-from glt.export.graph_formats import adjacency, edge_list, graphml
+from glt.errors import DataError
+from glt.export.graph_formats import adjacency, edge_list, graphml, read_adjacency
 from glt.export.sparse_graph import SparseGraph
 from glt.masks import EdgeMask
 
@@ -76,3 +77,20 @@ def test_nodes_and_classes_without_names_have_numbers(small_graph: Graph) -> Non
     sparse = SparseGraph.under(small_graph, DIRECTED, "t")
     assert list(sparse.node_ids) == list("012345")
     assert sparse.classes() == list("010122")
+
+
+@pytest.mark.parametrize("mask", [DIRECTED, UNDIRECTED])
+def test_a_matrix_is_read_back_as_the_graph_and_the_mask(graph: Graph, mask: EdgeMask) -> None:
+    sparse = SparseGraph.under(graph, mask, "t")
+    read = read_adjacency(adjacency(sparse), "t", mask.kind == "directed", graph.class_names)
+    assert {tuple(edge) for edge in read.edges.T.tolist()} == {tuple(edge) for edge in sparse.edges.T.tolist()}
+    assert (list(read.node_ids), read.classes()) == (list(NAMES), sparse.classes())
+    found = read.mask(graph)
+    assert (found.kind, found.keep.tolist()) == (mask.kind, mask.keep.tolist())
+
+
+def test_a_graph_that_is_no_part_of_another_has_no_mask_there(graph: Graph) -> None:
+    sparse = SparseGraph.under(graph, DIRECTED, "t")
+    fewer = replace(graph, edges=graph.edges[:, 1:])
+    with pytest.raises(DataError, match="is not a part of small"):
+        sparse.mask(fewer)

@@ -185,10 +185,17 @@ def test_a_method_that_is_not_there_is_said_in_words() -> None:
 def test_starting_starts_the_missing_seeds(store: Store, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
     draw(3)
     asked = []
-    monkeypatch.setattr("glt.reproduction.starting.start_all", lambda *given: asked.append(given) or [])
+    monkeypatch.setattr("glt.reproduction.starting.start_all", lambda *given, **_: asked.append(given) or [])
     start(make_plan(ONE, CORA, [0, 1], store.runs()), store)
     ((where, configs, seeds),) = asked
     assert (where, [config.method for config in configs], seeds) == (store, ["ugs"], (0, 1))
+
+
+def test_starting_begins_with_what_others_wait_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr("glt.reproduction.starting.start_all", lambda *given, **_: asked.append(given) or [])
+    start(make_plan(EXPERIMENTS.get("random-tickets"), CORA, [0], []), store)
+    assert [[config.method for config in configs] for _, configs, _ in asked] == [["ugs"], ["reinit"] * 3]
 
 
 def test_the_command_says_what_the_button_does() -> None:

@@ -189,3 +189,29 @@ def test_no_entry_that_was_cut_shares_a_step_with_one_that_stayed(cut: int) -> N
     steps = quantised_ranks(scores, kept).astype(int)
     assert steps[~kept].max(initial=-1) < steps[kept].min(initial=256)
     assert np.abs(steps[np.lexsort((kept, scores))] - np.arange(10_000) * 256 // 10_000).max() <= 1
+
+
+def test_edges_are_read_without_the_weights(example: Run, run: Run) -> None:
+    packed, whole = example.seed(3), run.seed(3)
+    for number in range(whole.whole_rounds()):
+        for one in (packed, whole):
+            mask = one.edge_mask(number)
+            assert mask.kind == whole.masks(number).edges.kind
+            assert np.array_equal(mask.keep, whole.masks(number).edges.keep)
+    assert "_compact" not in vars(packed)
+    for one in (packed, whole):
+        with pytest.raises(StoreError, match="holds no round 99"):
+            one.edge_mask(99)
+
+
+def test_edges_stay_readable_where_weights_are_damaged(example: Run) -> None:
+    path = example.seed(0).path / "masks.npz"
+    edges = example.seed(0).edge_mask(1).keep
+    with zipfile.ZipFile(path) as archive:
+        member = next(each for each in archive.infolist() if each.filename.startswith("weights"))
+        content = bytearray(path.read_bytes())
+    content[member.header_offset + 60 + len(member.filename)] ^= 255
+    path.write_bytes(bytes(content))
+    with pytest.raises(StoreError, match="is damaged"):
+        Run.open(example.path).seed(0).masks(1)
+    assert np.array_equal(Run.open(example.path).seed(0).edge_mask(1).keep, edges)

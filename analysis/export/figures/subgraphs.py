@@ -75,7 +75,7 @@ def _panels(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> list[P
     for run in runs:
         seed_run = run.existing_seed(choices.seed)
         number = seed_run.whole_rounds() - 1 if choices.round is None else choices.round
-        mask = seed_run.masks(number).edges
+        mask = seed_run.edge_mask(number)
         panels.append(make_panel(graph, part, mask, f"{labels[run.name]}, round {number}"))
     return panels
 

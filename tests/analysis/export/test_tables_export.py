@@ -67,8 +67,8 @@ def test_escape_leaves_plain_words_alone() -> None:
 
 
 def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
-    runs = [make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(0, 1))]
-    table = measurement_table(runs, At(round=1), published=published.measurements("cora"))
+    runs = [make_run("ugs", seeds=(0, 1), rounds=3), make_run("random", seeds=(0, 1), rounds=3)]
+    table = measurement_table(runs, At(round=3), published=published.measurements("cora"))
     latex = measurements_latex(table, "cora")
     assert cells(latex, "Measurement") == ["Measurement", "Original", "UGS", "Random pruning"]
     clustering = cells(latex, "Average clustering")
@@ -78,8 +78,8 @@ def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
     assert cells(latex, "Mean node betweenness")[0].endswith(r"($\times 10^{-3}$)")
     assert cells(latex, r"\quad in the paper") == [r"\quad in the paper", "$0.2407$", "$0.1585$", "$0.1541$"]
     assert "the heading it swapped them with" in latex
-    assert "after round 1: mean and 95\\% $t$ interval over 2 seeds" in latex
-    assert cells(latex, "Graph sparsity")[1:3] == ["$0.0$", "$20.0$"]
+    assert "after round 3: mean and 95\\% $t$ interval over 2 seeds" in latex
+    assert cells(latex, "Graph sparsity")[1:3] == ["$0.0$", "$48.8$"]
 
 
 def test_the_closest_to_the_original_is_bold(make_run: Callable[..., Run]) -> None:

@@ -41,8 +41,10 @@ def test_rows_are_the_original_and_then_each_run_with_mean_and_spread(make_run: 
 
 
 def test_the_papers_values_stand_beside_ours(make_run: Callable[..., Run]) -> None:
-    table = measurement_table([make_run("ugs")], At(round=1), published=published.measurements("cora"))
-    assert table["average_clustering_published"].tolist() == [0.24067, 0.15855]
+    # Three rounds of a fifth each leave 51.2 %, about what the paper's thirteen do.
+    ats = [At(round=3), At(round=1)]
+    table = measurement_table([make_run("ugs", rounds=3)], ats, published=published.measurements("cora"))
+    assert table["average_clustering_published"].fillna(-1).tolist() == [0.24067, 0.15855, -1]
     assert table["average_clustering"][0] == pytest.approx(0.24067, abs=5e-6)
     assert "reach_published" not in table
 

@@ -1,0 +1,190 @@
+"""Tickets from a file: checked in a process of its own, held against what it states, and every bad one told."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.widgets import guest_graph, importing
+from app.widgets.computing import Computation
+from app.widgets.imported import as_read, quantity, sparse_graph
+from glt.data import load_graph
+from glt.export.about import About
+from glt.export.archive import ticket_bytes
+from glt.export.ticket import Ticket, make_ticket
+from glt.masks import Masks
+from glt.presets import resolve
+from glt.store import SeedRun, Store
+from glt.training.shapes import full_masks
+from tests.app.conftest import MAIN, SECONDS
+from tests.conftest import made_up
+
+
+@pytest.fixture
+def ticket(store: Store) -> Ticket:
+    """A drawn round of a narrow GCN on Cora whose record is made from its masks."""
+    run = store.create(resolve({"hidden": 4, "rounds": 1}))
+    seed_run = run.seed(3)
+    with seed_run.lock():
+        _fill(seed_run)
+    return make_ticket(seed_run, 1)
+
+
+def _fill(seed_run: SeedRun) -> None:
+    generator = np.random.default_rng(0)
+    masks = full_masks(seed_run.config, load_graph("cora"))
+    shapes = {name: keep.shape for name, keep in masks.weights.keep.items()}
+    weights = {name: generator.normal(size=shape).astype("f4") for name, shape in shapes.items()}
+    seed_run.write_init(weights)
+    for number in range(2):
+        kept = {name: values * masks.weights.keep[name] for name, values in weights.items()}
+        seed_run.write_round(made_up(number, masks, seed_run), masks, kept)
+        edges = masks.edges.prune(generator.random(masks.edges.kept), 0.5)
+        masks = Masks(edges, masks.weights.prune(weights, 0.5))
+
+
+def ended(content: bytes) -> Computation:
+    computation = importing.checking(content)
+    folder = Path(computation._folder.name)  # type: ignore[union-attr]
+    computation.wait()
+    assert not folder.exists()
+    return computation
+
+
+def opened(computation: Computation, name: str = "mine.zip", **view: str) -> AppTest:
+    """Open the page with a file that was brought and checked before."""
+    from streamlit.util import calc_hash
+
+    app = AppTest.from_file(MAIN, default_timeout=SECONDS)
+    app._page_hash = calc_hash("tickets")
+    for key, value in {"view": "file", **view}.items():
+        app.query_params[key] = value
+    app.session_state[importing.BROUGHT], app.session_state[importing.NAME] = computation, name
+    return app.run()
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(each.value for each in [*app.markdown, *app.caption, *app.success, *app.warning, *app.error])
+
+
+def test_a_file_is_checked_shown_and_stands_beside_the_runs(ticket: Ticket) -> None:
+    computation = ended(ticket_bytes(ticket))
+    found = computation.answer()
+    assert found["passed"]
+    graph = sparse_graph(found, computation.made)
+    assert graph.edges.shape[1] == ticket.masks.edges.kept
+    assert np.array_equal(graph.mask(load_graph("cora")).keep, ticket.masks.edges.keep)
+    table = as_read(found)
+    assert table["In the file"].tolist()[1:3] == ["50.0 %", "50.0 %"]
+    app = opened(computation)
+    assert not app.exception
+    assert "mine.zip, made from" in texts(app)
+    (figure,) = app.get("plotly_chart")
+    ring = next(trace for trace in json.loads(figure.proto.spec)["data"] if trace.get("name") == "Ticket file")
+    assert ring["x"] == [50.0]
+    beside = app.table[1].value
+    assert beside["Graph sparsity"].tolist() == ["50.0 %", "50.0 %"]
+
+
+@pytest.mark.parametrize("view", ["subgraph", "measures"])
+def test_its_graph_is_seen_where_the_data_set_is_known(ticket: Ticket, view: str) -> None:
+    app = opened(ended(ticket_bytes(ticket)), of_file=view)
+    assert not app.exception
+    assert not app.error
+    if view == "measures":
+        read = app.table[1].value.set_index("Measure")
+        assert read.loc["Average clustering", "Original"] == "0.24067"
+        assert read.loc["Entries kept (directed)", "Ticket file"] == "50.0 %"
+
+
+def test_numbers_that_are_not_so_are_named(ticket: Ticket) -> None:
+    record = ticket.about.record.model_copy(update={"test": 0.99, "graph_sparsity": 0.9})
+    about = About.model_validate({**ticket.about.model_dump(), "record": record.model_dump()})
+    lying = Ticket(about, ticket.graph, ticket.masks, ticket.weights, ticket.theta0, ticket.outputs)
+    app = opened(ended(ticket_bytes(lying)))
+    assert "test score, graph sparsity" in app.warning[0].value
+    assert not app.success
+    disagreeing = app.table[0].value
+    assert disagreeing[disagreeing[""] == ":orange[differs]"]["Quantity"].tolist()[:2] == [
+        "Test score",
+        "Graph sparsity",
+    ]
+
+
+def test_other_outputs_are_a_failure(ticket: Ticket) -> None:
+    other = ticket.outputs + np.float32(1)
+    lying = Ticket(ticket.about, ticket.graph, ticket.masks, ticket.weights, ticket.theta0, other)
+    app = opened(ended(ticket_bytes(lying)))
+    assert "gives other outputs than the file states" in app.error[0].value
+
+
+def _zip(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+BAD = {
+    "no zip": (b"\x80\x04K\x01.", "mine.zip is no ticket file"),
+    "nothing": (b"", "mine.zip is no ticket file"),
+    "another zip": (_zip({"data.pkl": b"x"}), "mine.zip is no ticket file: it holds no"),
+    "not JSON": (_zip({"ticket.json": b"{", "tensors.safetensors": b""}), "mine.zip is damaged"),
+    "no such number": (
+        _zip({"ticket.json": b'{"format": "GLT Studio ticket", "a": NaN}', "tensors.safetensors": b""}),
+        "mine.zip is damaged",
+    ),
+    "too deep": (_zip({"ticket.json": b"[" * 100_000, "tensors.safetensors": b""}), "mine.zip is damaged"),
+    "too large": (_zip({"ticket.json": b"{}", "tensors.safetensors": bytes(1_100_000_000)}), "would unpack to 1.10 GB"),
+}
+
+
+@pytest.mark.parametrize("kind", list(BAD))
+def test_every_bad_file_is_one_sentence(kind: str, store: Store) -> None:
+    content, sentence = BAD[kind]
+    app = opened(ended(content))
+    assert not app.exception
+    (error,) = app.error
+    assert sentence in error.value
+    assert "/glt-import" not in error.value
+    assert "\n" not in error.value
+
+
+def test_an_unknown_data_set_is_said(store: Store, ticket: Ticket) -> None:
+    app = opened(_with_dataset(ended(ticket_bytes(ticket)), "their-own"), of_file="subgraph")
+    assert not app.exception
+    assert "their-own is no data set of this version" in texts(app)
+
+
+def _with_dataset(computation: Computation, name: str) -> Computation:
+    found = computation.answer()
+    found["config"]["dataset"] = found["dataset"] = name
+    computation._printed = json.dumps(found)
+    return computation
+
+
+def test_words_for_quantities() -> None:
+    assert quantity("macs.sparse_features") == "MACs, sparse features"
+    assert guest_graph.as_read({"reach": 0.5}, {"reach": 0.25})["Change"].tolist() == ["\N{MINUS SIGN}50.0 %"]
+
+
+def test_a_file_is_brought_checked_and_closed(ticket: Ticket) -> None:
+    app = AppTest.from_file(MAIN, default_timeout=SECONDS)
+    from streamlit.util import calc_hash
+
+    app._page_hash = calc_hash("tickets")
+    app.query_params["view"] = "file"
+    app.run()
+    app.file_uploader(key=importing.UPLOADER).set_value(("mine.zip", ticket_bytes(ticket), "application/zip")).run()
+    app.session_state[importing.BROUGHT].wait()
+    app.run()
+    assert "mine.zip, made from" in texts(app)
+    app.button(key="close-imported").click().run()
+    assert "made from" not in texts(app)
