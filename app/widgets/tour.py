@@ -112,7 +112,7 @@ def _entry() -> None:
     """Show the way to start the tour, in the bar at the top."""
     if _examples():
         with st.container(key="tour-entry", width="content"):
-            links.link(STEPS[0].page, "Tour", **_view(STEPS[0], 1))
+            links.link(STEPS[0].page, "Tour", None, **_view(STEPS[0], 1))
 
 
 def _examples() -> tuple[Run, ...]:

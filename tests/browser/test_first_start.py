@@ -11,7 +11,6 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import serving
 
-
 FOCUSED = """text => document.activeElement.matches("button") && document.activeElement.innerText.includes(text)"""
 
 
