@@ -30,6 +30,8 @@ def main() -> None:
     # Every page keeps an address of its own: a default page would answer only to the bare one.
     bare = st.Page(lambda: links.go(FIRST), title="GLT Studio", url_path="start", default=True, visibility="hidden")
     chosen = st.navigation([bare, *pages.values()], position="top")
+    if chosen is not bare:
+        st.set_page_config(page_title=f"{chosen.title} · GLT Studio")
     address.enter(chosen.url_path)
     if chosen is not bare:
         tour.show(chosen.url_path)

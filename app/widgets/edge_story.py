@@ -12,7 +12,7 @@ from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure,
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
 from analysis.subgraphs.subgraph import class_names
-from app.widgets import controls, cutting, look, reading
+from app.widgets import chart, controls, cutting, look, reading
 from app.widgets.frame import plain
 from app.widgets.sampling import find_node, node_name
 from glt import formats
@@ -115,7 +115,8 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
             method=place.run.config.method,
             dark=look.is_dark(),
         )
-        st.plotly_chart(figure, key="scores", theme=None, config={"displaylogo": False}, alt="Score over the rounds")
+        title = f"{'Rank' if ranks else 'Score'} of both directions of the edge over the rounds"
+        chart.show(figure, "scores", title, numbers=True)
         st.caption(_legend(decided, ranks, rough))
 
 

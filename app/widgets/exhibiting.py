@@ -15,7 +15,7 @@ from analysis.reproduction import Claim, Comparison, Kind, Picture, Verdict
 from analysis.reproduction.comparison import bounds_words
 from analysis.subgraphs import make_panel, original_panel, panels_html
 from analysis.tables import caption
-from app.widgets import controls, frame, links, look, reading, sampling
+from app.widgets import chart, controls, frame, links, look, reading, sampling
 from app.widgets.judging import Judged
 from app.widgets.look import BadgeColor
 from app.widgets.opened import Opened
@@ -97,9 +97,7 @@ def _pictures(judged: Judged) -> None:
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
     figure = _figure(tuple(reading.stamp(run) for run in runs), picture, look.is_dark(), printed, runs)
-    st.plotly_chart(
-        figure, key=f"paper-{picture.x}", theme=None, config={"displaylogo": False}, alt=f"Ours as in {picture.place}"
-    )
+    chart.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}", numbers=True)
     st.caption(f"As {picture.place}. {caption(reading.rounds_of(runs), paper=printed)}")
 
 
