@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from analysis import names, palette
+from analysis import names
 from analysis.shared_graph import training_part
 from analysis.subgraphs import SAMPLERS, Subgraph
 from app.widgets import controls, frame, look, panels, pickers, picking, sampling
@@ -84,8 +84,7 @@ def _panels(view: View) -> None:
     """Show the pictures, with the sample's centre pointed out until something is chosen in them."""
     part, centre = view.part, view.sample.sample.center
     html = panels.document(view.graph, part, view.runs, view.seed, view.number, look.is_dark(), HEIGHT, centre)
-    methods = ", ".join(palette.label(run.config.method) for run in view.runs)
-    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(view.graph.name)}: original and {methods}, side by side")
+    st.iframe(html, height=HEIGHT, alt=panels.alternative(view.graph, part, view.runs, view.seed, view.number))
     st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
 
 

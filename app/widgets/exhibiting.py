@@ -123,7 +123,7 @@ def _subgraphs(run: Run, number: int) -> None:
     title = f"{palette.label(run.config.method)}, round {number}"
     panel = make_panel(graph, part, reading.edge_mask(run, seed, number), title)
     html = panels_html([original_panel(graph, part), panel], look.is_dark(), HEIGHT)
-    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}: original and {title}, side by side")
+    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}, {title}. {' '.join(panel.caption)}")
     sparsity = formats.percent(run.seed(seed).rounds()[number].graph_sparsity, 2)
     st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}; a random walk's nodes.")
     links.link("subgraphs", "Choose another part", ":material/hub:", run=run.name, round=str(number))

@@ -143,6 +143,7 @@
       if (selected.length === 2) bar(context, network, selected);
     });
     network.on("afterDrawing", (context) => {
+      for (const node of data.marked) ring(context, network, node, 1.8);
       if (hovered !== null && !selected.includes(hovered)) ring(context, network, hovered, 1.5);
       for (const node of selected) ring(context, network, node, 3);
     });
