@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -56,6 +56,12 @@ def address(store: Store) -> Iterator[str]:
     """The address of a server over the store."""
     with serving(store.root) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def serve() -> Callable[..., AbstractContextManager[str]]:
+    """Return `serving`."""
+    return serving
 
 
 @contextmanager

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import serving
-
+Serve = Callable[..., AbstractContextManager[str]]
 FOCUSED = """text => document.activeElement.matches("button") && document.activeElement.innerText.includes(text)"""
 
 
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+def fresh(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[tuple[str, Path]]:
     """A server over an empty store for somebody who never started the app, and their state folder."""
     folder = tmp_path_factory.mktemp("first start")
-    with serving(folder / "store", {"XDG_STATE_HOME": str(folder / "state")}) as address:
+    with serve(folder / "store", {"XDG_STATE_HOME": str(folder / "state")}) as address:
         yield address, folder / "state"
 
 
