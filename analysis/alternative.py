@@ -71,12 +71,13 @@ def _is_ground(trace: Any) -> bool:
 
 def _series(figure: go.Figure, trace: Any) -> Series:
     x, y = (list(values) if values is not None else [] for values in (trace.x, trace.y))
-    titles = [_title(figure, axis, trace) for axis in ("x", "y")]
+    along, measured = _title(figure, "x", trace), _title(figure, "y", trace)
     # Categories stand on the vertical axis where bars lie across.
     if y and isinstance(y[0], str):
-        x, y, titles = y, x, titles[::-1]
+        x, y, along, measured = y, x, measured, along
     known = [(place, float(value)) for place, value in zip(x, y, strict=False) if _is_number(value)]
-    return Series(unescape(trace.name), *titles, tuple(place for place, _ in known), tuple(value for _, value in known))
+    places, numbers = tuple(place for place, _ in known), tuple(value for _, value in known)
+    return Series(unescape(trace.name), along, measured, places, numbers)
 
 
 def _title(figure: go.Figure, axis: str, trace: Any) -> str:

@@ -24,12 +24,11 @@ NAMELESS = """() => {
     .some((text) => text?.trim());
   const seen = (e) => e.getClientRects().length && getComputedStyle(e).visibility !== "hidden";
   const all = (what) => [...document.querySelectorAll(what)].filter((e) => !e.closest("[aria-hidden=true]"));
-  const chart = (e) => e.closest("[role=img]") ?? e.querySelector("[role=img]");
   return {
     images: all("img:not([alt])").length,
     frames: all("iframe").filter((e) => !e.title.trim()).length,
-    charts: all("[data-testid=stPlotlyChart]").map((e) => chart(e)?.getAttribute("aria-label") ?? "")
-      .filter((text) => !/\\d/.test(text)),
+    charts: all("[data-testid=stPlotlyChart]")
+      .filter((e) => e.role !== "figure" || !/\\d/.test(e.ariaLabel ?? "")).map((e) => e.outerHTML.slice(0, 200)),
     inputs: all("input:not([type=hidden]), select, textarea").filter((e) => !named(e)).map((e) => e.outerHTML),
     buttons: all("button, a[href], [role=slider]").filter((e) => seen(e) && !named(e) && !e.innerText.trim()
       && !e.querySelector("img[alt]:not([alt=''])")).map((e) => e.outerHTML),
