@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from app.widgets import address, links  # noqa: E402
+from app.widgets import address, links, tour  # noqa: E402
 
 STATIC = Path(__file__).resolve().parent / "static"
 PAGES = ("Launch", "Runs", "Curves", "Subgraphs", "Measurements", "Tickets", "Paper", "Export")
@@ -30,7 +30,11 @@ def main() -> None:
     # Every page keeps an address of its own: a default page would answer only to the bare one.
     bare = st.Page(lambda: links.go(FIRST), title="GLT Studio", url_path="start", default=True, visibility="hidden")
     chosen = st.navigation([bare, *pages.values()], position="top")
+    if chosen is not bare:
+        st.set_page_config(page_title=f"{chosen.title} · GLT Studio")
     address.enter(chosen.url_path)
+    if chosen is not bare:
+        tour.show(chosen.url_path)
     chosen.run()
     address.write()
 

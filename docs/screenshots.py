@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/screenshots: every page over the bundled examples, in light and in dark.
+"""Draw the pictures of docs/screenshots, which docs/tour.md shows: every page over the examples, in light and dark.
 
 `python docs/screenshots.py [WIDTH] [FOLDER]` needs Chromium; the width is 1440 unless another one is given.
 """
@@ -16,8 +16,10 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +27,9 @@ FOLDER = ROOT / "docs" / "screenshots"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 WIDTH = 1440
+SAVED_WIDTH = 1200
+COLORS = 256
+MOST_BYTES = 4_000_000
 SECONDS = 240
 
 # Page, the view that is drawn, and how high the window is.
@@ -50,6 +55,7 @@ def main(width: int, folder: Path) -> None:
         for theme in ("light", "dark"):
             draw(browser, address, theme, width, folder)
         browser.close()
+    check_size(folder)
 
 
 def draw(browser: Browser, address: str, theme: str, width: int, folder: Path) -> None:
@@ -66,8 +72,24 @@ def draw(browser: Browser, address: str, theme: str, width: int, folder: Path) -
         page.wait_for_timeout(2000)
         page.wait_for_function(SETTLED)
         suffix = "" if width == WIDTH else f"-{width}"
-        page.screenshot(path=folder / f"{name}-{theme}{suffix}.png")
+        save(page.screenshot(), folder / f"{name}-{theme}{suffix}.png")
     context.close()
+
+
+def save(picture: bytes, path: Path) -> None:
+    """Write a picture no wider than SAVED_WIDTH in COLORS colours: pictures of pages need no more, and stay small."""
+    with Image.open(BytesIO(picture)) as opened:
+        drawn = opened.convert("RGB")
+    if drawn.width > SAVED_WIDTH:
+        drawn = drawn.resize((SAVED_WIDTH, round(drawn.height * SAVED_WIDTH / drawn.width)), Image.Resampling.LANCZOS)
+    drawn.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def check_size(folder: Path) -> None:
+    """Stop with a sentence when the pictures together weigh more than a repository should carry."""
+    weight = sum(path.stat().st_size for path in folder.glob("*.png"))
+    if weight > MOST_BYTES:
+        sys.exit(f"The pictures in {folder} take {weight / 1e6:.1f} MB, more than {MOST_BYTES / 1e6:.0f} MB.")
 
 
 @contextmanager

@@ -28,13 +28,14 @@ def panels_html(
     height: int = DEFAULT_HEIGHT,
     selected: int | None = None,
     replay: Sequence[Sequence[Panel]] = (),
+    marked: Sequence[int] = (),
 ) -> str:
     """Return one document with the panels side by side, `height` pixels high; zoom, pan and selection are shared.
 
     All panels show the same subgraph (ValueError otherwise). `selected` is the index in the graph of a node to point
-    out. `replay` holds for each panel its rounds from the first to the one shown, and adds a button that plays them.
-    Every label is escaped, the scripts are inline, and the document's own policy forbids it to load or run anything
-    else.
+    out, `marked` are those of nodes to outline, such as a sample's. `replay` holds for each panel its rounds from the
+    first to the one shown, and adds a button that plays them. Every label is escaped, the scripts are inline, and the
+    document's own policy forbids it to load or run anything else.
     """
     _check_comparable([*panels, *chain.from_iterable(replay)])
     vis, script = _vis_network(), _text("panels.js")
@@ -56,7 +57,8 @@ def panels_html(
             any_fresh=any(panel.fresh.any() for panel in panels),
             rounds=max(map(len, replay), default=0),
             any_one_way=((states == FORWARD) | (states == BACKWARD)).any(),
-            data=_data(panels, dark, selected) | _replay_data(panels[0].subgraph, dark, replay),
+            any_marked=bool(len(marked)),
+            data=_data(panels, dark, selected, marked) | _replay_data(panels[0].subgraph, dark, replay),
         )
     )
 
@@ -70,7 +72,7 @@ def _check_comparable(panels: Sequence[Panel]) -> None:
             raise ValueError("panels that are compared must show the same nodes at the same places")
 
 
-def _data(panels: Sequence[Panel], dark: bool, selected: int | None) -> dict[str, Any]:
+def _data(panels: Sequence[Panel], dark: bool, selected: int | None, marked: Sequence[int]) -> dict[str, Any]:
     part = panels[0].subgraph
     place = None if selected is None else next(iter((part.nodes == selected).nonzero()[0].tolist()), None)
     return {
@@ -79,6 +81,7 @@ def _data(panels: Sequence[Panel], dark: bool, selected: int | None) -> dict[str
         "names": part.names,
         "indices": part.nodes.tolist(),
         "selected": place,
+        "marked": np.flatnonzero(np.isin(part.nodes, np.asarray(marked, dtype=np.int64))).tolist(),
         "captions": [panel.title for panel in panels],
         "panels": [network_data(panel, dark) for panel in panels],
     }

@@ -29,9 +29,10 @@ def sample_nodes(
 ) -> IntArray:
     """Return at most `size` node indices in ascending order; the same arguments always give the same nodes.
 
-    `kind` is one of SAMPLERS. Without `center` it starts at an end of a random edge (so rather at a hub), for a
-    class at one inside it. Walk and ego stay in the component of the center. `cut` [E] says which edges a round has
-    removed, for "changed"; `nodes` are those asked for, for "nodes", which keeps all of them even beyond `size`.
+    `kind` is one of SAMPLERS. Without `center` it starts at an end of a random edge (so rather at a hub) in a component
+    of `size` nodes where there is one, for a class at one inside it. Walk and ego stay in the component of the center.
+    `cut` [E] says which edges a round has removed, for "changed"; `nodes` are those asked for, for "nodes", which keeps
+    all of them even beyond `size`.
 
     Raises ConfigError for an unknown kind, a size below 1, a node or a class that the graph does not have, and for a
     kind that lacks what it chooses by.
@@ -49,7 +50,7 @@ def sample_nodes(
         size=size,
         draw=seed,
         generator=generator,
-        center=random_start(graph, generator, start_label) if center is None else center,
+        center=random_start(graph, generator, start_label, size) if center is None else center,
         label=label,
         cut=np.zeros(graph.num_edges, dtype=np.bool_) if cut is None else cut,
         nodes=np.unique(np.array(nodes, dtype=np.int64)),

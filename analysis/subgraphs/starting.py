@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from glt.data.graph import Graph
+from glt.masks import BoolArray
 
 
-def random_start(graph: Graph, generator: Generator, label: int | None) -> int:
-    """Return an end of a random edge (so rather a hub), inside a class when `label` names one."""
+def random_start(graph: Graph, generator: Generator, label: int | None, size: int = 1) -> int:
+    """Return an end of a random edge (so rather a hub), inside a class when `label` names one.
+
+    Without a class it lies in a component of at least `size` nodes, or in the largest where none has so many.
+    """
     ends = graph.edges.ravel()
     nodes = np.arange(graph.num_nodes)
     if label is not None:
         ends, nodes = ends[graph.labels[ends] == label], nodes[graph.labels == label]
-    return int(generator.choice(ends if ends.size else nodes))
+    start = int(generator.choice(ends if ends.size else nodes))
+    if label is not None or not ends.size:
+        return start
+    roomy = _has_room(graph, size)
+    return start if roomy[start] else int(generator.choice(ends[roomy[ends]]))
+
+
+def _has_room(graph: Graph, size: int) -> BoolArray:
+    """Return [N] which nodes lie in a component of at least `size` nodes, or in the largest where none has so many."""
+    ones = np.ones(graph.num_edges, dtype=np.int8)
+    matrix = csr_array((ones, (graph.edges[0], graph.edges[1])), shape=(graph.num_nodes, graph.num_nodes))
+    component = connected_components(matrix, directed=False)[1]
+    members = np.bincount(component)
+    return np.asarray(members[component] >= min(size, members.max()))

@@ -90,8 +90,9 @@ def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
         picture = _preview(what, runs, choices)
     with st.container(border=True, key="preview", horizontal_alignment="center"):
         width = int(choices.width * SCREEN_PIXELS_AN_INCH)
-        st.image(picture, width=width, alt=f"Preview of the figure, {choices.width:g} inches wide")
-    st.caption(_figure_caption(what, runs, choices))
+        told = _figure_caption(what, runs, choices)
+        st.image(picture, width=width, alt=f"Preview of the figure, {choices.width:g} inches wide. {told}")
+    st.caption(told)
     if missing := FIGURES.get(what).missing(runs):
         st.caption(f":material/info: {missing}")
     name = f"{runs[0].config.dataset}-{what}-{choices.venue}"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from analysis import names, palette
+from analysis import names
 from analysis.shared_graph import training_part
 from analysis.subgraphs import SAMPLERS, Subgraph
-from app.widgets import controls, frame, look, panels, pickers, sampling
+from app.widgets import controls, frame, look, panels, pickers, picking, sampling
 from app.widgets.edge_story import edge_story
 from app.widgets.losers import losers
 from app.widgets.opened import opened
@@ -62,9 +62,10 @@ def page() -> None:
             return
         view = _controls(found)
         pictures = st.container(key="pictures")
-        node = _below(view)
+        nodes = _below(view)
         with pictures:
-            _panels(view, node)
+            _panels(view)
+        picking.listen(view.graph, nodes)
 
 
 def _controls(found: list[Run]) -> View:
@@ -79,18 +80,16 @@ def _controls(found: list[Run]) -> View:
     return View(run, seed, number, beside, graph, sample)
 
 
-def _panels(view: View, node: int | None) -> None:
-    """Show the pictures, with the node that the section below is about pointed out, else the sample's centre."""
-    part = view.part
-    selected = view.sample.sample.center if node is None else node
-    html = panels.document(view.graph, part, view.runs, view.seed, view.number, look.is_dark(), HEIGHT, selected)
-    methods = ", ".join(palette.label(run.config.method) for run in view.runs)
-    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(view.graph.name)}: original and {methods}, side by side")
+def _panels(view: View) -> None:
+    """Show the pictures, with the sample's centre pointed out until something is chosen in them."""
+    part, centre = view.part, view.sample.sample.center
+    html = panels.document(view.graph, part, view.runs, view.seed, view.number, look.is_dark(), HEIGHT, centre)
+    st.iframe(html, height=HEIGHT, alt=panels.alternative(view.graph, part, view.runs, view.seed, view.number))
     st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
 
 
-def _below(view: View) -> int | None:
-    """Show one of the sections under the pictures and return the node that it is about, if a reader named one.
+def _below(view: View) -> tuple[int, ...]:
+    """Show one of the sections under the pictures and return the node or the ends of the edge that a reader chose.
 
     What cannot be shown is said here, so that the pictures stay.
     """
@@ -98,10 +97,10 @@ def _below(view: View) -> int | None:
         return _section(view)
     except StudioError as error:
         frame.failure(str(error))
-        return None
+        return ()
 
 
-def _section(view: View) -> int | None:
+def _section(view: View) -> tuple[int, ...]:
     section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
     if section == "why":
         return edge_story(view.run, view.seed, view.number, view.graph, view.part.nodes)
@@ -109,7 +108,7 @@ def _section(view: View) -> int | None:
         losers(view.run, view.seed, view.number, view.graph)
     else:
         whole_graph(view.run, view.seed, view.number, view.graph, view.part)
-    return None
+    return ()
 
 
 def _caption(view: View, record: RoundRecord) -> str:

@@ -8,7 +8,7 @@ from analysis import names, palette
 from analysis.curves import Degrees, degree_figure
 from analysis.measures import MeasuredGraph, random_twins
 from analysis.measures.degrees import degree_counts, degree_gini
-from app.widgets import look
+from app.widgets import chart, look
 from glt.masks import EdgeMask
 from glt.store import Run
 
@@ -25,7 +25,8 @@ def show(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: EdgeMask)
         ],
         look.is_dark(),
     )
-    st.plotly_chart(figure, key="degrees", theme=None, config={"displaylogo": False}, alt="Degree distributions")
+    title = f"Share of nodes with at least so many neighbours, round {number}"
+    chart.show(figure, "degrees", title, numbers=True)
     ginis = ", ".join(f"{degree_gini(graph):.3f}" for graph in (whole, pruned, twin))
     st.caption(
         f"{names.dataset(run.config.dataset)}, round {number}, seed {seed}: the share of nodes that have at least so "

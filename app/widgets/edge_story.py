@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure,
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
 from analysis.subgraphs.subgraph import class_names
-from app.widgets import controls, cutting, look, reading
+from app.widgets import chart, controls, cutting, look, picking, reading
 from app.widgets.frame import plain
 from app.widgets.sampling import find_node, node_name
 from glt import formats
@@ -22,6 +23,7 @@ from glt.store import Run
 
 SCALES = {"score": "Score", "rank": "Rank"}
 ABOUT_NODE = "A node by its number (or its own id). Empty: the node of the sample with most neighbours."
+COLUMNS: dict[str, Any] = {"Jaccard": st.column_config.NumberColumn(format="%.3f")}
 ROUGH = "Bundled examples keep ranks in 256 steps instead of scores."
 
 
@@ -50,38 +52,44 @@ class Place:
         return class_names(self.graph)[label] if label >= 0 else "unknown class"
 
 
-def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> int | None:
+def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> tuple[int, ...]:
     """Choose a node and one of its edges, and tell what became of it; `nodes` are those of the picture.
 
-    Returns the node when it was named, None when the page chose it.
+    Returns the node that was named, both ends of its edge when one is told about, or nothing.
     """
     start = int(nodes[degrees(graph)[nodes].argmax()])
     with st.container(key="edge-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         placeholder = node_name(graph, start)
         text = controls.text("at", "Node", width=150, placeholder=placeholder, help=ABOUT_NODE)
         named = find_node(graph, text) if text else None
+        about = () if named is None else (named,)
         place = Place(run, seed, number, graph, start if named is None else named)
         closeness = cutting.closeness_of(graph)
         table = edges_of(graph, closeness, place.node, cutting.fates_of(run, seed), place.mask)
         if table.empty:
             st.caption(f"Node {plain(place.name(place.node))} has no edge in the unpruned graph.")
-            return named
+            return about
         row = _pick_neighbour(place, table)
+        if row is None:
+            _edge_table(place, table)
+            return about
         decided = cutting.decisions(run, seed)
         rough = run.seed(seed).is_example
         ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
     _tell(place, row, decided, ranks, rough)
     _all_edges(place, table)
-    return named
+    return (*about, int(row["neighbour"])) if about else ()
 
 
-def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series:
+def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series | None:
+    """Choose one of the neighbours, or all of them (None)."""
     words = {
         str(row["neighbour"]): f"{place.name(row['neighbour'])} · {place.class_of(row['neighbour'])} · {_went(row)}"
         for row in table.to_dict("records")
     }
-    chosen = int(controls.select("to", "Its neighbour", words, width=420))
-    return table[table["neighbour"] == chosen].iloc[0]
+    words[picking.ALL] = f"all: its {len(table)} edges" if len(table) > 1 else "all: its one edge"
+    chosen = controls.select("to", "Its neighbour", words, width=420)
+    return None if chosen == picking.ALL else table[table["neighbour"] == int(chosen)].iloc[0]
 
 
 def _went(row: dict[str, int]) -> str:
@@ -115,7 +123,8 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
             method=place.run.config.method,
             dark=look.is_dark(),
         )
-        st.plotly_chart(figure, key="scores", theme=None, config={"displaylogo": False}, alt="Score over the rounds")
+        title = f"{'Rank' if ranks else 'Score'} of both directions of the edge over the rounds"
+        chart.show(figure, "scores", title, numbers=True)
         st.caption(_legend(decided, ranks, rough))
 
 
@@ -185,8 +194,12 @@ def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:
 
 def _all_edges(place: Place, table: pd.DataFrame) -> None:
     with st.expander(f"All {len(table)} edges of node {plain(place.name(place.node))}", icon=":material/table_rows:"):
-        percent = st.column_config.NumberColumn(format="%.3f")
-        st.dataframe(shown_edges(place, table), hide_index=True, key="edges", column_config={"Jaccard": percent})
+        _edge_table(place, table)
+
+
+def _edge_table(place: Place, table: pd.DataFrame) -> None:
+    about = f"The edges of node {place.name(place.node)}, those that went first on top"
+    st.dataframe(shown_edges(place, table), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
 
 
 def shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:

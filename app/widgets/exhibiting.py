@@ -15,7 +15,7 @@ from analysis.reproduction import Claim, Comparison, Kind, Picture, Verdict
 from analysis.reproduction.comparison import bounds_words
 from analysis.subgraphs import make_panel, original_panel, panels_html
 from analysis.tables import caption
-from app.widgets import controls, frame, links, look, needing, reading, sampling
+from app.widgets import chart, controls, frame, links, look, needing, reading, sampling
 from app.widgets.judging import Judged
 from app.widgets.look import BadgeColor
 from app.widgets.opened import Opened
@@ -92,9 +92,7 @@ def _pictures(judged: Judged) -> None:
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
     figure = _figure(tuple(reading.stamp(run) for run in runs), picture, look.is_dark(), printed, runs)
-    st.plotly_chart(
-        figure, key=f"paper-{picture.x}", theme=None, config={"displaylogo": False}, alt=f"Ours as in {picture.place}"
-    )
+    chart.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}", numbers=True)
     st.caption(f"As {picture.place}. {caption(reading.rounds_of(runs), paper=printed)}")
 
 
@@ -120,7 +118,7 @@ def _subgraphs(run: Run, number: int) -> None:
     title = f"{palette.label(run.config.method)}, round {number}"
     panel = make_panel(graph, part, reading.edge_mask(run, seed, number), title)
     html = panels_html([original_panel(graph, part), panel], look.is_dark(), HEIGHT)
-    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}: original and {title}, side by side")
+    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}, {title}. {' '.join(panel.caption)}")
     sparsity = formats.percent(run.seed(seed).rounds()[number].graph_sparsity, 2)
     st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}; a random walk's nodes.")
     links.link("subgraphs", "Choose another part", ":material/hub:", run=run.name, round=str(number))

@@ -15,11 +15,11 @@ def register(pages: Mapping[str, Any]) -> None:
     _PAGES.update(pages)
 
 
-def link(page: str, label: str, icon: str | None = None, **view: str) -> None:
+def link(page: str, label: str, icon: str | None = None, **view: str | list[str]) -> None:
     """Show a link to a page, opened on the view that `view` names."""
     st.page_link(_PAGES[page], label=label, icon=icon, query_params=view)
 
 
-def go(page: str, **view: str) -> NoReturn:
+def go(page: str, **view: str | list[str]) -> NoReturn:
     """Open a page on the view that `view` names."""
     st.switch_page(_PAGES[page], query_params=view)

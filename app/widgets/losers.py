@@ -12,7 +12,7 @@ from analysis import palette
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.cuts.losses import DRAWS, loss_table, sentences
 from analysis.subgraphs.subgraph import class_names
-from app.widgets import frame, look, reading
+from app.widgets import chart, frame, look, reading
 from glt.data import Graph
 from glt.store import Run
 
@@ -52,7 +52,7 @@ def _losses(content_hash: str, stamp: reading.Stamp, seed: int, number: int, _gr
 
 def _chart(title: str, key: str, figure: go.Figure) -> None:
     st.markdown(f"**{title}**")
-    st.plotly_chart(figure, key=f"loss-{key}", theme=None, config=CONFIG, alt=title)
+    chart.show(figure, f"loss-{key}", title, config=CONFIG)
 
 
 def numbers(table: pd.DataFrame) -> pd.DataFrame:

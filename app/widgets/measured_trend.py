@@ -14,7 +14,7 @@ from analysis.curves import trend_figure
 from analysis.curves.trend import TrendAxis
 from analysis.measures import in_order, wording
 from analysis.tables.caption import averaged_over
-from app.widgets import controls, look, measuring, reading
+from app.widgets import chart, controls, look, measuring, reading
 from glt.store import Run
 
 FIRST = "average_clustering"
@@ -43,7 +43,7 @@ def show(runs: list[Run], trend: Trend, null: bool) -> None:
     table = measuring.trend_of(runs, trend.name, null)
     figure = _figure(tuple(reading.stamp(run) for run in runs), trend, null, look.is_dark(), table)
     words = wording.label(trend.name)
-    st.plotly_chart(figure, key="trend", theme=None, config={"displaylogo": False}, alt=f"{words} over the rounds")
+    chart.show(figure, "trend", f"{words} over the rounds")
     st.caption(_caption(runs, trend, table))
     with st.expander("The numbers", icon=":material/table_rows:", key="trend-numbers"):
         st.dataframe(numbers(table, trend.name), hide_index=True, height=320)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis import palette
+from analysis import names, palette
 from analysis.shared_graph import shared_graph
 from analysis.subgraphs import Panel, Subgraph, make_panel, original_panel, panels_html
 from app.widgets import controls, pickers, reading
@@ -34,6 +34,15 @@ def _comparable(run: Run, other: Run, seed: int) -> bool:
     except ConfigError:
         return False
     return True
+
+
+def alternative(graph: Graph, part: Subgraph, runs: Sequence[Run], seed: int, number: int) -> str:
+    """Say what the pictures show, with the numbers under them."""
+    shown = [
+        _panel(graph.content_hash, reading.stamp(run), part, seed, _last(run, seed, number), graph, run) for run in runs
+    ]
+    told = [f"{panel.title}: {'; '.join(panel.caption)}." for panel in (original_panel(graph, part), *shown)]
+    return " ".join([f"{names.dataset(graph.name)}, the same nodes side by side.", *told])
 
 
 def document(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis.curves import pretraining_figure
-from app.widgets import frame, links, look, run_actions, seed_rows
+from app.widgets import chart, frame, links, look, run_actions, seed_rows
 from app.widgets.opened import opened
 from app.widgets.progress import RunProgress, SeedProgress
 from glt import formats
@@ -78,9 +78,7 @@ def _loss(run: Pretraining) -> None:
         return
     st.subheader("Training", anchor=False)
     figure = pretraining_figure(epochs, look.is_dark())
-    st.plotly_chart(
-        figure, key="loss", theme=None, config={"displaylogo": False}, alt="Loss of every epoch of each seed"
-    )
+    chart.show(figure, "loss", "Contrastive loss of every epoch of each seed", numbers=True)
     st.caption("Contrastive loss after every epoch; the first layer of a seed is that of its lowest loss, marked.")
 
 

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import plotly.graph_objects as go
-import streamlit as st
 
-from app.widgets import links
+from app.widgets import chart, links
 
 
-def show(figure: go.Figure, key: str, alt: str) -> None:
+def show(figure: go.Figure, key: str, title: str) -> None:
     """Show a figure whose marks have [run, round] as customdata."""
-    event = st.plotly_chart(
-        figure,
-        key=key,
-        theme=None,
-        on_select="rerun",
-        selection_mode="points",
-        config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
-        alt=alt,
-    )
+    config = {**chart.PLAIN, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
+    event = chart.show(figure, key, title, on_select="rerun", selection_mode="points", config=config)
     for point in event.selection.points:
         if point.get("customdata"):
             run, number = point["customdata"][:2]

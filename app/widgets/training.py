@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis import names
 from analysis.curves.training import training_figure
-from app.widgets import controls, frame, look
+from app.widgets import chart, controls, frame, look
 from glt.errors import StoreError
 from glt.store import Event, Run, SeedRun
 
@@ -72,9 +72,7 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
     shown: Sequence[Event] = [event for event in events if event.round == number]
     metric = names.metric(run.config.task)
     figure = training_figure(shown, metric, look.is_dark(), HEIGHT)
-    st.plotly_chart(
-        figure, key="training", theme=None, config={"displaylogo": False}, alt=f"Loss and {metric} of every epoch"
-    )
+    chart.show(figure, "training", f"Loss and {metric} of every epoch of round {number}", numbers=True)
     st.caption(f"Seed {seed}, round {number}: loss and {metric} after {_which(run)}.")
 
 

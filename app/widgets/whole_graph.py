@@ -23,17 +23,25 @@ def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) 
     """Show the whole graph after a round, with the sample marked."""
     dark = look.is_dark()
     if graph.num_edges <= MOST_EDGES:
-        st.iframe(_document(*_key(run, seed, number, graph), dark, run, graph), height=HEIGHT, alt=_title(run, number))
+        key = _key(run, seed, number, graph)
+        document = _document(*key, dark, part.nodes.tobytes(), run, graph, part.nodes)
+        st.iframe(document, height=HEIGHT, alt=_alt(run, seed, number, graph, part))
     else:
         picture = _picture(*_key(run, seed, number, graph), dark, part.nodes.tobytes(), run, graph, part.nodes)
-        st.image(picture, width="stretch", alt=f"{names.dataset(graph.name)}, {_title(run, number)}")
+        st.image(picture, width="stretch", alt=_alt(run, seed, number, graph, part))
     st.caption(_caption(run, seed, number, graph, part))
+
+
+def _alt(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> str:
+    panel = _panel(*_key(run, seed, number, graph), run, graph)
+    marked = f"{formats.count(part.nodes.size)} nodes of the sample are marked"
+    return f"{names.dataset(graph.name)}, {_title(run, number)}, seed {seed}. {panel.caption[1]}; {marked}"
 
 
 def _caption(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> str:
     panel = _panel(*_key(run, seed, number, graph), run, graph)
     large = graph.num_edges > MOST_EDGES
-    marked = f" The {formats.count(part.nodes.size)} nodes of the sample are large and outlined." if large else ""
+    marked = f" The {formats.count(part.nodes.size)} nodes of the sample are {'large and ' if large else ''}outlined."
     why = f" Above {formats.count(MOST_EDGES)} edges the picture does not move." if large else ""
     fresh = ", strong those of this round" if panel.fresh.any() else ""
     return f"{_title(run, number)}, seed {seed}. {panel.caption[1]}. Removed edges are orange{fresh}.{marked}{why}"
@@ -79,6 +87,14 @@ def _picture(
 
 @st.cache_data(max_entries=8, show_spinner="Drawing the whole graph")
 def _document(
-    content_hash: str, stamp: reading.Stamp, seed: int, number: int, dark: bool, _run: Run, _graph: Graph
+    content_hash: str,
+    stamp: reading.Stamp,
+    seed: int,
+    number: int,
+    dark: bool,
+    sample: bytes,
+    _run: Run,
+    _graph: Graph,
+    _nodes: IntArray,
 ) -> str:
-    return panels_html([_panel(content_hash, stamp, seed, number, _run, _graph)], dark, HEIGHT)
+    return panels_html([_panel(content_hash, stamp, seed, number, _run, _graph)], dark, HEIGHT, marked=_nodes.tolist())

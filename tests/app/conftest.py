@@ -14,6 +14,7 @@ from streamlit.util import calc_hash
 from app.widgets import opened
 from glt.presets import resolve
 from glt.store import Run, State, Store
+from glt.store.compact import pack_run
 
 MAIN = Path(__file__).parents[2] / "app" / "main.py"
 SECONDS = 180
@@ -26,6 +27,7 @@ MakeRun = Callable[..., Run]
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """An empty store that the app opens, and no examples beside it."""
     monkeypatch.setenv(opened.STORE_VARIABLE, str(tmp_path / "store"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "no examples")
     st.cache_data.clear()
     st.cache_resource.clear()
@@ -60,3 +62,13 @@ def open_page() -> OpenPage:
         return app.run()
 
     return open_page
+
+
+@pytest.fixture
+def example(make_run: MakeRun, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A bundled example beside an empty store."""
+    run = make_run("ugs")
+    packed = pack_run(run, tmp_path / "examples")
+    store.move_to_trash(run.path)
+    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
+    return packed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 from app.main import PAGES
 from app.widgets import frame, opened
 from glt.store import Run, Store
-from glt.store.compact import pack_run
 
 NAMES = [title.lower() for title in PAGES]
 
@@ -35,16 +33,6 @@ def test_a_page_of_an_empty_store_leads_to_launch(name: str, store: Store, open_
     app = open_page(name)
     assert not app.exception
     assert [link.label for link in app.get("page_link")] == ["Launch a run"]
-
-
-@pytest.fixture
-def example(make_run: Callable[..., Run], store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A bundled example beside an empty store."""
-    run = make_run("ugs")
-    packed = pack_run(run, tmp_path / "examples")
-    store.move_to_trash(run.path)
-    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
-    return packed
 
 
 def test_examples_fill_an_empty_store_and_are_marked(example: Run, open_page: Callable[..., AppTest]) -> None:

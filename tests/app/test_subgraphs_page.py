@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from analysis.subgraphs import sample_nodes
+from app.widgets import picking
 from app.widgets.sampling import find_nodes
 from glt.data import load_graph
 from glt.errors import ConfigError
@@ -21,6 +24,13 @@ def shown(app: AppTest) -> str:
     return " ".join([each.value for each in [*app.markdown, *app.caption]])
 
 
+def pointed_out(app: AppTest) -> list[int]:
+    """Return the nodes that the pictures are told to point out."""
+    (component,) = app.get("bidi_component")
+    nodes: list[int] = json.loads(component.proto.json)["nodes"]
+    return nodes
+
+
 def test_an_edge_named_in_the_address_is_told_about(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     cora = load_graph("cora")
@@ -30,10 +40,7 @@ def test_an_edge_named_in_the_address_is_told_about(make_run: MakeRun, open_page
     assert not app.error
     assert f"The message from {low} to {high} " in shown(app)
     assert f"The message from {high} to {low} " in shown(app)
-    (picture,) = app.get("iframe")
-    place = sample_nodes(cora).tolist()
-    pointed = place.index(cora.edges[0, 10]) if cora.edges[0, 10] in place else "null"
-    assert f'"selected": {pointed}' in picture.proto.srcdoc
+    assert pointed_out(app) == cora.edges[:, 10].tolist()
     assert app.query_params["at"] == low
     assert app.query_params["to"] == str(cora.edges[1, 10])
 
@@ -110,3 +117,42 @@ def test_named_nodes_are_split_by_commas_or_spaces() -> None:
         find_nodes(cora, f"{names[0]} x")
     with pytest.raises(ConfigError, match="at most 200"):
         find_nodes(cora, " ".join(["0"] * 201))
+
+
+def test_all_edges_of_a_node_are_a_list(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    cora = load_graph("cora")
+    name = cora.node_ids[0] if cora.node_ids else "0"
+    app = open_page("subgraphs", section="why", at=name, to="all", round="2")
+    assert not app.exception
+    assert pointed_out(app) == [0]
+    neighbours = int((cora.edges == 0).sum())
+    (table,) = app.dataframe
+    assert len(table.value) == neighbours
+    assert "The message from" not in shown(app)
+    assert app.query_params["to"] == "all"
+
+
+@pytest.mark.parametrize(
+    ("picked", "expected"),
+    [
+        ([5], {"section": "why", "at": "name of 5", "to": "all"}),
+        ([5, 9], {"section": "why", "at": "name of 5", "to": "9"}),
+        ([], {"at": "", "to": "all"}),
+        ([2708], {}),
+        ([-1], {}),
+        (["<b>"], {}),
+        ([True], {}),
+        ("5", {}),
+        (None, {}),
+    ],
+)
+def test_a_click_names_nodes_of_the_graph_only(
+    picked: Any, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state: dict[str, str] = {}
+    monkeypatch.setattr(st, "session_state", state)
+    monkeypatch.setattr(picking.address, "start", lambda name: None)
+    monkeypatch.setattr(picking, "node_name", lambda graph, node: f"name of {node}")
+    picking.choose(load_graph("cora"), picked)
+    assert state == expected

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -53,14 +54,27 @@ def store(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., Non
 @pytest.fixture(scope="module")
 def address(store: Store) -> Iterator[str]:
     """The address of a server over the store."""
+    with serving(store.root) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def serve() -> Callable[..., AbstractContextManager[str]]:
+    """Return `serving`."""
+    return serving
+
+
+@contextmanager
+def serving(store: Path, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Serve the app over a store for as long as the context lasts, and give its address."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.headless", "true"]
-    log = store.root.parent / "server.log"
+    log = store.parent / "server.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
             [*command, "--server.port", str(port), "--server.fileWatcherType", "none"],
             cwd=ROOT,
-            env={**os.environ, "GLT_STORE": str(store.root)},
+            env={**os.environ, "GLT_STORE": str(store), **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -6,7 +6,8 @@
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const animation = calm ? false : { duration: 350, easingFunction: "easeInOutQuad" };
   const STORED = "glt-studio-panels";
-  let selected = null;
+  // One node, or both ends of an edge.
+  let selected = [];
   let hovered = null;
   let moved = false;
 
@@ -49,6 +50,19 @@
   };
   const redraw = () => networks.forEach((network) => network.redraw());
 
+  const bar = (context, network, [one, other]) => {
+    const [a, b] = [network.getPosition(one), network.getPosition(other)];
+    context.save();
+    context.globalAlpha = 0.45;
+    context.lineCap = "round";
+    context.lineWidth = 8 / network.getScale();
+    context.strokeStyle = data.ink;
+    context.beginPath();
+    context.moveTo(a.x, a.y);
+    context.lineTo(b.x, b.y);
+    context.stroke();
+    context.restore();
+  };
   const ring = (context, network, node, width) => {
     const { x, y } = network.getPosition(node);
     const scale = network.getScale();
@@ -59,23 +73,44 @@
     context.stroke();
   };
 
+  const joins = ({ from, to }, [one, other]) => (from === one && to === other) || (from === other && to === one);
+  const fate = (edge) => (edge.removed ? "removed" : edge.arrows ? "kept one way" : "kept");
+  const describeEdge = () => {
+    const ends = selected.map((node) => data.names[node]).join(" to ");
+    const fates = data.panels.map(({ edges }) => edges.find((edge) => joins(edge, selected))).map((e) => (e ? fate(e) : ""));
+    const each = data.captions.map((caption, place) => `${caption}: ${fates[place]}`).slice(1);
+    byId("message").textContent = [`Edge ${ends}`, ...each].join(" · ");
+  };
   const describe = () => {
-    const told = selected === null ? [] : data.panels.map(({ nodes }) => nodes[selected].title.split("\n"));
+    if (selected.length === 2) return describeEdge();
+    const told = selected.length ? data.panels.map(({ nodes }) => nodes[selected[0]].title.split("\n")) : [];
     // With several pruned panels every one says what it left of the node's edges.
     const each = data.captions.map((caption, place) => `${caption}: ${told[place]?.at(-1)}`).slice(1);
     const parts = told.length > 2 ? [...told[0].slice(0, -1), ...each] : (told.at(-1) ?? []);
     byId("message").textContent = parts.join(" · ");
   };
-  const select = (node) => {
-    selected = node;
+  const select = (nodes) => {
+    selected = nodes;
     describe();
     redraw();
     remember();
   };
+  // The page tells more about what a reader chose; whatever else embeds this document may leave it unheard.
+  const choose = (nodes) => {
+    if (!nodes.length && !selected.length) return;
+    select(nodes);
+    const [at = null, to = null] = nodes.map((node) => data.indices[node]);
+    if (parent !== window) parent.postMessage({ kind: "glt-picked", at, to }, origin);
+  };
+  addEventListener("message", ({ source, origin: from, data: said }) => {
+    if (source !== parent || from !== origin || said?.kind !== "glt-point-out") return;
+    const nodes = said.nodes.map((index) => data.indices.indexOf(index));
+    if (said.nodes.length) select(nodes.includes(-1) ? [] : nodes);
+  });
 
   const find = (text) => {
     const wanted = text.trim().toLowerCase();
-    if (!wanted) return select(null);
+    if (!wanted) return choose([]);
     const names = data.names.map((name) => name.toLowerCase());
     const ways = [
       () => names.indexOf(wanted),
@@ -84,11 +119,11 @@
     ];
     const node = ways.reduce((found, way) => (found < 0 ? way() : found), -1);
     if (node < 0) {
-      select(null);
+      select([]);
       byId("message").textContent = `No node ${text.trim()} in this sample`;
       return;
     }
-    select(node);
+    choose([node]);
     moved = true;
     const scale = Math.max(networks[0].getScale(), 0.9);
     networks.forEach((network) => network.focus(node, { scale, animation }));
@@ -100,10 +135,17 @@
     network.on("resize", () => moved || fitAll());
     network.on("hoverNode", ({ node }) => { hovered = node; redraw(); });
     network.on("blurNode", () => { hovered = null; redraw(); });
-    network.on("click", ({ nodes }) => select(nodes.length ? nodes[0] : null));
+    network.on("click", ({ nodes, edges }) => {
+      const edge = nodes.length || !edges.length ? null : panels[networks.indexOf(network)].edges.get(edges[0]);
+      choose(edge && !edge.hidden ? [edge.from, edge.to].sort((a, b) => a - b) : nodes.slice(0, 1));
+    });
+    network.on("beforeDrawing", (context) => {
+      if (selected.length === 2) bar(context, network, selected);
+    });
     network.on("afterDrawing", (context) => {
-      if (hovered !== null && hovered !== selected) ring(context, network, hovered, 1.5);
-      if (selected !== null) ring(context, network, selected, 3);
+      for (const node of data.marked) ring(context, network, node, 1.8);
+      if (hovered !== null && !selected.includes(hovered)) ring(context, network, hovered, 1.5);
+      for (const node of selected) ring(context, network, node, 3);
     });
   }
 
@@ -185,5 +227,6 @@
     moved = true;
     networks.forEach((network) => network.moveTo({ ...kept.view, animation: false }));
   }
-  select(data.selected ?? kept.selected ?? null);
+  select(data.selected === null ? (kept.selected ?? []) : [data.selected]);
+  if (parent !== window) parent.postMessage({ kind: "glt-ready" }, origin);
 })();

@@ -215,3 +215,20 @@ def inked(page: Page, number: int) -> int:
       return data.filter((value, place) => place % 4 === 3 && value > 0).length;
     }"""
     return int(page.evaluate(script, number))
+
+
+def test_a_sample_is_marked_and_its_key_stands_only_then(two_triangles: Graph) -> None:
+    panel = original_panel(two_triangles, take(two_triangles, np.arange(1, 7)))
+    marked = panels_html([panel], marked=[2, 5, 0])
+    assert '"marked": [1, 4]' in marked, "places of the nodes that are shown"
+    assert "in the sample" in marked
+    assert "in the sample" not in panels_html([panel])
+
+
+@pytest.mark.browser
+def test_marks_are_drawn(page: Page, two_triangles: Graph) -> None:
+    panel = original_panel(two_triangles, take(two_triangles, np.arange(7)))
+    page.set_content(panels_html([panel]))
+    bare = inked(page, 0)
+    page.set_content(panels_html([panel], marked=range(7)))
+    assert inked(page, 0) > bare

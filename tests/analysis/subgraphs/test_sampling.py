@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from analysis.subgraphs import SAMPLERS, sample_nodes
 from analysis.subgraphs.communities import find_communities
@@ -115,3 +118,16 @@ def test_named_nodes_come_with_their_neighbours(two_triangles: Graph) -> None:
     assert sample_nodes(two_triangles, "nodes", nodes=[0, 6]).tolist() == [0, 1, 2, 6]
     assert sample_nodes(two_triangles, "nodes", size=1, nodes=[5, 0, 5]).tolist() == [0, 5]
     assert sample_nodes(two_triangles, "nodes", size=3, nodes=[3]).size == 3
+
+
+@pytest.mark.parametrize("kind", ["walk", "ego"])
+def test_nobody_lands_in_a_corner_without_room(kind: str, two_triangles: Graph) -> None:
+    """Many pairs of nodes beside one path of thirty: a sample of twenty always lies on the path."""
+    edges = np.array([(node, node + 1) for node in [*range(29), *range(30, 230, 2)]]).T
+    features, labels = csr_array((230, 1), dtype=np.float32), np.zeros(230, dtype=np.int64)
+    graph = replace(two_triangles, edges=edges, features=features, labels=labels)
+    for draw in range(8):
+        found = sample_nodes(graph, kind, size=20, seed=draw)
+        assert found.size == 20
+        assert found.max() < 30
+    assert sample_nodes(graph, kind, size=200, seed=0).size == 30, "the largest, where none holds so many"

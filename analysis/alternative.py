@@ -1,0 +1,128 @@
+"""What a figure shows for readers who do not see it: a sentence with its numbers, and a table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+MOST_SERIES = 8
+HEAT = {"type": "heatmap"}
+UNTITLED = {"Group", "Value"}
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The marks of one name: what they are counted along (`places`), and their `numbers`, both [n]."""
+
+    name: str
+    along: str
+    measured: str
+    places: tuple[Any, ...]
+    numbers: tuple[float, ...]
+
+
+def sentence(figure: go.Figure, title: str) -> str:
+    """Return the title and for each series where it begins and ends, and its lowest and highest value.
+
+    >>> sentence(go.Figure(go.Scatter(x=[0, 1, 2], y=[9, 3, 5], name="UGS")), "Accuracy")
+    'Accuracy. UGS: 3 values, from 9 at 0 to 5 at 2, lowest 3 at 1, highest 9 at 0.'
+    """
+    found = series_of(figure)
+    axes = {(one.measured, one.along) for one in found}
+    measured = [f"Values are {a}, at {b}." for a, b in axes if len(axes) == 1 and UNTITLED.isdisjoint((a, b))]
+    told = [_told(series) for series in found] + [_heat(trace) for trace in figure.select_traces(HEAT)]
+    more = len(told) - MOST_SERIES
+    return " ".join([f"{title}.", *measured, *told[:MOST_SERIES], *([f"And {more} more series."] if more > 0 else [])])
+
+
+def table(figure: go.Figure) -> pd.DataFrame:
+    """Return a row for each mark of each series, under the titles of the axes."""
+    parts = [
+        pd.DataFrame({"Series": one.name, one.along: list(map(str, one.places)), one.measured: one.numbers})
+        for one in series_of(figure)
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["Series"])
+
+
+def series_of(figure: go.Figure) -> list[Series]:
+    """Return the named lines, marks and bars of two values or more that a reader would take numbers from.
+
+    Pieces of one name on the same axes count as one; grounds and keys of the legend are left out.
+    """
+    found: dict[tuple[str, str, str], list[Series]] = {}
+    for trace in figure.data:
+        if trace.type in ("scatter", "bar") and trace.name and not _is_ground(trace):
+            one = _series(figure, trace)
+            found.setdefault((one.name, trace.xaxis or "x", trace.yaxis or "y"), []).append(one)
+    whole = [_joined(pieces) for pieces in found.values()]
+    return [one for one in whole if len(one.numbers) > 1]
+
+
+def _is_ground(trace: Any) -> bool:
+    is_filled = trace.type == "scatter" and trace.fill not in (None, "none")
+    return is_filled or (trace.type == "bar" and trace.hoverinfo == "skip")
+
+
+def _series(figure: go.Figure, trace: Any) -> Series:
+    x, y = (list(values) if values is not None else [] for values in (trace.x, trace.y))
+    along, measured = _title(figure, "x", trace), _title(figure, "y", trace)
+    # Categories stand on the vertical axis where bars lie across.
+    if y and isinstance(y[0], str):
+        x, y, along, measured = y, x, measured, along
+    known = [(place, float(value)) for place, value in zip(x, y, strict=False) if _is_number(value)]
+    places, numbers = tuple(place for place, _ in known), tuple(value for _, value in known)
+    return Series(unescape(trace.name), along, measured, places, numbers)
+
+
+def _title(figure: go.Figure, axis: str, trace: Any) -> str:
+    number = (trace[f"{axis}axis"] or axis)[1:]
+    titles = [figure.layout[f"{axis}axis{number}"].title.text]
+    # Panels one below the other carry the title that they share once.
+    titles += [one.title.text for one in (figure.select_xaxes() if axis == "x" else figure.select_yaxes())]
+    return unescape(next((title for title in titles if title), "Group" if axis == "y" else "Value"))
+
+
+def _is_number(value: Any) -> bool:
+    return value is not None and not isinstance(value, str) and bool(np.isfinite(value))
+
+
+def _joined(pieces: list[Series]) -> Series:
+    first = pieces[0]
+    places, numbers = (tuple(one for piece in pieces for one in getattr(piece, name)) for name in ("places", "numbers"))
+    return Series(first.name, first.along, first.measured, places, numbers)
+
+
+def _told(one: Series) -> str:
+    low, high = int(np.argmin(one.numbers)), int(np.argmax(one.numbers))
+    ends = f"from {_at(one, 0)} to {_at(one, -1)}, "
+    return f"{one.name}: {len(one.numbers)} values, {ends}lowest {_at(one, low)}, highest {_at(one, high)}."
+
+
+def _at(one: Series, place: int) -> str:
+    return f"{one.numbers[place]:.4g} at {_short(one.places[place])}"
+
+
+def _short(place: Any) -> str:
+    return f"{place:.4g}" if _is_number(place) else unescape(str(place))
+
+
+def _heat(trace: Any) -> str:
+    cells = list(_cells(trace))
+    if not cells:
+        return "No value."
+    (low, low_place), (high, high_place) = min(cells), max(cells)
+    what = unescape(trace.colorbar.title.text or "Value")
+    return f"{what}: {len(cells)} cells, lowest {low:.4g} at {low_place}, highest {high:.4g} at {high_place}."
+
+
+def _cells(trace: Any) -> Iterator[tuple[float, str]]:
+    for row, values in zip(trace.y, trace.z, strict=True):
+        for column, value in zip(trace.x, values, strict=True):
+            if _is_number(value):
+                yield float(value), unescape(f"{row}, {column}")

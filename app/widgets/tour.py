@@ -1,0 +1,139 @@
+"""The guided tour: a card at the top of five pages that says what to look at, with the bundled examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.widgets import address, controls, first_start, links, pickers
+from app.widgets.opened import opened
+from glt.errors import StoreError
+from glt.store import Run
+
+PARAMETER = "tour"
+_RUNNING = "tour: running"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One card: its page, what it says, and the view of the examples that it is about."""
+
+    page: str
+    title: str
+    text: str
+    view: Mapping[str, str]
+
+
+STEPS = (
+    Step(
+        "curves",
+        "What pruning costs",
+        "Each mark is one round of pruning: further right, more edges are gone. UGS and ADMM fall slowly below the "
+        "dashed line of the unpruned (dense) network; random pruning falls apart.",
+        {"x": "graph"},
+    ),
+    Step(
+        "subgraphs",
+        "Which edges went",
+        "The same nodes before and after nine rounds of UGS, and of random pruning beside it. Press Play to watch the "
+        "edges go; click one to read why it was cut.",
+        {"round": "9", "seed": "0", "section": "why"},
+    ),
+    Step(
+        "measurements",
+        "What the graph lost",
+        "How much clustering, reach and other measures of shape are left. A method that keeps more of a measure than "
+        "the random graphs of equal density chose its edges by more than chance.",
+        {"view": "table", "round": "9", "null": "1"},
+    ),
+    Step(
+        "tickets",
+        "A pruned network that is as good",
+        "A ticket is a round that still matches the dense network. Here half a point below it is allowed: see how far "
+        "each method then gets, and set the tolerance to 0 to see what is left.",
+        {"x": "graph", "tolerance": "0.5"},
+    ),
+    Step(
+        "export",
+        "Into your paper",
+        "The same figure at the width of a journal, as PDF, SVG or PNG, with its table as LaTeX and everything needed "
+        "to make it again. Next, start a run of your own.",
+        {"x": "all", "columns": "2"},
+    ),
+)
+
+
+def show(page: str) -> None:
+    """Show the card of a page while the tour runs, and the entry that starts it again.
+
+    It runs once the address names a step (`tour=3`), or when a first start opens the first page without asking for
+    anything. An address that names a step and nothing else leads to the view that the step is about.
+    """
+    named = controls.whole([st.query_params.get(PARAMETER, "")], 0)
+    if 1 <= named <= len(STEPS) and (page != STEPS[named - 1].page or len(st.query_params) == 1):
+        links.go(STEPS[named - 1].page, **_view(STEPS[named - 1], named))
+    place = next((place for place, step in enumerate(STEPS) if step.page == page), None)
+    if _runs(page, 1 <= named <= len(STEPS)) and place is not None:
+        _card(place)
+    else:
+        _entry()
+
+
+def _runs(page: str, is_named: bool) -> bool:
+    if is_named:
+        st.session_state[_RUNNING] = True
+    elif _RUNNING not in st.session_state:
+        plain_start = page == STEPS[0].page and not st.query_params
+        st.session_state[_RUNNING] = plain_start and first_start.is_first()
+    return bool(st.session_state[_RUNNING])
+
+
+def _card(place: int) -> None:
+    step = STEPS[place]
+    address.keep(PARAMETER, [str(place + 1)])
+    with st.container(key="tour", border=True, horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(width="stretch", gap=None):
+            st.markdown(f"**{step.title}** :gray[· tour, step {place + 1} of {len(STEPS)}]")
+            st.markdown(step.text)
+        is_last = place + 1 == len(STEPS)
+        word = "Launch a run" if is_last else f"Next: {STEPS[place + 1].page.capitalize()}"
+        ahead = st.button(word, key="tour-next", type="primary", icon=":material/arrow_forward:", icon_position="right")
+        st.button("End tour", key="tour-end", type="tertiary", on_click=end)
+    if ahead and is_last:
+        end()
+        links.go("launch")
+    if ahead:
+        links.go(STEPS[place + 1].page, **_view(STEPS[place + 1], place + 2))
+
+
+def _entry() -> None:
+    """Show the way to start the tour, in the bar at the top."""
+    if _examples():
+        with st.container(key="tour-entry", width="content"):
+            links.link(STEPS[0].page, "Tour", None, **_view(STEPS[0], 1))
+
+
+def _examples() -> tuple[Run, ...]:
+    """Return the bundled examples; what is wrong with a store is for the page to say."""
+    try:
+        return opened().examples
+    except StoreError:
+        return ()
+
+
+def _view(step: Step, number: int) -> dict[str, str | list[str]]:
+    """Return the address of a step: its own view, of the bundled examples that stand together."""
+    names = [run.name for run in pickers.together(_examples())]
+    beside = {"beside": names[1]} if len(names) > 1 else {}
+    runs = {"runs": names} if step.page != "subgraphs" else {"run": names[0], **beside} if names else {}
+    return {**runs, **step.view, PARAMETER: str(number)}
+
+
+def end() -> None:
+    """End the tour, for later starts too."""
+    st.session_state[_RUNNING] = False
+    address.drop(PARAMETER)
+    st.query_params.pop(PARAMETER, None)
+    first_start.end()

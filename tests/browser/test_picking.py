@@ -1,0 +1,122 @@
+"""A click in the pictures of Subgraphs opens what became of it; the address and the keyboard lead there too."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+DATA = "JSON.parse(document.getElementById('data').textContent)"
+VIEW = "JSON.parse(sessionStorage.getItem('glt-studio-panels') ?? '{}').view"
+# The middle of an edge that lies far from every node, in the coordinates of the picture, and the edge's ends.
+LONELY_MIDDLE = f"""() => {{
+  const {{ nodes, edges }} = {DATA}.panels[0];
+  const told = edges.map(({{ from, to }}) => {{
+    const [x, y] = [(nodes[from].x + nodes[to].x) / 2, (nodes[from].y + nodes[to].y) / 2];
+    return {{ x, y, room: Math.min(...nodes.map((node) => Math.hypot(node.x - x, node.y - y) - node.size)) }};
+  }});
+  return told.reduce((best, one) => (one.room > best.room ? one : best));
+}}"""
+
+
+@pytest.fixture
+def pictures(page: Page, address: str) -> Frame:
+    """The frame of the pictures of round 2 of UGS."""
+    page.goto(f"{address}/subgraphs?round=2&size=50&section=losers")
+    expect(page.locator(".st-key-pictures iframe")).to_be_visible()
+    handle = page.locator(".st-key-pictures iframe").element_handle()
+    frame = handle.content_frame() if handle else None
+    assert frame is not None
+    expect(frame.locator("canvas")).to_have_count(2)
+    return frame
+
+
+def click(page: Page, frame: Frame, panel: int, x: float, y: float) -> None:
+    """Click on a place of a panel, given in the coordinates of the picture."""
+    view: dict[str, Any] = frame.evaluate(VIEW)
+    box = frame.locator("canvas").nth(panel).bounding_box()
+    assert box is not None
+    scale, middle = view["scale"], view["position"]
+    page.mouse.click(
+        box["x"] + box["width"] / 2 + scale * (x - middle["x"]),
+        box["y"] + box["height"] / 2 + scale * (y - middle["y"]),
+    )
+
+
+def wait_for_view(frame: Frame) -> None:
+    """Wait until the picture has said where it looks (its policy forbids Playwright's own way to wait)."""
+    for _ in range(100):
+        if frame.evaluate(f"Boolean({VIEW})"):
+            return
+        frame.page.wait_for_timeout(100)
+    pytest.fail("the picture does not say where it looks")
+
+
+def asked(page: Page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def look_closely(frame: Frame) -> dict[str, Any]:
+    """Find the node of most neighbours, by keyboard: it then lies in the middle of its panel."""
+    node: dict[str, Any] = frame.evaluate(
+        f"(() => {{ const d = {DATA}, n = d.panels[0].nodes, b = n.reduce((a, c) => (c.size > a.size ? c : a));"
+        " return { ...b, name: d.names[b.id], index: d.indices[b.id] }; })()"
+    )
+    frame.locator("#search").fill(node["name"])
+    frame.locator("#search").press("Enter")
+    wait_for_view(frame)
+    return node
+
+
+def test_a_node_opens_its_edges_and_an_edge_its_story(page: Page, pictures: Frame) -> None:
+    node = look_closely(pictures)
+    page.wait_for_url(re.compile(r"at="))
+    assert asked(page)["section"] == "why"
+    assert (asked(page)["at"], asked(page)["to"]) == (node["name"], "all")
+    expect(page.locator("[data-testid=stDataFrame]")).to_be_visible()
+    expect(page.get_by_text("The message from")).to_have_count(0)
+
+    pictures.locator("#fit").click()
+    place = pictures.evaluate(LONELY_MIDDLE)
+    # Showing all forgets the view, so that the page's width may change: a turn of the wheel fixes it again.
+    box = pictures.locator("canvas").nth(1).bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.wheel(0, -1)
+    wait_for_view(pictures)
+    click(page, pictures, 1, place["x"], place["y"])
+    page.wait_for_url(re.compile(r"to=\d"))
+    expect(page.get_by_text("The message from")).to_have_count(2)
+    chosen = asked(page)
+    ends = pictures.evaluate(
+        f"((at, to) => {{ const d = {DATA}; return [d.names.indexOf(at), d.indices.indexOf(Number(to))]; }})"
+        f"('{chosen['at']}', '{chosen['to']}')"
+    )
+    pairs = pictures.evaluate(f"{DATA}.panels[0].edges.map(({{ from, to }}) => [from, to])")
+    assert ends in pairs or ends[::-1] in pairs
+    assert pictures.locator("#message").inner_text().startswith("Edge ")
+
+
+def test_the_pictures_point_out_what_the_address_asks_for_and_stay_as_they_are(page: Page, pictures: Frame) -> None:
+    low, high = pictures.evaluate(f"(() => {{ const d = {DATA}, e = d.panels[0].edges[0];"
+                                  " return [d.names[e.from], d.indices[e.to]]; })()")  # fmt: skip
+    page.goto(f"{page.url.split('?')[0]}?round=2&size=50&section=why&at={low}&to={high}")
+    frame = page.frame_locator(".st-key-pictures iframe")
+    expect(frame.locator("#message")).to_contain_text(f"Edge {low} to ")
+    frame.locator("body").evaluate("body => { body.dataset.same = 'yes' }")
+    page.get_by_label("Node", exact=True).fill("")
+    page.get_by_label("Node", exact=True).press("Enter")
+    page.wait_for_url(re.compile(r"^(?!.*at=)"))
+    assert frame.locator("body").get_attribute("data-same") == "yes", "the pictures are not loaded anew"
+
+
+def test_other_windows_are_not_heard(page: Page, pictures: Frame) -> None:
+    page.evaluate("postMessage({ kind: 'glt-picked', at: 3, to: null }, origin)")
+    pictures.evaluate("parent.postMessage({ kind: 'glt-picked', at: 'x', to: '<img src=x>' }, origin)")
+    look_closely(pictures)
+    page.wait_for_url(re.compile(r"at="))
+    assert asked(page)["at"] != "3"
+    expect(page.locator("[data-testid=stAlert]")).to_have_count(0)
