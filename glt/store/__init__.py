@@ -1,5 +1,8 @@
 """The run folder: the only place that knows names on disk; stores, runs, seeds, and how they are written safely."""
 
+from glt.store.annotations import COLORS as COLORS
+from glt.store.annotations import Annotation as Annotation
+from glt.store.annotations import Annotations as Annotations
 from glt.store.examples import bundled_examples as bundled_examples
 from glt.store.naming import run_name as run_name
 from glt.store.opening import KnownRun as KnownRun

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from glt.errors import StoreError
 from glt.store import paths
+from glt.store.annotations import Annotation, annotations_in
 from glt.store.safe_files import reading
 from glt.store.seed_folder import Configuration, SeedFolder
 
@@ -28,6 +29,8 @@ class RunFolder(ABC, Generic[Seed_co]):
         self.name = path.name
         self.config = config
         self.is_example = (path / paths.EXAMPLE_MARK).exists()
+        # The store that a run was opened from, which need not be the one its folder lies in.
+        self.annotated_in = path.parent
         self._writable = writable and not self.is_example
 
     @abstractmethod
@@ -52,6 +55,11 @@ class RunFolder(ABC, Generic[Seed_co]):
     def first_seed(self) -> Seed_co:
         """Return the lowest seed; raises StoreError when there is none."""
         return self.existing_seed()
+
+    @property
+    def annotation(self) -> Annotation:
+        """What a person says about the run, as it stands now."""
+        return annotations_in(self.annotated_in).of(self.name)
 
     def size_bytes(self) -> int:
         """Return the bytes in the run's files, without following symbolic links."""
