@@ -11,7 +11,7 @@ from analysis import names
 from analysis.tables.labels import run_labels
 from glt.store import MAC_CONVENTIONS, RoundRecord, Run
 
-RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "seed")
+RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "color", "seed")
 RECORD_COLUMNS = tuple(name for name in RoundRecord.model_fields if name != "macs")
 MAC_COLUMNS = tuple(f"macs_{convention}" for convention in MAC_CONVENTIONS)
 NUMBERS = ("seed", *RECORD_COLUMNS, *MAC_COLUMNS)
@@ -21,9 +21,9 @@ COLUMNS = (*RUN_COLUMNS, *RECORD_COLUMNS, *MAC_COLUMNS)
 def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
     """Return one row per run, seed and finished round, in the order of `runs`.
 
-    Columns: run, label, dataset, task, objective ("" where the task has only one), model, method, seed, the fields of
-    RoundRecord (fractions, seconds) and macs_dense_features, macs_sparse_features, macs_published (counts; NaN where a
-    run did not record one).
+    Columns: run, label, dataset, task, objective ("" where the task has only one), model, method, color (the name a
+    person chose, else ""), seed, the fields of RoundRecord (fractions, seconds) and macs_dense_features,
+    macs_sparse_features, macs_published (counts; NaN where a run did not record one).
     """
     labels = run_labels(runs)
     rows = [row for run in runs for row in _rows(run, labels[run.name])]
@@ -34,7 +34,7 @@ def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
 def _rows(run: Run, label: str) -> Iterator[dict[str, Any]]:
     config = run.config
     same = {"dataset": config.dataset, "task": config.task, "objective": names.objective(config)}
-    same |= {"model": config.model, "method": config.method}
+    same |= {"model": config.model, "method": config.method, "color": run.annotation.color}
     for seed in run.seeds():
         for record in run.seed(seed).rounds():
             macs = {f"macs_{convention}": count for convention, count in record.macs.items()}

@@ -91,7 +91,7 @@ def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
     with st.container(border=True, key="preview", horizontal_alignment="center"):
         width = int(choices.width * SCREEN_PIXELS_AN_INCH)
         st.image(picture, width=width, alt=f"Preview of the figure, {choices.width:g} inches wide")
-    st.caption(_figure_caption(what, runs, choices))
+    st.caption(frame.plain(_figure_caption(what, runs, choices)))
     if missing := FIGURES.get(what).missing(runs):
         st.caption(f":material/info: {missing}")
     name = f"{runs[0].config.dataset}-{what}-{choices.venue}"

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from analysis import names, palette
+from analysis import names
 from analysis.shared_graph import training_part
 from analysis.subgraphs import SAMPLERS, Subgraph
+from analysis.titles import short_title
 from app.widgets import controls, frame, look, panels, pickers, sampling
 from app.widgets.edge_story import edge_story
 from app.widgets.losers import losers
@@ -84,7 +85,7 @@ def _panels(view: View, node: int | None) -> None:
     part = view.part
     selected = view.sample.sample.center if node is None else node
     html = panels.document(view.graph, part, view.runs, view.seed, view.number, look.is_dark(), HEIGHT, selected)
-    methods = ", ".join(palette.label(run.config.method) for run in view.runs)
+    methods = ", ".join(short_title(run) for run in view.runs)
     st.iframe(html, height=HEIGHT, alt=f"{names.dataset(view.graph.name)}: original and {methods}, side by side")
     st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
 
@@ -116,7 +117,7 @@ def _caption(view: View, record: RoundRecord) -> str:
     run, sample = view.run, view.sample.sample
     kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
     return (
-        f"{pickers.run_title(run)}, seed {view.seed}, round {record.round}: graph sparsity "
+        f"{frame.plain(pickers.run_title(run))}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
         f"test {names.metric(run.config.task)} {formats.percent(record.test)}. "

@@ -83,7 +83,7 @@ def _cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
 
 def _card(run: Run, row: Row) -> None:
     with st.container(gap="xsmall"):
-        st.subheader(str(row["label"]), anchor=False)
+        st.subheader(frame.plain(str(row["label"])), anchor=False)
         if row["is_ticket"]:
             st.badge(f"ticket, round {row['round']}", color="green", icon=":material/star:")
         else:
@@ -114,7 +114,7 @@ def as_read(runs: Sequence[Run], score: Score, tolerance: float) -> pd.DataFrame
     tables = {name: reading.tickets_of(runs, score, name, tolerance) for name in MAC_CONVENTIONS}
     table = tables["dense_features"]
     read = {
-        "Method": table["label"],
+        "Method": list(map(frame.plain, table["label"])),
         "Round": [f"★ {row['round']}" if row["is_ticket"] else str(row["round"]) for row in table.to_dict("records")],
         f"Test {metric_words(table)}": [
             formats.percent_interval(mean, high - mean) for mean, high in zip(table["mean"], table["high"], strict=True)

@@ -114,8 +114,9 @@ def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[str,
 
 def _heading(graph: Mapping[str, str]) -> str:
     if graph["kind"] != "null":
-        return graph["label"]
-    return f"Random, as dense as {graph['label'].removeprefix('As many edges as ').removesuffix(', at random')}"
+        return frame.plain(graph["label"])
+    whose = graph["label"].removeprefix("As many edges as ").removesuffix(", at random")
+    return f"Random, as dense as {frame.plain(whose)}"
 
 
 def _names(table: pd.DataFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""A line of words that narrows a long list of runs: each word must be in a run's title, name, state or settings."""
+"""A line of words that narrows a long list of runs: each must be in a run's title, note, name, state or settings."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ def matching(runs: Sequence[AnyKind], words: Sequence[str]) -> list[AnyKind]:
 
 def _fits(run: AnyRun, word: str) -> bool:
     text, settings = _about(run)
+    said = run.annotation
+    text = f"{text} {said.title} {said.note}".lower()
     if "=" in word:
         return _plain(word) in settings
     return word in text or (word in ORDER and word == state_of(run))
@@ -42,7 +44,7 @@ def _fits(run: AnyRun, word: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _about(run: AnyRun) -> tuple[str, frozenset[str]]:
-    title = pickers.run_title(run) if isinstance(run, Run) else ""
+    title = pickers.subject(run) if isinstance(run, Run) else ""
     values = settings_of(run.config) if isinstance(run, Run) else json.loads(run.config.canonical_json())
     settings = {f"{name}={value_words(value)}" for name, value in values.items() if value is not None}
     return f"{title} {run.name} {' '.join(settings)}".lower(), frozenset(map(str.lower, settings))
