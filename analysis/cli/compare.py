@@ -86,6 +86,7 @@ def _print(one: Run, other: Run, args: Namespace) -> None:
 
 
 def _print_settings(console: Any, one: Run, other: Run) -> None:
+    from rich import box
     from rich.table import Column, Table
     from rich.text import Text
 
@@ -93,7 +94,12 @@ def _print_settings(console: Any, one: Run, other: Run) -> None:
     from analysis.comparing.settings import setting_text
 
     found = setting_differences(one.config, other.config)
-    table = Table("", *(Column(Text(run.name, overflow="fold")) for run in (one, other)), title="Settings that differ")
+    table = Table(
+        "",
+        *(Column(Text(run.name, overflow="fold")) for run in (one, other)),
+        title="Settings that differ",
+        box=box.SIMPLE_HEAD,
+    )
     for row in found.rows:
         table.add_row(row.setting, row.one_words, row.other_words)
     for used, place in ((found.only_one, 0), (found.only_other, 1)):
@@ -107,16 +113,19 @@ def _print_settings(console: Any, one: Run, other: Run) -> None:
 
 
 def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
-    from rich.table import Table
+    from rich import box
+    from rich.table import Column, Table
     from rich.text import Text
 
     from analysis.comparing.wording import chance_words
     from glt import formats
 
-    shown = Table("round", "graph", "weights", "first", "second", "difference", "", "seeds", title=Text(title))
+    heads = ("k", "graph", "weights", "first", "second", "points", "", "seeds")
+    columns = [Column(head, justify="right", no_wrap=True) for head in heads]
+    shown = Table(*columns, title=Text(title), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for row in table.to_dict("records"):
         shares = (row["graph_sparsity"], row["weight_sparsity"], row["one"], row["other"])
-        difference = formats.points_interval(row["difference"], row["high"] - row["difference"])
+        difference = formats.points_interval(row["difference"], row["high"] - row["difference"]).removesuffix(" points")
         cells = [str(int(row["round"])), *map(formats.percent, shares), difference, chance_words(row["p_value"])]
         shown.add_row(*cells, str(int(row["seeds"])))
     console.print(shown)

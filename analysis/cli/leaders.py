@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.cli.arguments import add_runs, add_score, chosen_score, find_runs
 from analysis.cli.plain import records
@@ -13,7 +13,18 @@ from glt.cli.arguments import add_json, print_json
 from glt.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
     import pandas as pd
+    from rich.table import Table
+    from rich.text import Text
+
+PARTS = ("dense", "best", "sparsest")
+HEADS = ("dense", "best", "k", "ticket", "k", "graph", "MACs", "seeds")
+CAPTION = (
+    "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the sparsest "
+    "round within the tolerance of its dense baseline. A place is no rank: a tie is a difference within its interval."
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -47,27 +58,49 @@ def run(args: Namespace) -> int:
 
 def _print(table: pd.DataFrame) -> None:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     from analysis import names
+    from analysis.comparing.leaders import SUBJECT
+
+    console = Console(file=sys.stdout)
+    for (dataset, task, objective), rows in table.groupby(SUBJECT, sort=False):
+        console.print(_shown(rows, f"{names.dataset(dataset)}, {names.task(task, objective)}"))
+    console.print(CAPTION, highlight=False, markup=False)
+
+
+def _shown(rows: pd.DataFrame, title: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    shown = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    shown.add_column("", overflow="fold")
+    for head in HEADS:
+        shown.add_column(head, justify="right", no_wrap=True)
+    shown.add_column("against the highest", overflow="fold")
+    for row in rows.to_dict("records"):
+        shown.add_row(*_cells(row))
+    return shown
+
+
+def _cells(row: Mapping[Hashable, Any]) -> list[Text | str]:
+    from rich.text import Text
+
     from analysis.comparing import place_words
     from glt import formats
 
-    heads = ("", "data", "dense", "best", "round", "sparsest", "round", "graph", "weights", "MACs", "seeds", "place")
-    shown = Table(*heads, caption="best: chosen on validation; sparsest: within the tolerance of its dense baseline")
-    for row in table.to_dict("records"):
-        parts = {
-            name: formats.percent_interval(row[f"{name}_mean"], row[f"{name}_high"] - row[f"{name}_mean"])
-            for name in ("dense", "best", "sparsest")
-        }
-        rounds = {name: formats.whole(row[f"{name}_round"]) for name in parts}
-        sparsities = (row["sparsest_graph_sparsity"], row["sparsest_weight_sparsity"])
-        cells = [Text(row["label"]), f"{names.dataset(row['dataset'])}, {names.task(row['task'], row['objective'])}"]
-        cells += [parts["dense"], parts["best"], rounds["best"], parts["sparsest"], rounds["sparsest"]]
-        cells += [*map(formats.percent, sparsities), formats.macs(row["sparsest_macs"]), str(row["seeds"])]
-        shown.add_row(*cells, place_words(row))
-    Console(file=sys.stdout).print(shown)
+    parts = [formats.percent_interval(row[f"{name}_mean"], row[f"{name}_high"] - row[f"{name}_mean"]) for name in PARTS]
+    dense, best, sparsest = (part.removesuffix(" %") for part in parts)
+    graph = formats.percent(row["sparsest_graph_sparsity"]).removesuffix(" %")
+    ticket = [sparsest, formats.whole(row["sparsest_round"]), graph, formats.macs(row["sparsest_macs"])]
+    return [
+        Text(row["label"]),
+        dense,
+        best,
+        formats.whole(row["best_round"]),
+        *ticket,
+        str(row["seeds"]),
+        place_words(row),
+    ]
 
 
 VERBS.register(Verb("leaders", "Rank runs, or groups of them, without ranking noise", add_arguments, run))

@@ -165,8 +165,8 @@ def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
         "A place is no rank: a group ties with the highest where their intervals overlap."
         if board.by
         else "A place is no rank: a run ties with the highest where the interval of their difference, paired by seed, "
-        "holds 0 (or, below three shared seeds, where their intervals overlap); p-values are not corrected for how many "
-        f"are compared. {ABOUT_ROWS}"
+        "holds 0 (or, below three shared seeds, where their intervals overlap); p-values are not corrected for how "
+        f"many are compared. {ABOUT_ROWS}"
     )
     return f"{'; '.join(parts)}. {told}"
 
