@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from analysis import palette
-from glt.store import AnyRun, Run
+from glt.store import AnyRun, Run, annotations_of
 
 
 def with_titles(words: Mapping[str, str], runs: Iterable[AnyRun]) -> dict[str, str]:
@@ -17,7 +17,7 @@ def with_titles(words: Mapping[str, str], runs: Iterable[AnyRun]) -> dict[str, s
     >>> with_titles({"a-1": "UGS"}, [])
     {'a-1': 'UGS'}
     """
-    given = {run.name: run.annotation.title for run in runs if run.annotation.title}
+    given = {name: said.title for name, said in annotations_of(runs).items() if said.title}
     told = {**words, **given}
     counts = Counter(told.values())
     return {name: _told_apart(name, text, name in given and counts[text] > 1) for name, text in told.items()}

@@ -24,8 +24,8 @@ TITLES: dict[At, str] = {
     "graph": "Graph sparsity (% of edge entries removed)",
     "weight": "Weight sparsity (% of weights removed)",
 }
-# So few rounds are all numbered.
-FEW = 21
+# So few rounds are all numbered; the share of the axis that stays free beyond the first and the last.
+FEW, EDGE = 21, 0.02
 AHEAD, BEHIND_SYMBOL, EVEN = "triangle-up", "triangle-down", "circle-open"
 
 
@@ -57,7 +57,10 @@ def paired_figure(
         figure.add_annotation(text=f"{escape(side.label)} ahead", font={"color": color, "size": 13}, **place)
     legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.03, "yanchor": "bottom", "font": {"size": 14}}
     figure.update_layout(legend=legend, margin={"t": 60, "b": 60}, hovermode="closest")
-    figure.update_xaxes(title_text=TITLES[at], dtick=1 if at == "round" and len(table) <= FEW else None)
+    figure.update_xaxes(title_text=TITLES[at])
+    if at == "round":
+        last = float(table["round"].max())
+        figure.update_xaxes(dtick=1 if last < FEW else None, range=[-EDGE * last - 0.1, (1 + EDGE) * last + 0.1])
     figure.update_yaxes(title_text="Difference (points)", range=[low, high], zeroline=False)
     return figure
 

@@ -17,6 +17,8 @@ from glt import formats
 # Pixels. Labels of baselines stand in the right margin, which grows with them.
 TOP, BOTTOM, RIGHT, WIDEST, LETTER = 92, 62, 118, 260, 6.8
 LINE_HEIGHT = 19
+# Letters that fit into the widest margin.
+OWNER_LETTERS = 34
 
 
 def annotate(figure: go.Figure, frame: Frame, paper: bool) -> None:
@@ -44,7 +46,7 @@ def _baselines(figure: go.Figure, frame: Frame, paper: bool) -> None:
 
 def _baseline_lines(line: marks.Baseline) -> tuple[str, str]:
     value = formats.percent(line.mean)
-    return (f"{line.name} {value}", line.owner) if line.owner else (line.name, value)
+    return (f"{line.name} {value}", marks.cut(line.owner, OWNER_LETTERS)) if line.owner else (line.name, value)
 
 
 def _feet(figure: go.Figure, frame: Frame) -> None:

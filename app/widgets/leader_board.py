@@ -20,7 +20,8 @@ from app.widgets import controls, frame, pickers, reading
 from glt import formats
 from glt.store import MacConvention, Run
 
-ROW, MOST_HEIGHT, HEAD = 35, 460, 38
+# Pixels.
+ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
 ABOUT_ROWS = "Choose two rows to hold them against each other below."
 
 
@@ -149,7 +150,7 @@ def _columns(table: pd.DataFrame, board: Board) -> dict[str, Any]:
     columns["Ticket's MACs"] = st.column_config.NumberColumn("MACs", format=f"%.{decimals}f M")
     columns["Ticket's round"] = st.column_config.NumberColumn("Round", format="%d")
     columns["Round"] = st.column_config.NumberColumn(format="%d")
-    wide = st.column_config.TextColumn(width="medium", pinned=True)
+    wide = st.column_config.TextColumn(width=RUN_WIDTH, pinned=True)
     return columns | {"Run" if not board.by else board.by: wide}
 
 

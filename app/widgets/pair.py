@@ -25,6 +25,7 @@ from analysis.comparing import (
 from analysis.tables import Score, metric_words
 from analysis.tables.caption import averaged_over
 from app.widgets import config_difference, controls, frame, look, pickers, reading, round_chart
+from glt import formats
 from glt.store import Run
 
 
@@ -98,7 +99,14 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
     columns["Difference"] = st.column_config.NumberColumn(format="%+.1f")
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
     columns["p"] = st.column_config.NumberColumn(format="%.3f")
-    st.dataframe(shown, hide_index=True, key="paired-numbers", height="content", column_config=columns)
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="paired-numbers",
+        placeholder=formats.MISSING,
+        height="content",
+        column_config=columns,
+    )
     st.download_button(
         "CSV",
         partial(_csv, table),
@@ -115,13 +123,13 @@ def numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
     shown = pd.DataFrame(
         {
             "Round": table["round"],
-            "Graph sparsity": 100 * table["graph_sparsity"],
-            "Weight sparsity": 100 * table["weight_sparsity"],
-            one: 100 * table["one"],
-            other: 100 * table["other"],
             "Difference": 100 * table["difference"],
             "95% interval": 100 * (table["high"] - table["difference"]),
             "p": table["p_value"],
+            one: 100 * table["one"],
+            other: 100 * table["other"],
+            "Graph sparsity": 100 * table["graph_sparsity"],
+            "Weight sparsity": 100 * table["weight_sparsity"],
             "Seeds": table["seeds"],
         }
     )

@@ -16,7 +16,7 @@ from app.widgets import controls
 from app.widgets.opened import follows_another, setting
 from glt.errors import ConfigError
 from glt.pretraining.start import pretraining_of
-from glt.store import Run, SeedRun
+from glt.store import Run, SeedRun, annotations_of
 
 # A title names so many settings at most.
 MOST_DETAILS = 3
@@ -88,7 +88,8 @@ def with_rounds(runs: Sequence[Run]) -> list[Run]:
 def offered(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that can be chosen: not the hidden ones, unless the address names them or there are no others."""
     named = {value for name in st.query_params for value in st.query_params.get_all(name)}
-    shown = [run for run in runs if not run.annotation.hidden or run.name in named]
+    said = annotations_of(runs)
+    shown = [run for run in runs if not said[run.name].hidden or run.name in named]
     return shown or list(runs)
 
 
@@ -98,7 +99,8 @@ def together(runs: Sequence[Run]) -> list[Run]:
     Hidden runs, and runs that follow another one, are left out beside others; of very many runs each method shows the
     one that is nearest to the usual settings.
     """
-    seen = [run for run in runs if not run.annotation.hidden] or list(runs)
+    said = annotations_of(runs)
+    seen = [run for run in runs if not said[run.name].hidden] or list(runs)
     own = [run for run in seen if not run.is_example] or seen
     alike = [run for run in own if setting(run) == setting(own[0])]
     shown = [run for run in alike if not follows_another(run)] or alike

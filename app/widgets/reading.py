@@ -24,7 +24,8 @@ def stamp(run: Run) -> Stamp:
     That is size and time of every seed's table of rounds, and what a person says about the run.
     """
     written = ((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
-    return (*written, (run.annotation.title, run.annotation.color))
+    said = run.annotation
+    return (*written, (said.title, said.color))
 
 
 def rounds_of(runs: Sequence[Run]) -> pd.DataFrame:

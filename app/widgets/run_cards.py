@@ -11,7 +11,7 @@ from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress, counts, run_progress
 from app.widgets.run_filter import AnyKind
 from glt import formats
-from glt.store import AnyRun, Pretraining, Run
+from glt.store import AnyRun, Pretraining, Run, annotations_of
 
 MOST_CARDS = 30
 # Letters of a note that a card shows.
@@ -44,7 +44,8 @@ def listing(found: Opened, chosen: str, words: Sequence[str]) -> None:
 def hidden_ones(found: Opened, chosen: str, words: Sequence[str]) -> None:
     """Offer to show the hidden runs that the words fit, at the end of the list."""
     every: tuple[AnyRun, ...] = (*found.own, *found.pretrainings, *found.examples)
-    hidden = run_filter.matching([run for run in every if run.annotation.hidden], words)
+    said = annotations_of(every)
+    hidden = run_filter.matching([run for run in every if said[run.name].hidden], words)
     if not hidden or not controls.switch("hidden", f"Show {len(hidden)} hidden"):
         return
     details = pickers.run_details(found.runs)
@@ -56,7 +57,8 @@ def hidden_ones(found: Opened, chosen: str, words: Sequence[str]) -> None:
 
 
 def _seen(runs: Sequence[AnyKind]) -> list[AnyKind]:
-    return [run for run in runs if not run.annotation.hidden]
+    said = annotations_of(runs)
+    return [run for run in runs if not said[run.name].hidden]
 
 
 def _first(runs: Sequence[Run], chosen: str) -> Sequence[Run]:

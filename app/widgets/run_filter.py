@@ -12,7 +12,7 @@ from analysis.settings import settings_of
 from app.widgets import controls, pickers
 from app.widgets.progress import ORDER, state_of
 from glt.jobs.sweeping import value_words
-from glt.store import AnyRun, Run
+from glt.store import Annotation, AnyRun, Run, annotations_of
 
 AnyKind = TypeVar("AnyKind", bound=AnyRun)
 
@@ -30,12 +30,12 @@ def pick_words(count: int) -> list[str]:
 
 def matching(runs: Sequence[AnyKind], words: Sequence[str]) -> list[AnyKind]:
     """Return the runs that every word fits: a setting=value exactly, a state, or a part of what is written about it."""
-    return [run for run in runs if all(_fits(run, word) for word in words)]
+    said = annotations_of(runs) if words else {}
+    return [run for run in runs if all(_fits(run, said[run.name], word) for word in words)]
 
 
-def _fits(run: AnyRun, word: str) -> bool:
+def _fits(run: AnyRun, said: Annotation, word: str) -> bool:
     text, settings = _about(run)
-    said = run.annotation
     text = f"{text} {said.title} {said.note}".lower()
     if "=" in word:
         return _plain(word) in settings

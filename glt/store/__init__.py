@@ -20,6 +20,7 @@ from glt.store.records import Status as Status
 from glt.store.run import Run as Run
 from glt.store.run import finished_rounds as finished_rounds
 from glt.store.run_folder import AnyRun as AnyRun
+from glt.store.run_folder import annotations_of as annotations_of
 from glt.store.run_folder import folder_size as folder_size
 from glt.store.seed import SeedRun as SeedRun
 from glt.store.seed_folder import SeedFolder as SeedFolder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -67,6 +67,13 @@ class RunFolder(ABC, Generic[Seed_co]):
 
 
 AnyRun = RunFolder[SeedFolder]
+
+
+def annotations_of(runs: Iterable[AnyRun]) -> dict[str, Annotation]:
+    """Return what a person says about each of these runs, by its name; looks at each store's file once."""
+    runs = list(runs)
+    found = {root: annotations_in(root) for root in {run.annotated_in for run in runs}}
+    return {run.name: found[run.annotated_in].of(run.name) for run in runs}
 
 
 def folder_size(folder: Path) -> int:

@@ -27,6 +27,8 @@ OPEN_AREA = 26.0
 MOST_TICKS = 5
 # What a word at the foot takes of the x axis, as a share.
 WORD_WIDTH = 0.15
+# Letters that the owner of a baseline may have, so that its words stay inside a column.
+OWNER_LETTERS = 34
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
 
 
@@ -170,11 +172,11 @@ def _words(area: Axes, panel: Panel) -> None:
     ground = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.2}
     small: dict[str, Any] = {"fontsize": "small", "annotation_clip": False, "bbox": ground, "zorder": 6}
     for line in marks.baselines(dense_table(panel.rounds, panel.score)):
-        of_runs = f" ({plain(line.owner)})" if line.owner else ""
+        of_runs = f" ({plain(marks.cut(line.owner, OWNER_LETTERS))})" if line.owner else ""
         text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
         area.annotate(
             text, (1, 100 * line.mean), (0, 2.5), area.get_yaxis_transform(), "offset points", ha="right", **small
-        )
+        ).set_in_layout(False)
     leaving = sorted(marks.exits(panel.table, panel.x, panel.window), key=lambda gone: gone.x)
     across = (area.transScale + area.transLimits).transform(
         [(gone.x, panel.window.low) for gone in leaving] or [(1, 1)]

@@ -44,7 +44,9 @@ def test_compare_prints_tables_and_a_sentence(
     assert main(["compare", *(run.name for run in runs), "--store", str(store.root)]) == 0
     out = capsys.readouterr().out
     assert "+1.0 ± 0.2 " in out
-    assert "UGS is ahead in all 1 pruned rounds, beyond the 95% interval in k = 1." in out.replace("\n", " ")
+    assert "UGS (hidden = 64) is ahead in all 1 pruned rounds, beyond the 95% interval in k = 1." in " ".join(
+        out.split()
+    )
     assert "512 (default)" in out
 
 
