@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from analysis.palette import label
@@ -38,6 +39,7 @@ def grouped_by(runs: Sequence[Run], field: str) -> dict[str, str]:
     return {run.name: _words(field, settings[run.name]) for run in ordered}
 
 
+@lru_cache(maxsize=20_000)
 def _settings(run: Run) -> dict[str, Any]:
     return {**settings_of(run.config), ROUNDS: run.config.rounds}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,8 @@ from glt.errors import ConfigError
 At = Literal["round", "graph", "weight"]
 AT_WORDS: dict[At, str] = {"round": "equal round", "graph": "equal graph sparsity", "weight": "equal weight sparsity"}
 SPARSITY: dict[At, str] = {"graph": "graph_sparsity", "weight": "weight_sparsity"}
-SAME = ["dataset", "task", "objective"]
+# What two scores must be of, and how it is said.
+SAME: dict[str, Callable[[str], str]] = {"dataset": names.dataset, "task": names.task, "objective": str}
 # Sparsities of one round count as equal within this, whatever the last bits.
 EQUAL = 1e-9
 AVERAGED = ["graph_sparsity", "weight_sparsity", "one", "other"]
@@ -75,7 +77,7 @@ def _at_sparsity(mine: pd.DataFrame, theirs: pd.DataFrame, score: Score, column:
 
 
 def _check(mine: pd.DataFrame, theirs: pd.DataFrame) -> None:
-    for name, words in zip(SAME, (names.dataset, names.task, str), strict=True):
+    for name, words in SAME.items():
         values = [*mine[name].unique(), *theirs[name].unique()]
         if len(set(values)) > 1:
             told = " and ".join(dict.fromkeys(words(value) for value in values))

@@ -66,7 +66,7 @@ def paired_figure(
 
 
 def _x(rows: pd.DataFrame, at: At) -> np.ndarray:
-    return rows["round"].to_numpy() if at == "round" else 100 * rows[SPARSITY[at]].to_numpy()
+    return np.asarray(rows["round"] if at == "round" else 100 * rows[SPARSITY[at]])
 
 
 def _window(table: pd.DataFrame, seeds: pd.DataFrame) -> tuple[float, float]:

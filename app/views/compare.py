@@ -9,7 +9,11 @@ import streamlit as st
 from app.widgets import controls, frame, leader_board, pair, pickers, run_filter, scoring
 from app.widgets.leader_board import Board
 from app.widgets.opened import opened
+from glt import formats
 from glt.store import Run
+
+# More rows than this are read only when they are asked for.
+MOST_ROWS = 60
 
 
 def page() -> None:
@@ -46,7 +50,22 @@ def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
         rank = leader_board.pick_rank()
         score, macs, tolerance = scoring.pick_score(), scoring.pick_macs(), scoring.pick_tolerance()
         words = run_filter.pick_words(len(found))
-    return alike, run_filter.matching(alike, words), Board(by, rank, score, macs, tolerance)
+    chosen = run_filter.matching(alike, words)
+    if not words and not by:
+        chosen = _usual(chosen)
+    return alike, chosen, Board(by, rank, score, macs, tolerance)
+
+
+def _usual(alike: list[Run]) -> list[Run]:
+    """Return the usual run of each method where there are very many, unless the reader wants to see them all."""
+    if len(alike) <= MOST_ROWS or controls.switch("all", f"All {formats.count(len(alike))} runs"):
+        return alike
+    chosen = pickers.together(alike)[:MOST_ROWS]
+    st.caption(
+        f"{formats.number_of(len(chosen), 'run')} of {formats.count(len(alike))}: of each method the one nearest to "
+        "the usual settings. Words of the filter, or a setting to group by, choose others."
+    )
+    return chosen
 
 
 def _leaders(chosen: list[Run], board: Board) -> list[str]:

@@ -113,6 +113,7 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
             ranks=ranks,
             shown=place.number,
             method=place.run.config.method,
+            color=place.run.annotation.color,
             dark=look.is_dark(),
         )
         st.plotly_chart(figure, key="scores", theme=None, config={"displaylogo": False}, alt="Score over the rounds")

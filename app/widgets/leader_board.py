@@ -20,6 +20,8 @@ from app.widgets import controls, frame, pickers, reading
 from glt import formats
 from glt.store import MacConvention, Run
 
+# Reading so many runs for the first time takes seconds.
+MANY = 200
 # Pixels.
 ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
 ABOUT_ROWS = "Choose two rows to hold them against each other below."
@@ -55,7 +57,8 @@ def show(runs: list[Run], board: Board) -> list[str]:
 
     Two rows that are chosen become the pair below.
     """
-    table = _table(tuple(reading.stamp(run) for run in runs), board, runs)
+    with st.spinner(f"Reading {formats.number_of(len(runs), 'run')}", show_time=len(runs) > MANY):
+        table = _table(tuple(reading.stamp(run) for run in runs), board, runs)
     if not board.by:
         table = table.assign(label=table["run"].map(pickers.run_titles(runs)))
     height = min(HEAD + ROW * len(table), MOST_HEIGHT)
@@ -70,7 +73,7 @@ def show(runs: list[Run], board: Board) -> list[str]:
         placeholder=formats.MISSING,
     )
     if not board.by:
-        _choose(table, event.selection.rows)
+        _choose(table, cast(Any, event).selection.rows)
     st.caption(frame.plain(_caption(table, board, reading.rounds_of(runs))))
     st.download_button(
         "CSV",

@@ -27,14 +27,14 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     table = losses_of(run, seed, number, graph)
     st.markdown(" ".join(sentences(table)))
     matrix, shares = st.columns(2, gap="medium")
-    method, dark = run.config.method, look.is_dark()
+    method, dark, color = run.config.method, look.is_dark(), run.annotation.color
     with matrix:
         _chart(
             "Edges cut by the classes of their ends, in percent", "pairs", pair_figure(table, class_names(graph), dark)
         )
-        _chart("Nodes left without an edge", "nodes", node_loss_figure(table, method, dark))
+        _chart("Nodes left without an edge", "nodes", node_loss_figure(table, method, dark, color))
     with shares:
-        _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, method, dark))
+        _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, method, dark, color))
     st.caption(_caption(run, seed, number))
     with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
         st.dataframe(numbers(table), hide_index=True, key="losses", column_config=_columns())

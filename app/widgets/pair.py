@@ -73,12 +73,13 @@ def _chart(one: Run, other: Run, at: At, score: Score) -> None:
 def _figure(stamps: tuple[reading.Stamp, ...], at: At, score: Score, dark: bool, _one: Run, _other: Run) -> go.Figure:
     rounds = reading.rounds_of([_one, _other])
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
-    sides = [
+    one, other = (
         Side(run.name, labels[run.name], palette.painted(run.config.method, run.annotation.color))
         for run in (_one, _other)
-    ]
-    pairs = (rounds, _one.name, _other.name, score, at)
-    return paired_figure(paired_table(*pairs), paired_seeds(*pairs), *sides, at=at, dark=dark)
+    )
+    table = paired_table(rounds, _one.name, _other.name, score, at)
+    seeds = paired_seeds(rounds, _one.name, _other.name, score, at)
+    return paired_figure(table, seeds, one, other, at, dark)
 
 
 def _caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import leader_board, run_filter
+from app.widgets import leader_board, pickers, run_filter
 from glt.store import Run, Store
 
 MakeRun = Callable[..., Run]
@@ -80,6 +80,23 @@ def test_words_narrow_the_table(pair: tuple[Run, Run], open_page: OpenPage, monk
     app.text_input(key="filter").set_value("nothing of the kind").run()
     assert not app.exception
     assert "No run fits all these words." in words(app)
+
+
+def test_of_very_many_runs_the_usual_ones_are_read_first(
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.views import compare
+
+    monkeypatch.setattr(compare, "MOST_ROWS", 2)
+    monkeypatch.setattr(pickers, "MOST_TOGETHER", 2)
+    runs = [make_run("ugs", hidden=width) for width in (8, 16)] + [make_run("ugs"), make_run("random")]
+    app = open_page("compare")
+    assert app.dataframe[0].value["Run"].tolist() == ["UGS · Cora GCN", "Random pruning · Cora GCN"]
+    assert "2 runs of 4" in words(app)
+    app.toggle(key="all").set_value(True).run()
+    assert len(app.dataframe[0].value) == len(runs)
+    assert app.query_params["all"] == "1"
+    assert len(open_page("compare", by="hidden").dataframe[0].value) == 3
 
 
 def test_only_runs_with_like_scores_stand_in_one_table(make_run: MakeRun, open_page: OpenPage) -> None:
