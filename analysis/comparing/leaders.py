@@ -37,6 +37,7 @@ def leader_table(
 ) -> pd.DataFrame:
     """Return a row a run of a `rounds_table`, or a group (by the names of runs), the best of each data set first.
 
+    Where every group is a single run, its rows are those of the runs, paired by seed, under the groups' names.
     Columns: run ("" for a group), label, dataset, task, objective, model, method, color, runs, seeds; for `dense`,
     `best` (the pruned round with the highest mean validation score) and `sparsest` (the extreme ticket at this
     tolerance, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, or over the runs of a group),
@@ -44,12 +45,14 @@ def leader_table(
     compared ("paired", "intervals", ""), behind with behind_low, behind_high and p_value (leader minus this row,
     paired, at the round ranked by), and shared_seeds.
     """
-    entries = _entries(rounds, score, macs, tolerance)
-    if groups is None:
-        table = entries.assign(runs=1)
+    entries = _entries(rounds, score, macs, tolerance).assign(runs=1)
+    if groups is not None:
+        entries = _in_groups(entries[entries["run"].isin(groups)], groups)
+    if groups is None or not entries.duplicated(["label", *SUBJECT]).any():
+        table = entries.assign(**{f"{part}_runs": entries[f"{part}_mean"].notna().astype(int) for part in PARTS})
         verdicts = _paired_verdicts(table, rounds, score, rank)
     else:
-        table = _of_groups(entries[entries["run"].isin(groups)], groups)
+        table = _of_groups(entries)
         verdicts = _interval_verdicts(table, rank)
     table = table.join(verdicts).sort_values(f"{rank}_mean", ascending=False, kind="stable")
     first = {key: place for place, key in enumerate(rounds.groupby(SUBJECT, sort=False).groups)}
@@ -74,11 +77,15 @@ def _entries(rounds: pd.DataFrame, score: Score, macs: MacConvention, tolerance:
     return table
 
 
-def _of_groups(entries: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
-    """Return a row a group and data set: means over its runs, with t intervals over runs instead of seeds."""
+def _in_groups(entries: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
+    """Return the entries labelled by their groups, in the order of these."""
     order = {group: place for place, group in enumerate(dict.fromkeys(groups.values()))}
     entries = entries.assign(label=entries["run"].map(groups))
-    entries = entries.sort_values("label", key=lambda labels: labels.map(order), kind="stable")
+    return entries.sort_values("label", key=lambda labels: labels.map(order), kind="stable").reset_index(drop=True)
+
+
+def _of_groups(entries: pd.DataFrame) -> pd.DataFrame:
+    """Return a row a group and data set: means over its runs, with t intervals over runs instead of seeds."""
     parts = entries.groupby(["label", *SUBJECT], sort=False)
     table = parts.agg(
         runs=("run", "size"), seeds=("seeds", "sum"), model=("model", _shared), method=("method", _shared)

@@ -68,7 +68,7 @@ def _ahead(who: str, rounds: Sequence[int], clear: Sequence[int], of: int) -> st
 def place_words(row: Mapping[Hashable, Any]) -> str:
     """Write the place of a row of `leader_table` in few words.
 
-    >>> place_words({"place": "behind", "compared": "paired", "behind": 0.021, "p_value": 0.012})
+    >>> place_words({"run": "a", "place": "behind", "compared": "paired", "behind": 0.021, "p_value": 0.012})
     '−2.1 points, p = 0.012'
     """
     place = row["place"]
@@ -79,7 +79,7 @@ def place_words(row: Mapping[Hashable, Any]) -> str:
         return f"tie ({gap})" if place == TIE else f"{gap}, {chance_words(row['p_value'])}"
     if row["compared"] == INTERVALS:
         return "tie: intervals overlap" if place == TIE else "behind: intervals apart"
-    return "behind" if place == BEHIND else "too few seeds to tell"
+    return "behind" if place == BEHIND else f"too few {'seeds' if row['run'] else 'runs'} to tell"
 
 
 def chance_words(p: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from analysis.settings import unusual
 from app.widgets import controls, frame, leader_board, pair, pickers, run_filter, scoring
 from app.widgets.leader_board import Board
 from app.widgets.opened import opened
@@ -13,7 +14,7 @@ from glt import formats
 from glt.store import Run
 
 # More rows than this are read only when they are asked for.
-MOST_ROWS = 60
+MOST_ROWS = 30
 
 
 def page() -> None:
@@ -57,13 +58,14 @@ def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
 
 
 def _usual(alike: list[Run]) -> list[Run]:
-    """Return the usual run of each method where there are very many, unless the reader wants to see them all."""
+    """Return the runs nearest to the usual settings where there are very many, unless the reader wants them all."""
     if len(alike) <= MOST_ROWS or controls.switch("all", f"All {formats.count(len(alike))} runs"):
         return alike
-    chosen = pickers.together(alike)[:MOST_ROWS]
+    nearest = set(sorted(alike, key=lambda run: unusual(run.config))[:MOST_ROWS])
+    chosen = [run for run in alike if run in nearest]
     st.caption(
-        f"{formats.number_of(len(chosen), 'run')} of {formats.count(len(alike))}: of each method the one nearest to "
-        "the usual settings. Words of the filter, or a setting to group by, choose others."
+        f"{len(chosen)} of {formats.count(len(alike))} runs: those nearest to the usual settings. Words of the filter, "
+        "or a setting to group by, choose others."
     )
     return chosen
 

@@ -24,7 +24,7 @@ from glt.store import MacConvention, Run
 MANY = 200
 # Pixels.
 ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
-ABOUT_ROWS = "Choose two rows to hold them against each other below."
+ABOUT_ROWS = " Choose two rows to hold them against each other below."
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,8 @@ def _columns(table: pd.DataFrame, board: Board) -> dict[str, Any]:
 
 
 def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
-    over = "runs of a group (each the mean over its seeds)" if board.by else "seeds"
+    together = bool(board.by) and not table["run"].all()
+    over = "runs of a group (each the mean over its seeds)" if together else "seeds"
     parts = [
         f"{score_words(rounds, board.score).capitalize()}; means and 95% t intervals over {over}, from three on",
         f"best pruned: the round with the highest mean validation {metric_words(table)}",
@@ -167,10 +168,10 @@ def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
     ]
     told = (
         "A place is no rank: a group ties with the highest where their intervals overlap."
-        if board.by
+        if together
         else "A place is no rank: a run ties with the highest where the interval of their difference, paired by seed, "
         "holds 0 (or, below three shared seeds, where their intervals overlap); p-values are not corrected for how "
-        f"many are compared. {ABOUT_ROWS}"
+        f"many are compared.{'' if board.by else ABOUT_ROWS}"
     )
     return f"{'; '.join(parts)}. {told}"
 

@@ -28,6 +28,8 @@ from app.widgets import config_difference, controls, frame, look, pickers, readi
 from glt import formats
 from glt.store import Run
 
+COLUMNS = ("Round", "Difference", "95% interval", "p", "Graph sparsity", "Weight sparsity", "Seeds")
+
 
 def show(runs: list[Run], score: Score, first: Sequence[str]) -> None:
     """Choose two of the runs, at first those named `first`, and show what their seeds tell and in what they differ."""
@@ -94,9 +96,10 @@ def _caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataF
 def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) -> None:
     if table.empty:
         return
-    shown = numbers(table, labels[one.name], labels[other.name])
+    first, second = (heading(labels[run.name]) for run in (one, other))
+    shown = numbers(table, first, second)
     percent = st.column_config.NumberColumn(format="%.1f %%")
-    columns = {name: percent for name in shown if "sparsity" in name or name in labels.values()}
+    columns = {name: percent for name in shown if name in (first, second, "Graph sparsity", "Weight sparsity")}
     columns["Difference"] = st.column_config.NumberColumn(format="%+.1f")
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
     columns["p"] = st.column_config.NumberColumn(format="%.3f")
@@ -117,6 +120,15 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
         on_click="ignore",
         icon=":material/download:",
     )
+
+
+def heading(label: str) -> str:
+    """Return a run's label as the heading of a column, which a title like "Round" must not take from another.
+
+    >>> heading("UGS"), heading("Round")
+    ('UGS', 'Round (run)')
+    """
+    return f"{label} (run)" if label in COLUMNS else label
 
 
 def numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:

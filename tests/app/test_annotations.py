@@ -69,6 +69,19 @@ def test_markup_in_a_title_is_shown_as_it_is(make_run: MakeRun, store: Store, op
         assert "[x](http" not in shown.replace("\\[x\\](http", ""), page
 
 
+@pytest.mark.parametrize("title", ["Original", "Measure", "Round", "Difference"])
+def test_a_title_that_is_a_heading_too_breaks_no_table(
+    make_run: MakeRun, store: Store, open_page: OpenPage, title: str
+) -> None:
+    store.annotate(make_run("ugs").name, {"title": title})
+    make_run("random")
+    page = "measurements" if title in ("Original", "Measure") else "compare"
+    app = open_page(page)
+    assert not app.exception
+    headings = [str(column) for table in (*app.table, *app.dataframe) for column in table.value.columns]
+    assert f"{title} (run)" in headings
+
+
 def test_a_hidden_run_is_offered_nowhere_but_where_the_address_names_it(
     make_run: MakeRun, store: Store, open_page: OpenPage
 ) -> None:

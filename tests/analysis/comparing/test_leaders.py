@@ -102,6 +102,19 @@ def test_a_group_is_the_mean_over_its_runs(make_scored: MakeScored) -> None:
     assert table["best_mean"].tolist() == pytest.approx([0.73, 0.6])
     assert (table["runs"].tolist(), table["seeds"].tolist()) == ([2, 1], [4, 1])
     assert table["place"].tolist() == ["leads", "open"]
+    assert place_words(table.to_dict("records")[1]) == "too few runs to tell"
+
+
+def test_a_group_of_one_run_each_is_paired_by_seed(make_scored: MakeScored) -> None:
+    runs = [
+        make_scored("ugs", [[0.8, low], [0.8, low + 0.1], [0.8, low + 0.2011]], hidden=width)
+        for low, width in ((0.6, 16), (0.59, 64))
+    ]
+    table = leader_table(rounds_table(runs), groups=grouped_by(runs, "hidden"))
+    assert table["label"].tolist() == ["hidden = 16", "hidden = 64"]
+    assert table["run"].tolist() == [run.name for run in runs]
+    assert table["compared"].tolist() == ["", "paired"]
+    assert table["behind"][1] == pytest.approx(0.01)
 
 
 def test_three_runs_give_a_group_an_interval_over_runs(make_scored: MakeScored) -> None:
