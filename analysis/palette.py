@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from glt.methods import METHODS
+from glt.store import COLORS
 
 DENSE = "dense"
 # How far the lightest and the darkest shade of a method's colour go to white and to black.
@@ -50,6 +51,9 @@ _REST = (
     Style("#666666", "#A6A6A6", "#666666", "cross", "P"),
 )
 
+# A run's own colour, by the names that annotations have: the colours of methods, so that all stay apart.
+_PAINTS = dict(zip(COLORS, (_FIXED["ugs"], _FIXED["random"], _FIXED["admm"], *_REST), strict=True))
+
 
 def style(method: str) -> Style:
     """Return how a method looks; the same method looks the same whatever else is shown."""
@@ -57,6 +61,16 @@ def style(method: str) -> Style:
         return _FIXED[method]
     others = sorted({*METHODS.names(), method} - _FIXED.keys())
     return _REST[others.index(method) % len(_REST)]
+
+
+def painted(method: str, color: str) -> Style:
+    """Return how a run with a colour of its own looks: that colour (a name of `glt.store.COLORS`), its method's marker.
+
+    >>> painted("ugs", "blue").light, painted("ugs", "blue").symbol, painted("ugs", "") == style("ugs")
+    ('#0072B2', 'circle', True)
+    """
+    own, paint = style(method), _PAINTS.get(color)
+    return replace(paint, symbol=own.symbol, marker=own.marker) if paint else own
 
 
 def rank(method: str) -> tuple[int, str]:

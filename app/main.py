@@ -16,7 +16,7 @@ if str(ROOT) not in sys.path:
 from app.widgets import address, links, tour  # noqa: E402
 
 STATIC = Path(__file__).resolve().parent / "static"
-PAGES = ("Launch", "Runs", "Curves", "Subgraphs", "Measurements", "Tickets", "Paper", "Export")
+PAGES = ("Launch", "Runs", "Curves", "Subgraphs", "Measurements", "Tickets", "Compare", "Paper", "Export")
 FIRST = "curves"
 
 

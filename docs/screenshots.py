@@ -40,6 +40,7 @@ VIEWS = (
     ("subgraphs", "round=13&section=losers", 1560),
     ("measurements", "round=13", 1240),
     ("tickets", "", 1240),
+    ("compare", "", 1480),
     ("paper", "experiment=node-classification", 1500),
     ("export", "x=all&columns=2&paper=1", 820),
 )

@@ -42,6 +42,25 @@ def points(difference: float, decimals: int = 1) -> str:
     return f"{plus}{text} points"
 
 
+def points_interval(difference: float, half_width: float) -> str:
+    """Write a difference of two fractions with the half-width of its interval in points; NaN half-width: it alone.
+
+    >>> points_interval(-0.0123, 0.004), points_interval(0.004, float("nan"))
+    ('−1.2 ± 0.4 points', '+0.4 points')
+    """
+    text = points(difference)
+    return text if math.isnan(half_width) else text.replace(" points", f" ± {100 * half_width:.1f} points")
+
+
+def whole(number: float) -> str:
+    """Write a whole number that may be missing.
+
+    >>> whole(3.0), whole(float("nan"))
+    ('3', '–')
+    """
+    return MISSING if math.isnan(number) else f"{number:.0f}"
+
+
 def macs(count: float) -> str:
     """Write multiply-accumulate operations in millions (k below one million, G from ten thousand million).
 

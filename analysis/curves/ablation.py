@@ -186,13 +186,8 @@ def _exits(figure: go.Figure, frame: Frame, place: _Place) -> None:
             xshift=-12,
             yshift=12 + level * LINE_HEIGHT,
             showarrow=False,
-            font={"color": _words_color(frame, gone), "size": 13},
+            font={"color": frame.words_color(gone.run, gone.method), "size": 13},
         )
-
-
-def _words_color(frame: Frame, gone: marks.Exit) -> str:
-    style = frame.style(gone.run, gone.method)
-    return style.dark if frame.dark else style.words
 
 
 def _heading(figure: go.Figure, frame: Frame, varied: Varied, place: _Place, panels: int) -> None:

@@ -17,12 +17,13 @@ HEIGHT = 460
 
 @dataclass(frozen=True)
 class Degrees:
-    """One graph's curve: what to call it, the method whose colour it has, [k] nodes of degree 0, 1, 2, ..."""
+    """One graph's curve: what to call it, whose colour it has (its method's or its own), [k] nodes of degree k."""
 
     label: str
     method: str
     counts: IntArray
     dash: str = "solid"
+    color: str = ""
 
 
 def degree_figure(graphs: Sequence[Degrees], dark: bool = False) -> go.Figure:
@@ -45,7 +46,7 @@ def _ticks(low: float, high: float) -> dict[str, list[float] | list[str]]:
 def _lines(graphs: Sequence[Degrees], dark: bool) -> Iterator[go.Scatter]:
     for graph in graphs:
         at_least = 100 * np.cumsum(graph.counts[::-1])[::-1][1:] / max(graph.counts.sum(), 1)
-        style = palette.style(graph.method)
+        style = palette.painted(graph.method, graph.color)
         yield go.Scatter(
             x=np.arange(1, graph.counts.size),
             y=at_least,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis import marks, palette, theme
 from analysis.tables.curve import Score, XAxis
+from analysis.titles import own_styles
 from glt.store import MacConvention
 
 HEIGHT = 540
@@ -23,7 +25,8 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 class Frame:
     """Tables, choices and the y window (percent) of one figure.
 
-    Runs look like their method unless `styles` says otherwise by their names; `sized` lets marker area follow MACs.
+    Runs look like their method unless `styles` says otherwise by their names, or a person chose a colour; `sized` lets
+    marker area follow MACs.
     Runs of a crowd (`crowd_styles`) are in shades of their method, and the picture keeps to means.
     """
 
@@ -40,7 +43,16 @@ class Frame:
 
     def style(self, run: str, method: str) -> palette.Style:
         """Return how a run looks."""
-        return self.styles.get(run) or self.crowd.get(run) or palette.style(method)
+        return self.styles.get(run) or self._own.get(run) or self.crowd.get(run) or palette.style(method)
+
+    def words_color(self, run: str, method: str) -> str:
+        """Return the colour of words about a run, readable on the theme's ground."""
+        style = self.style(run, method)
+        return style.dark if self.dark else style.words
+
+    @cached_property
+    def _own(self) -> Mapping[str, palette.Style]:
+        return own_styles(self.table)
 
     @property
     def ink(self) -> theme.Ink:

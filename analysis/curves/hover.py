@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from analysis import palette, published
+from analysis.tables.statistics import seeds_words
 from glt import formats
 
 
@@ -48,7 +49,7 @@ def _rank(row: Mapping[str, Any]) -> str:
 
 
 def _seeds(row: Mapping[str, Any]) -> str:
-    return "(1 seed, no interval)" if row["seeds"] == 1 else f"(mean of {row['seeds']} seeds, 95% interval)"
+    return f"({seeds_words(int(row['seeds']))})"
 
 
 def _against_dense(row: Mapping[str, Any]) -> list[str]:

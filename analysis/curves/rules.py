@@ -17,6 +17,8 @@ from glt import formats
 # Pixels. Labels of baselines stand in the right margin, which grows with them.
 TOP, BOTTOM, RIGHT, WIDEST, LETTER = 92, 62, 118, 260, 6.8
 LINE_HEIGHT = 19
+# Letters that fit into the widest margin.
+OWNER_LETTERS = 34
 
 
 def annotate(figure: go.Figure, frame: Frame, paper: bool) -> None:
@@ -44,24 +46,24 @@ def _baselines(figure: go.Figure, frame: Frame, paper: bool) -> None:
 
 def _baseline_lines(line: marks.Baseline) -> tuple[str, str]:
     value = formats.percent(line.mean)
-    return (f"{line.name} {value}", line.owner) if line.owner else (line.name, value)
+    return (f"{line.name} {value}", marks.cut(line.owner, OWNER_LETTERS)) if line.owner else (line.name, value)
 
 
 def _feet(figure: go.Figure, frame: Frame) -> None:
     for level, row in enumerate(_extremes(frame).to_dict("records")):
-        ink = palette.color(row["method"], frame.dark)
+        ink = frame.style(row["run"], row["method"]).color(frame.dark)
         place = float(frame.place(row["x"]))
         ends = {"x0": place, "x1": place, "y0": frame.shown.low, "y1": 100 * row["mean"]}
         line = {"color": palette.faded(ink, 0.7), "width": 1.2, "dash": "dot"}
         figure.add_shape(type="line", line=line, layer="below", **ends)
         foot = frame.shown.low + _units(frame, 12 + level * LINE_HEIGHT)
-        words = palette.words_color(row["method"], frame.dark)
+        words = frame.words_color(row["run"], row["method"])
         _words(figure, f"ticket, round {row['round']}", words, x=_axis(frame, place), y=foot, xanchor="left", xshift=6)
 
 
 def _extremes(frame: Frame) -> pd.DataFrame:
     rows = frame.table[frame.table["is_extreme"] & ~frame.table["run"].isin(frame.crowd)]
-    return rows.sort_values("x", ascending=frame.x == "macs").drop_duplicates(["method", "round"])
+    return rows.sort_values("x", ascending=frame.x == "macs").drop_duplicates(["method", "color", "round"])
 
 
 def _exits(figure: go.Figure, frame: Frame) -> None:
@@ -73,7 +75,9 @@ def _exits(figure: go.Figure, frame: Frame) -> None:
         anchor: dict[str, Any] = {"xanchor": "right", "xshift": -12}
         if _share(frame, gone.x) < 0.5:
             anchor = {"xanchor": "left", "xshift": 12}
-        _words(figure, text, palette.words_color(gone.method, frame.dark), x=_axis(frame, gone.x), y=foot, **anchor)
+        several = palette.words_color(gone.method, frame.dark)
+        color = frame.words_color(gone.run, gone.method) if gone.runs == 1 else several
+        _words(figure, text, color, x=_axis(frame, gone.x), y=foot, **anchor)
 
 
 def _share(frame: Frame, place: float) -> float:

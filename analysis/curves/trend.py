@@ -14,6 +14,8 @@ from analysis import marks, palette, theme
 from analysis.crowd import crowd_styles
 from analysis.curves.frame import DASHES
 from analysis.measures import wording
+from analysis.tables.statistics import seeds_words
+from analysis.titles import own_styles
 
 TrendAxis = Literal["round", "kept"]
 AXES: dict[TrendAxis, str] = {"round": "Round", "kept": "Undirected edges kept (%)"}
@@ -34,11 +36,11 @@ def trend_figure(table: pd.DataFrame, name: str, x: TrendAxis = "round", dark: b
 
 
 def _layers(table: pd.DataFrame, name: str, x: TrendAxis, dark: bool) -> Iterator[go.Scatter]:
-    crowd, dashes = crowd_styles(table), marks.dash_of_run(table)
+    crowd, own, dashes = crowd_styles(table), own_styles(table), marks.dash_of_run(table)
     runs = list(table.groupby(["run", "kind"], sort=False))
     for layer in (_band, _line):
         for (run, kind), rows in runs:
-            style = crowd.get(str(run)) or palette.style(rows["method"].iloc[0])
+            style = own.get(str(run)) or crowd.get(str(run)) or palette.style(rows["method"].iloc[0])
             look = _Look(name, x, style.color(dark), style.symbol, "dot" if kind == "null" else DASHES[dashes[run]])
             if layer is _line or not crowd:
                 yield from layer(rows, look, kind == "null")
@@ -94,8 +96,7 @@ def _line(rows: pd.DataFrame, look: _Look, null: bool) -> Iterator[go.Scatter]:
 def _told(row: dict[Any, Any], name: str) -> str:
     who = f"As many edges as <b>{escape(row['label'])}</b> kept, at random" if row["kind"] == "null" else ""
     who = who or f"<b>{escape(row['label'])}</b>"
-    graphs = "draws" if row["kind"] == "null" else "seeds"
-    over = f"mean of {row['seeds']} {graphs}, 95% interval" if row["seeds"] > 1 else "1 seed, no interval"
+    over = seeds_words(int(row["seeds"]), "draw" if row["kind"] == "null" else "seed")
     return "<br>".join(
         [
             f"{who}, round {row['round']}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -83,17 +83,29 @@ def _diverging(dark: bool) -> list[list[Any]]:
     return [[0.0, spared], [0.5, "#1A1F29" if dark else "#F4F6F7"], [1.0, lost]]
 
 
-def edge_loss_figure(table: pd.DataFrame, method: str, dark: bool = False) -> go.Figure:
-    """Draw the share of edges cut in each group of classes and degrees beside what chance gives."""
-    return _shares(table[table["kind"] == "edges"], EDGE_GROUPS, "Edges cut (%)", method, dark)
+def edge_loss_figure(table: pd.DataFrame, method: str, dark: bool = False, color: str = "") -> go.Figure:
+    """Draw the share of edges cut in each group of classes and degrees beside what chance gives.
+
+    `color` is the run's own, a name of `glt.store.COLORS`, in place of its method's.
+    """
+    style = palette.painted(method, color)
+    return _shares(table[table["kind"] == "edges"], EDGE_GROUPS, "Edges cut (%)", _Who(method, style), dark)
 
 
-def node_loss_figure(table: pd.DataFrame, method: str, dark: bool = False) -> go.Figure:
-    """Draw the share of nodes of each class that lost their last edge beside what chance gives."""
-    return _shares(table[table["kind"] == "nodes"], NODE_GROUPS, "Nodes left without an edge (%)", method, dark)
+def node_loss_figure(table: pd.DataFrame, method: str, dark: bool = False, color: str = "") -> go.Figure:
+    """Draw the share of nodes of each class that lost their last edge beside what chance gives; `color` as above."""
+    who = _Who(method, palette.painted(method, color))
+    return _shares(table[table["kind"] == "nodes"], NODE_GROUPS, "Nodes left without an edge (%)", who, dark)
 
 
-def _shares(table: pd.DataFrame, groups: dict[str, str], title: str, method: str, dark: bool) -> go.Figure:
+class _Who(NamedTuple):
+    """Whose edges were cut, and how it looks."""
+
+    method: str
+    style: palette.Style
+
+
+def _shares(table: pd.DataFrame, groups: dict[str, str], title: str, who: _Who, dark: bool) -> go.Figure:
     parts = [table[table["grouping"] == name] for name in groups]
     heights = [max(len(part), 1) + 0.6 for part in parts]
     figure = make_subplots(
@@ -105,7 +117,7 @@ def _shares(table: pd.DataFrame, groups: dict[str, str], title: str, method: str
         subplot_titles=list(groups.values()) if len(parts) > 1 else None,
     )
     for row, part in enumerate(parts, start=1):
-        _part(figure, part, row, method, dark)
+        _part(figure, part, row, who, dark)
     figure.update_layout(
         template=theme.template(dark), height=(HEAD if len(parts) > 1 else 10) + 60 + int(1.25 * ROW * sum(heights))
     )
@@ -123,9 +135,9 @@ def _legend() -> dict[str, Any]:
     return {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "xanchor": "left"}
 
 
-def _part(figure: go.Figure, part: pd.DataFrame, row: int, method: str, dark: bool) -> None:
+def _part(figure: go.Figure, part: pd.DataFrame, row: int, who: _Who, dark: bool) -> None:
     names = [escape(name) for name in part["name"]]
-    tone, style = theme.ink(dark), palette.style(method)
+    tone, style = theme.ink(dark), who.style
     low, width = 100 * part["null_low"], 100 * (part["null_high"] - part["null_low"])
     chance = {"base": low, "marker": {"color": tone.axis, "line": {"width": 0}}, "width": 0.5, "hoverinfo": "skip"}
     chance |= {"name": "By chance, middle 95 %", "showlegend": row == 1, "orientation": "h"}
@@ -134,7 +146,7 @@ def _part(figure: go.Figure, part: pd.DataFrame, row: int, method: str, dark: bo
         x=100 * part["share"],
         y=names,
         mode="markers",
-        name=escape(palette.label(method)),
+        name=escape(palette.label(who.method)),
         showlegend=row == 1,
         marker={
             "symbol": [style.symbol if far else f"{style.symbol}-open" for far in outside(part)],

@@ -29,18 +29,21 @@ def score_figure(
     ranks: bool,
     shown: int,
     method: str = "ugs",
+    color: str = "",
     dark: bool = False,
 ) -> go.Figure:
     """Draw each direction's score (or rank, the share of entries that scored lower) in every round it stood.
 
     `ways` are the two directions, that from the lower node first. The shaded ground is what was cut; the grey one the
-    middle half of all scores or, of ranks, those whose scores cannot be told apart at the line.
+    middle half of all scores or, of ranks, those whose scores cannot be told apart at the line. `color` is the run's
+    own, in place of its method's.
     """
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
     lines, scores = line_table(decisions), score_table(decisions, edge)
     _grounds(figure, lines, ranks, dark)
+    ink = palette.painted(method, color).color(dark)
     for number, way in enumerate(ways[: scores["way"].nunique()]):
-        _way(figure, scores[scores["way"] == number], way, number, ranks, palette.color(method, dark), dark)
+        _way(figure, scores[scores["way"] == number], way, number, ranks, ink, dark)
     figure.add_vline(x=shown, line={"color": theme.ink(dark).axis, "width": 1, "dash": "dash"})
     title = "Entries that scored lower (%)" if ranks else "Score"
     figure.update_yaxes(title_text=title, **({"range": [-3, 103]} if ranks else {}))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.export.choices import FigureChoices
-from analysis.export.commands import figure_command, run_command, table_command
+from analysis.export.commands import annotate_command, figure_command, run_command, table_command
 from analysis.export.data import csv_bytes, json_bytes
 from analysis.export.figures import FIGURES, draw
 from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
@@ -142,6 +142,7 @@ def _settings(run: Run) -> dict[str, bytes]:
 def _script(runs: Sequence[Run], commands: Sequence[str]) -> bytes:
     lines = ["#!/bin/sh", "# Computes the runs anew (hours), then makes the figures and tables from them.", "set -e"]
     lines += [run_command(run, f"{STORE}-settings/{run.name}/config.json", STORE) for run in runs]
+    lines += filter(None, (annotate_command(run, STORE) for run in runs))
     return "\n".join([*lines, *commands, ""]).encode()
 
 

@@ -24,6 +24,13 @@ def run_command(run: Run, config: str, store: str) -> str:
     return shlex.join(["python", "-m", "glt", "run", "--config", config, "--seeds", seeds, "--store", store])
 
 
+def annotate_command(run: Run, store: str) -> str:
+    """Return the command that gives a run its title and colour again, "" where it has none."""
+    said = {"--title": run.annotation.title, "--color": run.annotation.color}
+    given = [word for flag, value in said.items() if value for word in (flag, value)]
+    return shlex.join(["python", "-m", "glt", "annotate", run.name, *given, "--store", store]) if given else ""
+
+
 def figure_command(name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str) -> str:
     """Return the command that draws a figure of these runs with these choices into the file `out`.
 

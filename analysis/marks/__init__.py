@@ -14,7 +14,7 @@ from analysis.marks.axes import (
     x_title,
     x_values,
 )
-from analysis.marks.baselines import Baseline, baselines
+from analysis.marks.baselines import Baseline, baselines, cut
 from analysis.marks.exits import Exit, exits
 from analysis.marks.paper import PaperMark, paper_baselines, paper_marks
 
@@ -26,6 +26,7 @@ __all__ = [
     "Window",
     "area_share",
     "baselines",
+    "cut",
     "dash_of_run",
     "exits",
     "log_ticks",

@@ -18,6 +18,15 @@ class Baseline(NamedTuple):
     owner: str = ""
 
 
+def cut(words: str, most: int) -> str:
+    """Return words of at most so many letters, for a place that is no wider.
+
+    >>> cut("UGS", 10), cut("Random pruning (hidden = 64)", 16)
+    ('UGS', 'Random pruning (…')
+    """
+    return words if len(words) <= most else f"{words[:most].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+
+
 def baselines(dense: pd.DataFrame) -> list[Baseline]:
     """Return one baseline for every distinct mean of a `dense_table`."""
     means = [(float(mean), list(rows["label"])) for mean, rows in dense.groupby(dense["mean"].round(9))]

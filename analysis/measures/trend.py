@@ -40,11 +40,11 @@ def trend_table(
 ) -> pd.DataFrame:
     """Return one row a run and finished round for the measure or count `name`, all runs on one graph.
 
-    Columns: `kind` (run, null), `run`, `label`, `method`, `round`, `kept` (undirected edges kept, mean over seeds),
-    `mean`, `low` and `high` (95% t interval, NaN for one seed), `seeds` (graphs behind the mean) and `original` (the
-    unpruned graph's value). With `null`, every pruned round has a second row: as many edges drawn at random, five draws
-    or one a seed. Raises ConfigError for an unknown name or runs on several graphs, StoreError and DataError when masks
-    cannot be read.
+    Columns: `kind` (run, null), `run`, `label`, `method`, `color`, `round`, `kept` (undirected edges kept, mean over
+    seeds), `mean`, `low` and `high` (95% t interval, NaN below three seeds), `seeds` (graphs behind the mean) and
+    `original` (the unpruned graph's value). With `null`, every pruned round has a second row: as many edges drawn at
+    random, five draws or one a seed. Raises ConfigError for an unknown name or runs on several graphs, StoreError
+    and DataError when masks cannot be read.
     """
     import pandas as pd
 
@@ -86,6 +86,7 @@ def _row(point: _Point, label: str, measured: Sequence[Numbers], name: str) -> d
         "run": point.run.name,
         "label": label,
         "method": point.run.config.method,
+        "color": point.run.annotation.color,
         "round": point.round,
         "kept": float(np.mean([numbers[KEPT] for numbers in measured])),
         "mean": float(values.mean()),

@@ -12,13 +12,14 @@ import pandas as pd
 from analysis import palette, published
 from analysis.reproduction.comparison import mean_and_half, per_seed
 from analysis.tables import curve_table, tickets_table
+from analysis.tables.statistics import FEWEST
 from glt import formats
 
 if TYPE_CHECKING:
     from analysis.reproduction.exhibit import Evidence
 
 INTERVAL = "the 95% interval of the difference seed by seed"
-ONE_SEED = "one seed that both have, so no interval"
+FEW_SEEDS = {1: "one seed that both have, so no interval", 2: "two seeds that both have, too few for an interval"}
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def leads(
     """Test that one method is above another, paired by seed, in every round of `only`, by default in all pruned ones.
 
     It holds when each round's 95% interval of the paired difference lies above zero, and does not when one lies below.
-    Otherwise it stays open, for the seeds do not tell; one seed never does. `better` heads the words of what was found.
+    Otherwise it stays open, for the seeds do not tell; fewer than three never do. `better` heads the words of
+    what was found.
     """
     gaps = [gap for gap in _gaps(evidence.rounds, better, worse) if not only or gap.round in only]
     if not gaps:
@@ -68,15 +70,16 @@ def leads(
     who = f"{palette.label(better)} is"
     behind = [gap.round for gap in gaps if gap.mean <= 0]
     clearly = [gap.round for gap in gaps if gap.is_clearly_behind]
+    few = FEW_SEEDS.get(max(gap.seeds for gap in gaps), "")
     if behind:
         words = f"{who} ahead in {len(gaps) - len(behind)} of {len(gaps)} rounds and behind in k = {spans(behind)}"
         told = f"beyond {INTERVAL} in k = {spans(clearly)}" if clearly else f"never beyond {INTERVAL}"
-        told = told if any(gap.seeds > 1 for gap in gaps) else ONE_SEED
+        told = told if any(gap.seeds >= FEWEST for gap in gaps) else few
         return [Claim(text, place, False if clearly else None, f"{words} ({told})")]
     words = f"{who} ahead in all {len(gaps)} rounds, by {_range([gap.mean for gap in gaps])}"
     unclear = [gap.round for gap in gaps if not gap.is_clear]
-    if all(gap.seeds == 1 for gap in gaps):
-        return [Claim(text, place, None, f"{words} ({ONE_SEED})")]
+    if all(gap.seeds < FEWEST for gap in gaps):
+        return [Claim(text, place, None, f"{words} ({few})")]
     if unclear:
         return [Claim(text, place, None, f"{words}, but within {INTERVAL} in k = {spans(unclear)}")]
     return [Claim(text, place, True, f"{words}, each beyond {INTERVAL}")]
@@ -93,7 +96,7 @@ class _Gap:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval lies above zero; one seed has none."""
+        """Whether the interval lies above zero; fewer than three seeds have none."""
         return self.mean - self.half > 0
 
     @property

@@ -178,7 +178,7 @@ def _macs(rounds: pd.DataFrame, number: int, printed: int) -> Comparison:
 
 
 def mean_and_half(values: pd.Series) -> tuple[float, float]:
-    """Return the mean and the half-width of its 95% t interval, NaN for one value; both NaN for none."""
+    """Return the mean and the half-width of its 95% t interval, NaN for too few values; both NaN for none."""
     if values.empty:
         return math.nan, math.nan
     return float(values.mean()), float(half_width(np.float64(values.std()), len(values)))

@@ -10,6 +10,7 @@ from analysis import names
 from analysis.crowd import crowd_styles
 from analysis.tables.curve import Score
 from analysis.tables.scores import score_words
+from analysis.tables.statistics import FEWEST
 from glt.store import MacConvention
 
 MAC_WORDS: dict[MacConvention, str] = {
@@ -62,8 +63,10 @@ def _seeds(rounds: pd.DataFrame) -> str:
 def averaged_over(counts: Iterable[int], intervals: bool = True) -> str:
     """Say over how many seeds means were taken, and whether there is an interval; so many curves may be without.
 
-    >>> averaged_over([5, 5]), averaged_over([1]), averaged_over([2], intervals=False)
-    ('mean and 95% t interval over 5 seeds', '1 seed, no interval', 'mean over 2 seeds, without intervals')
+    >>> averaged_over([5, 5]), averaged_over([1]), averaged_over([4], intervals=False)
+    ('mean and 95% t interval over 5 seeds', '1 seed, no interval', 'mean over 4 seeds, without intervals')
+    >>> averaged_over([2]), averaged_over([1, 5])
+    ('mean over 2 seeds, too few for an interval', 'mean and, from 3 seeds on, 95% t interval over 1 to 5 seeds')
     """
     found = sorted(set(counts))
     if found == [1]:
@@ -71,7 +74,10 @@ def averaged_over(counts: Iterable[int], intervals: bool = True) -> str:
     number = str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
     if not intervals:
         return f"mean over {number} seeds, without intervals"
-    return f"mean and 95% t interval over {number} seeds"
+    if found[-1] < FEWEST:
+        return f"mean over {number} seeds, too few for an interval"
+    condition = "" if found[0] >= FEWEST else f", from {FEWEST} seeds on,"
+    return f"mean and{condition} 95% t interval over {number} seeds"
 
 
 def allowance(tolerance: float) -> str:

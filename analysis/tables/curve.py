@@ -13,7 +13,7 @@ from glt.store import MacConvention
 Score = Literal["test", "test_last"]
 XAxis = Literal["graph", "weight", "macs"]
 
-RUN_KEYS = ["run", "label", "dataset", "task", "objective", "model", "method"]
+RUN_KEYS = ["run", "label", "dataset", "task", "objective", "model", "method", "color"]
 ROUND_KEYS = [*RUN_KEYS, "round"]
 INTERVAL = ["mean", "low", "high"]
 X_COLUMNS = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs"}
@@ -32,10 +32,10 @@ def curve_table(
 ) -> pd.DataFrame:
     """Return one row per run and round with means over the seeds that finished it.
 
-    Columns: the run's, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN with one
-    seed), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value (paired
-    with those), is_ticket (mean >= dense - tolerance, round 0 never), is_extreme (the run's ticket with the highest
-    graph sparsity, then weight sparsity), macs, graph_sparsity, weight_sparsity and both counts of kept edges.
+    Columns: the run's, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN below
+    three seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value
+    (paired with those), is_ticket (mean >= dense - tolerance, round 0 never), is_extreme (the run's ticket with the
+    highest graph sparsity, then weight sparsity), macs, graph_sparsity, weight_sparsity and both counts of kept edges.
     """
     paired = with_dense(rounds, score).assign(macs=rounds[f"macs_{macs}"])
     groups = paired.groupby(ROUND_KEYS, sort=False)
@@ -67,7 +67,7 @@ def with_dense(rounds: pd.DataFrame, score: Score) -> pd.DataFrame:
 
 
 def mean_and_interval(groups: pd.api.typing.SeriesGroupBy) -> pd.DataFrame:
-    """Return mean, low, high (95% t interval, NaN with one value) and count of every group's values."""
+    """Return mean, low, high (95% t interval, NaN below three values) and count of every group's values."""
     table = groups.agg(["mean", "std", "count"])
     half = half_width(table["std"], table["count"])
     return table.assign(low=table["mean"] - half, high=table["mean"] + half)[["mean", "low", "high", "count"]]

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis import names, palette
 from analysis.settings import setting_words, settings_of
+from analysis.titles import with_titles
 from glt.config import RunConfig
 from glt.pretraining.start import PRETRAINING
 from glt.store import Run
@@ -20,17 +21,19 @@ Settings = Mapping[str, Any]
 def run_labels(runs: Sequence[Run]) -> dict[str, str]:
     """Return a label for every run name: "UGS", or "UGS (degree = target)" when the runs differ in that setting.
 
-    Runs of one method are told apart by whatever differs; runs of two, by what both of them have and use.
+    Runs of one method are told apart by whatever differs; runs of two, by what both of them have and use. A title that
+    a person gave stands in place of all that.
     """
     subjects: dict[tuple[str, ...], list[Run]] = defaultdict(list)
     for run in runs:
         subjects[tuple(words(getattr(run.config, name)) for name, words in SUBJECT.items())].append(run)
     told = [place for place, values in enumerate(zip(*subjects, strict=True)) if len(set(values)) > 1]
-    return {
+    computed = {
         name: _label(method, [*(subject[place] for place in told), *details])
         for subject, group in subjects.items()
         for name, (method, details) in _told_apart(group).items()
     }
+    return with_titles(computed, runs)
 
 
 def setting_details(runs: Sequence[Run]) -> dict[str, list[str]]:

@@ -9,9 +9,9 @@ import pandas as pd
 
 from analysis import names
 from analysis.tables.labels import run_labels
-from glt.store import MAC_CONVENTIONS, RoundRecord, Run
+from glt.store import MAC_CONVENTIONS, RoundRecord, Run, annotations_of
 
-RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "seed")
+RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "color", "seed")
 RECORD_COLUMNS = tuple(name for name in RoundRecord.model_fields if name != "macs")
 MAC_COLUMNS = tuple(f"macs_{convention}" for convention in MAC_CONVENTIONS)
 NUMBERS = ("seed", *RECORD_COLUMNS, *MAC_COLUMNS)
@@ -21,22 +21,24 @@ COLUMNS = (*RUN_COLUMNS, *RECORD_COLUMNS, *MAC_COLUMNS)
 def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
     """Return one row per run, seed and finished round, in the order of `runs`.
 
-    Columns: run, label, dataset, task, objective ("" where the task has only one), model, method, seed, the fields of
-    RoundRecord (fractions, seconds) and macs_dense_features, macs_sparse_features, macs_published (counts; NaN where a
-    run did not record one).
+    Columns: run, label, dataset, task, objective ("" where the task has only one), model, method, color (the name a
+    person chose, else ""), seed, the fields of RoundRecord (fractions, seconds) and macs_dense_features,
+    macs_sparse_features, macs_published (counts; NaN where a run did not record one).
     """
-    labels = run_labels(runs)
-    rows = [row for run in runs for row in _rows(run, labels[run.name])]
+    labels, said = run_labels(runs), annotations_of(runs)
+    rows = [row for run in runs for row in _rows(run, labels[run.name], said[run.name].color)]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table if rows else table.astype(dict.fromkeys(NUMBERS, "float64"))
 
 
-def _rows(run: Run, label: str) -> Iterator[dict[str, Any]]:
+def _rows(run: Run, label: str, color: str) -> Iterator[dict[str, Any]]:
     config = run.config
     same = {"dataset": config.dataset, "task": config.task, "objective": names.objective(config)}
-    same |= {"model": config.model, "method": config.method}
+    same |= {"model": config.model, "method": config.method, "color": color}
     for seed in run.seeds():
         for record in run.seed(seed).rounds():
             macs = {f"macs_{convention}": count for convention, count in record.macs.items()}
-            fields = record.model_dump(exclude={"macs"})
-            yield {"run": run.name, "label": label, **same, "seed": seed, **fields, **macs}
+            # A thousand runs have tens of thousands of rounds, and model_dump copies each of them field by field.
+            fields = {**vars(record), **macs}
+            del fields["macs"]
+            yield {"run": run.name, "label": label, **same, "seed": seed, **fields}

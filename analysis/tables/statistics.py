@@ -8,29 +8,45 @@ from scipy.special import stdtr, stdtrit
 
 FloatArray = NDArray[np.float64]
 LEVEL = 0.95
+# Two values give a t interval nine times their standard deviation wide on each side: it says nothing, and hides all.
+FEWEST = 3
 
 
 def half_width(deviation: ArrayLike, count: ArrayLike, level: float = LEVEL) -> FloatArray:
-    """Return the half-width of the t interval of a mean; NaN where fewer than two values stand behind it.
+    """Return the half-width of the t interval of a mean; NaN where fewer than FEWEST values stand behind it.
 
     `deviation` is the sample standard deviation (n - 1 in the denominator) of `count` values.
 
-    >>> half_width([0.01, 0.0], [5, 1]).round(5).tolist()
-    [0.01242, nan]
+    >>> half_width([0.01, 0.01, 0.0], [5, 2, 1]).round(5).tolist()
+    [0.01242, nan, nan]
     """
-    counts = np.asarray(count, dtype=np.float64)
-    several = np.where(counts > 1, counts, np.nan)
+    several = _enough(count)
     return np.asarray(stdtrit(several - 1, (1 + level) / 2) * np.asarray(deviation) / np.sqrt(several))
 
 
 def p_value(mean: ArrayLike, deviation: ArrayLike, count: ArrayLike) -> FloatArray:
-    """Return the two-sided p-value of "the mean difference is 0"; NaN for one value or when all values are 0.
+    """Return the two-sided p-value of "the mean difference is 0"; NaN below FEWEST values or when all values are 0.
 
     >>> p_value([0.01], [0.01], [5]).round(4).tolist()
     [0.089]
     """
-    counts = np.asarray(count, dtype=np.float64)
-    several = np.where(counts > 1, counts, np.nan)
+    several = _enough(count)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.asarray(mean) / (np.asarray(deviation) / np.sqrt(several))
     return np.asarray(2 * stdtr(several - 1, -np.abs(t)))
+
+
+def seeds_words(seeds: int, noun: str = "seed") -> str:
+    """Say over how many seeds a mean is, and that so few give no interval.
+
+    >>> seeds_words(5), seeds_words(2), seeds_words(1)
+    ('mean of 5 seeds, 95% interval', 'mean of 2 seeds, too few for an interval', '1 seed, no interval')
+    """
+    if seeds == 1:
+        return f"1 {noun}, no interval"
+    return f"mean of {seeds} {noun}s, {'95% interval' if seeds >= FEWEST else 'too few for an interval'}"
+
+
+def _enough(count: ArrayLike) -> FloatArray:
+    counts = np.asarray(count, dtype=np.float64)
+    return np.asarray(np.where(counts >= FEWEST, counts, np.nan))

@@ -12,6 +12,7 @@ from analysis.curves import accuracy_figure
 from analysis.tables import Score, XAxis, caption, metric_words
 from app.widgets import controls, frame, look, pickers, reading, round_chart, scoring
 from app.widgets.opened import opened
+from glt import formats
 from glt.store import MacConvention, Run
 
 PERCENT = (
@@ -73,7 +74,7 @@ def _picture(runs: list[Run], view: View) -> None:
     table = reading.curve_of(runs, view.score, view.x, view.macs, view.tolerance)
     figure = _figure(tuple(reading.stamp(run) for run in runs), view, look.is_dark(), table, rounds)
     round_chart.show(figure, "accuracy", "Test score of every round against sparsity")
-    st.caption(caption(rounds, view.score, view.macs, view.tolerance, view.paper))
+    st.caption(frame.plain(caption(rounds, view.score, view.macs, view.tolerance, view.paper)))
     _numbers(table)
 
 
@@ -100,7 +101,9 @@ def _numbers(table: pd.DataFrame) -> None:
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
     columns["MACs"] = st.column_config.NumberColumn(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M")
     columns["Against dense"] = st.column_config.NumberColumn(format="%+.1f points", help="Paired by seed")
-    st.dataframe(numbers(table), hide_index=True, key="numbers", height=320, column_config=columns)
+    st.dataframe(
+        numbers(table), hide_index=True, key="numbers", height=320, placeholder=formats.MISSING, column_config=columns
+    )
 
 
 def numbers(table: pd.DataFrame) -> pd.DataFrame:

@@ -92,7 +92,7 @@ def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
         width = int(choices.width * SCREEN_PIXELS_AN_INCH)
         told = _figure_caption(what, runs, choices)
         st.image(picture, width=width, alt=f"Preview of the figure, {choices.width:g} inches wide. {told}")
-    st.caption(told)
+    st.caption(frame.plain(told))
     if missing := FIGURES.get(what).missing(runs):
         st.caption(f":material/info: {missing}")
     name = f"{runs[0].config.dataset}-{what}-{choices.venue}"

@@ -9,9 +9,11 @@ import streamlit as st
 from analysis import names, palette
 from app.widgets import (
     address,
+    annotating,
     controls,
     frame,
     links,
+    pickers,
     pretrainings,
     run_actions,
     run_cards,
@@ -31,6 +33,7 @@ def page() -> None:
     """Show the page."""
     with frame.page("Runs", "What is at work, what is finished, and how far each seed has come."):
         found = opened()
+        annotating.damage(found)
         live = any_active((*found.own, *found.pretrainings))
         pace = SECONDS_BETWEEN_LOOKS if live else None
         if not found.runs and not found.pretrainings:
@@ -41,6 +44,7 @@ def page() -> None:
         with listing:
             words = run_filter.pick_words(len(found.runs) + len(found.pretrainings))
             st.fragment(_list, run_every=pace)(live, words)
+            run_cards.hidden_ones(found, _selected(found).name, words)
         with detail:
             _detail(_selected(found), live, pace)
         run_actions.store_line(found)
@@ -84,11 +88,13 @@ def _seeds(run: Run) -> None:
     run = found.find(run.name)
     progress = run_progress(run)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
-        title = f"{palette.label(run.config.method)} on {names.dataset(run.config.dataset)}"
-        st.subheader(title, anchor=False, width="content")
+        about = f"{palette.label(run.config.method)} on {names.dataset(run.config.dataset)}"
+        st.subheader(frame.plain(run.annotation.title or about), anchor=False, width="content")
         st.caption(run.name, width="content")
         st.space("stretch")
+        annotating.editor(found, run, about)
         run_actions.buttons(found, progress)
+    annotating.note(run)
     if progress.damage:
         frame.failure(progress.damage)
     for seed in progress.seeds:
@@ -106,3 +112,4 @@ def _settings(run: Run, pace: int | None) -> None:
         links.link("curves", "Curves", ":material/show_chart:", runs=run.name)
         links.link("subgraphs", "Subgraphs", ":material/hub:", run=run.name)
         links.link("tickets", "Tickets", ":material/confirmation_number:", runs=run.name)
+        links.link("compare", "Compare", ":material/compare_arrows:", on=pickers.scores_of(run), one=run.name)

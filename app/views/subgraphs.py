@@ -115,7 +115,7 @@ def _caption(view: View, record: RoundRecord) -> str:
     run, sample = view.run, view.sample.sample
     kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
     return (
-        f"{pickers.run_title(run)}, seed {view.seed}, round {record.round}: graph sparsity "
+        f"{frame.plain(pickers.run_title(run))}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
         f"test {names.metric(run.config.task)} {formats.percent(record.test)}. "

@@ -86,7 +86,7 @@ def as_read(runs: Sequence[Run], score: Score, tolerance: float) -> pd.DataFrame
     tables = {name: reading.tickets_of(runs, score, name, tolerance) for name in MAC_CONVENTIONS}
     table = tables["dense_features"]
     read = {
-        "Method": table["label"],
+        "Method": list(map(frame.plain, table["label"])),
         "Round": [f"★ {row['round']}" if row["is_ticket"] else str(row["round"]) for row in table.to_dict("records")],
         f"Test {metric_words(table)}": [
             formats.percent_interval(mean, high - mean) for mean, high in zip(table["mean"], table["high"], strict=True)

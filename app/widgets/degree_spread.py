@@ -8,6 +8,7 @@ from analysis import names, palette
 from analysis.curves import Degrees, degree_figure
 from analysis.measures import MeasuredGraph, random_twins
 from analysis.measures.degrees import degree_counts, degree_gini
+from analysis.titles import short_title
 from app.widgets import chart, look
 from glt.masks import EdgeMask
 from glt.store import Run
@@ -20,8 +21,8 @@ def show(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: EdgeMask)
     figure = degree_figure(
         [
             Degrees("Original", palette.DENSE, degree_counts(whole)),
-            Degrees(palette.label(method), method, degree_counts(pruned)),
-            Degrees("random, as dense", method, degree_counts(twin), "dot"),
+            Degrees(short_title(run), method, degree_counts(pruned), color=run.annotation.color),
+            Degrees("random, as dense", method, degree_counts(twin), "dot", run.annotation.color),
         ],
         look.is_dark(),
     )

@@ -121,6 +121,7 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
             ranks=ranks,
             shown=place.number,
             method=place.run.config.method,
+            color=place.run.annotation.color,
             dark=look.is_dark(),
         )
         title = f"{'Rank' if ranks else 'Score'} of both directions of the edge over the rounds"

@@ -93,7 +93,7 @@ def _pictures(judged: Judged) -> None:
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
     figure = _figure(tuple(reading.stamp(run) for run in runs), picture, look.is_dark(), printed, runs)
     chart.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}", numbers=True)
-    st.caption(f"As {picture.place}. {caption(reading.rounds_of(runs), paper=printed)}")
+    st.caption(f"As {picture.place}. {frame.plain(caption(reading.rounds_of(runs), paper=printed))}")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Picture: repr})
@@ -143,8 +143,8 @@ def _side_by_side(rows: Sequence[Comparison]) -> None:
     sources = "; ".join(dict.fromkeys(row.source for row in rows))
     bounds = bounds_words({row.quantity for row in rows})
     st.caption(
-        f"Mean and half-width of the 95% interval over seeds, matched by round; orange: further off than {bounds}, a "
-        f"convention of this page. Paper: {sources}."
+        f"Mean and half-width of the 95% interval over seeds, from three on, matched by round; orange: further off "
+        f"than {bounds}, a convention of this page. Paper: {sources}."
     )
 
 

@@ -54,6 +54,15 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*\[\]$<~])", r"\\\1", text)
 
 
+def plain_lines(text: str) -> str:
+    r"""Return several lines of text as Markdown that shows them as they are.
+
+    >>> plain_lines("# a\n- *b*")
+    '\\# a  \n\\- \\*b\\*'
+    """
+    return "  \n".join(re.sub(r"^(\s*)([#>+=|-])", r"\1\\\2", line) for line in plain(text).split("\n"))
+
+
 def empty(title: str, text: str, icon: str, page: str | None = None, label: str = "", **view: str) -> None:
     """Fill a page or a panel that has nothing to show yet, with the way to get something."""
     with st.container(key=f"empty-{title}", border=True, horizontal_alignment="center", gap="small"):

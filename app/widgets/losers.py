@@ -8,10 +8,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import palette
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.cuts.losses import DRAWS, loss_table, sentences
 from analysis.subgraphs.subgraph import class_names
+from analysis.titles import short_title
 from app.widgets import chart, frame, look, reading
 from glt.data import Graph
 from glt.store import Run
@@ -27,14 +27,14 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     table = losses_of(run, seed, number, graph)
     st.markdown(" ".join(sentences(table)))
     matrix, shares = st.columns(2, gap="medium")
-    method, dark = run.config.method, look.is_dark()
+    method, dark, color = run.config.method, look.is_dark(), run.annotation.color
     with matrix:
         _chart(
             "Edges cut by the classes of their ends, in percent", "pairs", pair_figure(table, class_names(graph), dark)
         )
-        _chart("Nodes left without an edge", "nodes", node_loss_figure(table, method, dark))
+        _chart("Nodes left without an edge", "nodes", node_loss_figure(table, method, dark, color))
     with shares:
-        _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, method, dark))
+        _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, method, dark, color))
     st.caption(_caption(run, seed, number))
     with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
         st.dataframe(numbers(table), hide_index=True, key="losses", column_config=_columns())
@@ -78,7 +78,7 @@ def _columns() -> dict[str, Any]:
 
 def _caption(run: Run, seed: int, number: int) -> str:
     return (
-        f"{palette.label(run.config.method)}, seed {seed}, round {number}, whole graph. An edge is cut when neither "
+        f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. An edge is cut when neither "
         f"direction is left. By chance: {DRAWS} draws of as many undirected edges as this round keeps. A star, or a "
         "full mark, is a share outside the middle 95 % of the draws; with so many groups one in twenty is so by chance."
     )

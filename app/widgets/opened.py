@@ -70,7 +70,7 @@ def opened() -> Opened:
     store = Store(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
     contents = store.contents()
     names = {run.name for run in contents.runs}
-    examples = _in_order(bundled_examples(EXAMPLES))
+    examples = _in_order(bundled_examples(EXAMPLES, store.root))
     return Opened(
         store,
         _in_order(contents.runs),

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis import names, palette
+from analysis import names
 from analysis.shared_graph import shared_graph
 from analysis.subgraphs import Panel, Subgraph, make_panel, original_panel, panels_html
+from analysis.titles import short_title
 from app.widgets import controls, pickers, reading
 from glt.data import Graph
 from glt.errors import ConfigError
@@ -91,7 +92,7 @@ def _panel(
     content_hash: str, stamp: reading.Stamp, part: Subgraph, seed: int, number: int, _graph: Graph, _run: Run
 ) -> Panel:
     before = reading.edge_mask(_run, seed, number - 1) if number else None
-    title = f"{palette.label(_run.config.method)}, round {number}"
+    title = f"{short_title(_run)}, round {number}"
     return make_panel(_graph, part, reading.edge_mask(_run, seed, number), title, before)
 
 

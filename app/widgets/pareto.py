@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.curves import pareto_figure
 from analysis.tables import Score, XAxis, caption
 from analysis.tables.pareto import with_front
-from app.widgets import look, reading, round_chart
+from app.widgets import frame, look, reading, round_chart
 from glt.store import Run
 
 ABOUT = (
@@ -24,7 +24,8 @@ def picture(runs: Sequence[Run], x: XAxis, score: Score, tolerance: float) -> No
     stamps = tuple(reading.stamp(run) for run in runs)
     figure = _figure(stamps, x, score, tolerance, look.is_dark(), list(runs))
     round_chart.show(figure, "pareto", "Test score of every round against its cost, with the Pareto front")
-    st.caption(f"{ABOUT} {caption(reading.rounds_of(runs), score, 'dense_features', tolerance, paper=False)}")
+    told = caption(reading.rounds_of(runs), score, "dense_features", tolerance, paper=False)
+    st.caption(f"{ABOUT} {frame.plain(told)}")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -11,11 +11,12 @@ import streamlit as st
 from analysis import names, palette, published
 from analysis.settings import unusual
 from analysis.tables import setting_details
+from analysis.titles import with_titles
 from app.widgets import controls
 from app.widgets.opened import follows_another, setting
 from glt.errors import ConfigError
 from glt.pretraining.start import pretraining_of
-from glt.store import Run, SeedRun
+from glt.store import Run, SeedRun, annotations_of
 
 # A title names so many settings at most.
 MOST_DETAILS = 3
@@ -32,9 +33,10 @@ def run_words(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_titles(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the title of each run, with what tells it from others of the same title."""
+    """Return the title of each run: a person's own, else what it is about and what tells it from others like it."""
     told = run_details(runs)
-    return {run.name: ", ".join([run_title(run), *([told[run.name]] if told[run.name] else [])]) for run in runs}
+    words = {run.name: ", ".join([subject(run), *([told[run.name]] if told[run.name] else [])]) for run in runs}
+    return with_titles(words, runs)
 
 
 def run_details(runs: Sequence[Run]) -> dict[str, str]:
@@ -46,7 +48,7 @@ def run_details(runs: Sequence[Run]) -> dict[str, str]:
 def _details(runs: tuple[Run, ...]) -> dict[str, str]:
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
-        alike[run_title(run)].append(run)
+        alike[subject(run)].append(run)
     return {name: told for group in alike.values() for name, told in _told_apart(group).items()}
 
 
@@ -59,6 +61,11 @@ def _told_apart(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_title(run: Run) -> str:
+    """Return what to call a run: a person's own title, else what it is about."""
+    return run.annotation.title or subject(run)
+
+
+def subject(run: Run) -> str:
     """Return what a run is about in few words: method, data set, network, and where task or start are not the usual."""
     config = run.config
     title = f"{palette.label(config.method)} · {names.dataset(config.dataset)} {names.model(config.model)}"
@@ -67,18 +74,34 @@ def run_title(run: Run) -> str:
     return ", ".join([title, *more])
 
 
+def scores_of(run: Run) -> str:
+    """Return what a run's scores are of, for scores of another data set or task cannot be held against them."""
+    config = run.config
+    return f"{names.dataset(config.dataset)}, {names.task(config.task, names.objective(config))}"
+
+
 def with_rounds(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that have finished at least one round."""
-    return [run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())]
+    """Return the runs that have finished at least one round; hidden ones only as `offered` has them."""
+    return offered([run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())])
+
+
+def offered(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that can be chosen: not the hidden ones, unless the address names them or there are no others."""
+    named = {value for name in st.query_params for value in st.query_params.get_all(name)}
+    said = annotations_of(runs)
+    shown = [run for run in runs if not said[run.name].hidden or run.name in named]
+    return shown or list(runs)
 
 
 def together(runs: Sequence[Run]) -> list[Run]:
     """Return what stands in one picture at first: the user's runs on one data set, task and network, else examples.
 
-    Runs that follow another one are left out beside runs that do not; of very many runs each method shows the one
-    that is nearest to the usual settings.
+    Hidden runs, and runs that follow another one, are left out beside others; of very many runs each method shows the
+    one that is nearest to the usual settings.
     """
-    own = [run for run in runs if not run.is_example] or list(runs)
+    said = annotations_of(runs)
+    seen = [run for run in runs if not said[run.name].hidden] or list(runs)
+    own = [run for run in seen if not run.is_example] or seen
     alike = [run for run in own if setting(run) == setting(own[0])]
     shown = [run for run in alike if not follows_another(run)] or alike
     return shown if len(shown) <= MOST_TOGETHER else _usual(shown)

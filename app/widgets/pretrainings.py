@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis.curves import pretraining_figure
-from app.widgets import chart, frame, links, look, run_actions, seed_rows
+from app.widgets import annotating, chart, frame, links, look, run_actions, seed_rows
 from app.widgets.opened import opened
 from app.widgets.progress import RunProgress, SeedProgress
 from glt import formats
@@ -38,10 +38,12 @@ def panel(run: Pretraining) -> None:
         st.rerun()
     now = progress(run)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
-        st.subheader(title(run), anchor=False, width="content")
+        st.subheader(frame.plain(run.annotation.title or title(run)), anchor=False, width="content")
         st.caption(run.name, width="content")
         st.space("stretch")
+        annotating.editor(found, run, title(run))
         run_actions.buttons(found, now)
+    annotating.note(run)
     for seed in now.seeds:
         _row(seed)
     _loss(run)

@@ -15,12 +15,17 @@ from glt.jobs.forecast import Forecast, forecast
 from glt.masks import EdgeMask
 from glt.store import MacConvention, Run, SeedRun
 
-Stamp = tuple[tuple[str, int, int, int], ...]
+Stamp = tuple[tuple[str | int, ...], ...]
 
 
 def stamp(run: Run) -> Stamp:
-    """Return what changes whenever a round of the run is written: size and time of every seed's table of rounds."""
-    return tuple((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
+    """Return what changes whenever a round of the run is written, or its title or colour is changed.
+
+    That is size and time of every seed's table of rounds, and what a person says about the run.
+    """
+    written = ((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
+    said = run.annotation
+    return (*written, (said.title, said.color))
 
 
 def rounds_of(runs: Sequence[Run]) -> pd.DataFrame:

@@ -6,21 +6,27 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.widgets import frame, look, pickers, pretrainings, run_filter
+from app.widgets import controls, frame, look, pickers, pretrainings, run_filter
 from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress, counts, run_progress
+from app.widgets.run_filter import AnyKind
 from glt import formats
-from glt.store import AnyRun, Run
+from glt.store import AnyRun, Pretraining, Run, annotations_of
 
 MOST_CARDS = 20
+# Letters of a note that a card shows.
+MOST_LETTERS = 90
 PAGES = "runs: pages"
 
 
 def listing(found: Opened, chosen: str, words: Sequence[str]) -> None:
-    """Show the user's runs, pre-trainings and the examples that the words of the filter fit."""
+    """Show the user's runs, pre-trainings and the examples that the words of the filter fit, hidden ones not."""
     details = pickers.run_details(found.runs)
-    own, pretrained = run_filter.matching(found.own, words), run_filter.matching(found.pretrainings, words)
-    examples = run_filter.matching(found.examples, words)
+    own, pretrained = (
+        run_filter.matching(_seen(found.own), words),
+        run_filter.matching(_seen(found.pretrainings), words),
+    )
+    examples = run_filter.matching(_seen(found.examples), words)
     if words and not (own or pretrained or examples):
         st.caption("No run fits all these words.")
     for run in _first(own, chosen):
@@ -28,12 +34,31 @@ def listing(found: Opened, chosen: str, words: Sequence[str]) -> None:
     if pretrained:
         st.caption("Pre-training: first layers that runs can start from")
     for pretraining in pretrained:
-        now = pretrainings.progress(pretraining)
-        _card(now, pretrainings.title(pretraining), "", "", chosen)
+        _of_pretraining(pretraining, chosen)
     if examples:
         st.caption("Examples: finished runs that come with the app, read-only")
     for run in examples:
         _of_run(run, details[run.name], chosen)
+
+
+def hidden_ones(found: Opened, chosen: str, words: Sequence[str]) -> None:
+    """Offer to show the hidden runs that the words fit, at the end of the list."""
+    every: tuple[AnyRun, ...] = (*found.own, *found.pretrainings, *found.examples)
+    said = annotations_of(every)
+    hidden = run_filter.matching([run for run in every if said[run.name].hidden], words)
+    if not hidden or not controls.switch("hidden", f"Show {len(hidden)} hidden"):
+        return
+    details = pickers.run_details(found.runs)
+    for run in hidden[:MOST_CARDS]:
+        if isinstance(run, Run):
+            _of_run(run, details[run.name], chosen)
+        elif isinstance(run, Pretraining):
+            _of_pretraining(run, chosen)
+
+
+def _seen(runs: Sequence[AnyKind]) -> list[AnyKind]:
+    said = annotations_of(runs)
+    return [run for run in runs if not said[run.name].hidden]
 
 
 def _first(runs: Sequence[Run], chosen: str) -> Sequence[Run]:
@@ -56,20 +81,42 @@ def select(run: AnyRun) -> None:
 
 def _of_run(run: Run, details: str, chosen: str) -> None:
     now = run_progress(run)
+    if run.annotation.title:
+        details = ", ".join(filter(None, [pickers.subject(run), details]))
     _card(now, pickers.run_title(run), details, "damaged" if now.damage else now.newest or "", chosen)
+
+
+def _of_pretraining(run: Pretraining, chosen: str) -> None:
+    title = pretrainings.title(run)
+    own = run.annotation.title
+    _card(pretrainings.progress(run), own or title, title if own else "", "", chosen)
 
 
 def _card(now: RunProgress, title: str, details: str, told: str, chosen: str) -> None:
     name = now.run.name
     states = [seed.state for seed in now.seeds]
     seeds = counts(states) if now.is_mixed else formats.number_of(len(states), "seed")
-    with st.container(border=True, key=f"card-{'chosen-' if name == chosen else ''}{name}", gap=None):
+    said = now.run.annotation
+    look_of_it = f"{'chosen-' if name == chosen else ''}{f'painted-{said.color}-' if said.color else ''}"
+    with st.container(border=True, key=f"card-{look_of_it}{name}", gap=None):
         if st.button(f"**{frame.plain(title)}**", key=f"open-{name}", type="tertiary"):
             select(now.run)
         if details:
             st.caption(frame.plain(details))
+        if said.note:
+            st.caption(f":material/notes: {frame.plain(_first_words(said.note))}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             look.state_chip(now.state)
             st.caption(f"{seeds} · {told}" if told else seeds, width="content")
         if now.is_active:
             st.progress(now.fraction)
+
+
+def _first_words(note: str) -> str:
+    r"""Return the beginning of a note, on one line.
+
+    >>> _first_words("one\ntwo"), len(_first_words("long " * 40))
+    ('one two', 90)
+    """
+    line = " ".join(note.split())
+    return line if len(line) <= MOST_LETTERS else f"{line[: MOST_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"

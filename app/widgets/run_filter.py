@@ -1,4 +1,4 @@
-"""A line of words that narrows a long list of runs: each word must be in a run's title, name, state or settings."""
+"""A line of words that narrows a long list of runs: each must be in a run's title, note, name, state or settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analysis.settings import settings_of
 from app.widgets import controls, pickers
 from app.widgets.progress import ORDER, state_of
 from glt.jobs.sweeping import value_words
-from glt.store import AnyRun, Run
+from glt.store import Annotation, AnyRun, Run, annotations_of
 
 AnyKind = TypeVar("AnyKind", bound=AnyRun)
 
@@ -30,11 +30,13 @@ def pick_words(count: int) -> list[str]:
 
 def matching(runs: Sequence[AnyKind], words: Sequence[str]) -> list[AnyKind]:
     """Return the runs that every word fits: a setting=value exactly, a state, or a part of what is written about it."""
-    return [run for run in runs if all(_fits(run, word) for word in words)]
+    said = annotations_of(runs) if words else {}
+    return [run for run in runs if all(_fits(run, said[run.name], word) for word in words)]
 
 
-def _fits(run: AnyRun, word: str) -> bool:
+def _fits(run: AnyRun, said: Annotation, word: str) -> bool:
     text, settings = _about(run)
+    text = f"{text} {said.title} {said.note}".lower()
     if "=" in word:
         return _plain(word) in settings
     return word in text or (word in ORDER and word == state_of(run))
@@ -42,7 +44,7 @@ def _fits(run: AnyRun, word: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _about(run: AnyRun) -> tuple[str, frozenset[str]]:
-    title = pickers.run_title(run) if isinstance(run, Run) else ""
+    title = pickers.subject(run) if isinstance(run, Run) else ""
     values = settings_of(run.config) if isinstance(run, Run) else json.loads(run.config.canonical_json())
     settings = {f"{name}={value_words(value)}" for name, value in values.items() if value is not None}
     return f"{title} {run.name} {' '.join(settings)}".lower(), frozenset(map(str.lower, settings))

@@ -55,7 +55,7 @@ def _card(shown: Run, row: Row, asked: int) -> None:
     seed = seed_of(shown, number, asked)
     run = holder(shown, number, seed)
     with st.container(gap="xsmall"):
-        st.subheader(str(row["label"]), anchor=False)
+        st.subheader(frame.plain(str(row["label"])), anchor=False)
         if row["is_ticket"]:
             st.badge(f"ticket, round {number}", color="green", icon=":material/star:")
         else:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from analysis import names, palette
+from analysis import names
 from analysis.subgraphs import Panel, Subgraph, make_panel, panels_html, take
 from analysis.subgraphs.overview import overview_png
-from app.widgets import look, reading
+from analysis.titles import short_title
+from app.widgets import frame, look, reading
 from glt import formats
 from glt.data import Graph
 from glt.data.graph import IntArray
@@ -44,11 +45,12 @@ def _caption(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> 
     marked = f" The {formats.count(part.nodes.size)} nodes of the sample are {'large and ' if large else ''}outlined."
     why = f" Above {formats.count(MOST_EDGES)} edges the picture does not move." if large else ""
     fresh = ", strong those of this round" if panel.fresh.any() else ""
-    return f"{_title(run, number)}, seed {seed}. {panel.caption[1]}. Removed edges are orange{fresh}.{marked}{why}"
+    title = frame.plain(_title(run, number))
+    return f"{title}, seed {seed}. {panel.caption[1]}. Removed edges are orange{fresh}.{marked}{why}"
 
 
 def _title(run: Run, number: int) -> str:
-    return f"{palette.label(run.config.method)}, round {number}"
+    return f"{short_title(run)}, round {number}"
 
 
 Key = tuple[str, reading.Stamp, int, int]

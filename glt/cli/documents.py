@@ -9,8 +9,8 @@ from glt.store.pretraining import PRETRAINING
 
 
 def document(run: KnownRun) -> dict[str, Any]:
-    """Return what `show --json` prints of a run of whatever kind."""
-    return run_document(run) if isinstance(run, Run) else _pretraining_document(run)
+    """Return what `show --json` prints of a run of whatever kind; with annotation where something is said about it."""
+    return (run_document(run) if isinstance(run, Run) else _pretraining_document(run)) | _annotation(run)
 
 
 def run_document(run: Run) -> dict[str, Any]:
@@ -27,7 +27,13 @@ def list_entry(run: KnownRun) -> dict[str, Any]:
     states = {str(seed): run.seed(seed).status().state for seed in run.seeds()}
     path = str(run.path.resolve())
     entry = {"run": run.name, "path": path, "config": run.config.model_dump(mode="json"), "seeds": states}
+    entry |= _annotation(run)
     return entry if isinstance(run, Run) else {**entry, "kind": PRETRAINING}
+
+
+def _annotation(run: KnownRun) -> dict[str, Any]:
+    said = run.annotation.said()
+    return {"annotation": said} if said else {}
 
 
 def _seed(run: Run, seed: int) -> dict[str, Any]:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.documents import list_entry
 from glt.cli.main import DONE, FAILED
+from glt.cli.said import lines_about
 from glt.cli.verb import VERBS, Verb
 from glt.formats import MISSING, file_size, number_of
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from glt.store import KnownRun, Store
 
 
@@ -21,8 +24,9 @@ NAME_WIDTH = 34
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the store."""
+    """Add the store, and whether hidden runs are listed too."""
     add_store(parser)
+    parser.add_argument("--all", action="store_true", help="list hidden runs too (--json always does)")
     add_json(parser)
 
 
@@ -32,30 +36,41 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json([list_entry(found) for found in store.all_runs()])
     else:
-        _print_table(store)
+        _print_table(store, args.all)
     damaged = store.damaged()
-    for _, sentence in damaged:
+    for sentence in [*(sentence for _, sentence in damaged), *filter(None, [store.annotations().damage])]:
         print(sentence, file=sys.stderr)
     return FAILED if damaged else DONE
 
 
-def _print_table(store: Store) -> None:
+def _print_table(store: Store, hidden_too: bool) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
+    every = store.all_runs()
+    listed = [found for found in every if hidden_too or not found.annotation.hidden]
     table = Table(Column("run", overflow="fold", min_width=NAME_WIDTH), "rounds", "seeds", "size")
-    for found in store.all_runs():
+    for found in listed:
         states = ", ".join(f"{seed} {found.seed(seed).status().state}" for seed in found.seeds())
-        example = " (example)" if found.is_example else ""
-        table.add_row(found.name + example, _rounds(found), states, file_size(found.size_bytes()))
+        table.add_row(_name(found), _rounds(found), states, file_size(found.size_bytes()))
     console = Console()
     if table.row_count:
         console.print(table)
-    line = f"{store.root}: {number_of(table.row_count, 'run')}, {file_size(store.size_bytes())}"
+    hidden = len(every) - len(listed)
+    told = f" ({hidden} hidden: --all lists them)" if hidden else ""
+    line = f"{store.root}: {number_of(len(every), 'run')}{told}, {file_size(store.size_bytes())}"
     trash = len(store.trashed())
     console.print(
         f"{line}, {trash} of them deleted ones in the trash" if trash else line, highlight=False, markup=False
     )
+
+
+def _name(run: KnownRun) -> Text:
+    """Return the name as it is typed, under it what a person says about the run."""
+    from rich.text import Text
+
+    example = " (example)" if run.is_example else ""
+    return Text("\n".join([run.name + example, *(f"  {line}" for line in lines_about(run))]))
 
 
 def _rounds(run: KnownRun) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from glt.cli.arguments import add_json, add_run, find_any_run, print_json
 from glt.cli.documents import document
+from glt.cli.said import lines_about
 from glt.cli.verb import VERBS, Verb
 from glt.formats import MISSING, duration, percent
 from glt.store import Pretraining, Run
@@ -40,6 +41,8 @@ def run(args: Namespace) -> int:
         return 0
     console, metric = Console(), TASKS.get(found.config.task).metric
     console.print(found.name, highlight=False, markup=False, soft_wrap=True)
+    for line in lines_about(found):
+        console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
     console.print(found.config.canonical_json(), highlight=False, markup=False, soft_wrap=True)
     if isinstance(found, Run):
         for seed in found.seeds():

@@ -1,5 +1,8 @@
 """The run folder: the only place that knows names on disk; stores, runs, seeds, and how they are written safely."""
 
+from glt.store.annotations import COLORS as COLORS
+from glt.store.annotations import Annotation as Annotation
+from glt.store.annotations import Annotations as Annotations
 from glt.store.examples import bundled_examples as bundled_examples
 from glt.store.naming import run_name as run_name
 from glt.store.opening import KnownRun as KnownRun
@@ -17,6 +20,7 @@ from glt.store.records import Status as Status
 from glt.store.run import Run as Run
 from glt.store.run import finished_rounds as finished_rounds
 from glt.store.run_folder import AnyRun as AnyRun
+from glt.store.run_folder import annotations_of as annotations_of
 from glt.store.run_folder import folder_size as folder_size
 from glt.store.seed import SeedRun as SeedRun
 from glt.store.seed_folder import SeedFolder as SeedFolder

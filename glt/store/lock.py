@@ -81,6 +81,19 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextmanager
+def briefly_locked(path: Path) -> Iterator[None]:
+    """Hold the lock on `path` for the moments of one change; others wait their turn, threads of this process too."""
+    with writing(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        with writing(path):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def is_locked(path: Path) -> bool:
     """Say whether some process holds the lock on `path` at this moment."""
     try:

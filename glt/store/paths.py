@@ -14,6 +14,8 @@ CONFIG = "config.json"
 EXAMPLE_MARK = "EXAMPLE"
 TRASH = ".trash"
 QUEUE = ".queue"
+ANNOTATIONS = "annotations.json"
+ANNOTATIONS_LOCK = ".annotations.lock"
 
 STATUS = "status.json"
 EVENTS = "events.jsonl"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from glt.errors import StoreError
 from glt.store import paths
+from glt.store.annotations import Annotation, annotations_in
 from glt.store.remembered import remembered
 from glt.store.safe_files import reading
 from glt.store.seed_folder import Configuration, SeedFolder
@@ -36,6 +37,8 @@ class RunFolder(ABC, Generic[Seed_co]):
         self.name = path.name
         self.config = config
         self.is_example = (path / paths.EXAMPLE_MARK).exists()
+        # The store that a run was opened from, which need not be the one its folder lies in.
+        self.annotated_in = path.parent
         self._writable = writable and not self.is_example
         self._looked = remembered(self._look, lasts=lambda looked: looked.is_all)
 
@@ -66,12 +69,24 @@ class RunFolder(ABC, Generic[Seed_co]):
         """Return the lowest seed; raises StoreError when there is none."""
         return self.existing_seed()
 
+    @property
+    def annotation(self) -> Annotation:
+        """What a person says about the run, as it stands now."""
+        return annotations_in(self.annotated_in).of(self.name)
+
     def size_bytes(self) -> int:
         """Return the bytes in the run's files, without following symbolic links."""
         return folder_size(self.path)
 
 
 AnyRun = RunFolder[SeedFolder]
+
+
+def annotations_of(runs: Iterable[AnyRun]) -> dict[str, Annotation]:
+    """Return what a person says about each of these runs, by its name; looks at each store's file once."""
+    runs = list(runs)
+    found = {root: annotations_in(root) for root in {run.annotated_in for run in runs}}
+    return {run.name: found[run.annotated_in].of(run.name) for run in runs}
 
 
 def folder_size(folder: Path) -> int:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.pretraining.config import PretrainConfig
 from glt.store import paths, trash
+from glt.store.annotations import Annotation, Annotations, annotate, annotations_in
 from glt.store.naming import run_name
 from glt.store.opening import KnownRun, known_folder, open_folder
 from glt.store.pretraining import Pretraining, write_pretrain_config
@@ -18,6 +20,8 @@ from glt.store.run import Run, write_config
 from glt.store.run_folder import folder_size
 from glt.store.safe_files import make_folder, reading
 from glt.store.seed import SeedRun
+
+AnyKind = TypeVar("AnyKind", bound=KnownRun)
 
 
 class Contents(NamedTuple):
@@ -78,15 +82,15 @@ class Store:
 
         Only a run with rounds will do: for a pre-training run StoreError says what it is.
         """
-        return Run.open(*self._place(name))
+        return self._found(Run.open, name)
 
     def find_pretraining(self, name: str) -> Pretraining:
         """Return a pre-training run by name or path; raises StoreError with near names, or for a run with rounds."""
-        return Pretraining.open(*self._place(name))
+        return self._found(Pretraining.open, name)
 
     def find_any(self, name: str) -> KnownRun:
         """Return a run of whatever kind by name or path; raises StoreError with near names."""
-        return open_folder(*self._place(name))
+        return self._found(open_folder, name)
 
     def create(self, config: RunConfig) -> Run:
         """Return the run with `config`, made on disk when it is new; more rounds than before extend it.
@@ -139,6 +143,20 @@ class Store:
         """Delete what lies in the trash and return the bytes freed."""
         self._writing()
         return trash.empty_trash(self.root)
+
+    def annotations(self) -> Annotations:
+        """Return what a person says about runs, these and examples, by their names."""
+        return annotations_in(self.root)
+
+    def annotate(self, name: str, changes: Mapping[str, Any]) -> tuple[Annotation, str]:
+        """Change what is said about the run of this name, by the fields of Annotation; see `annotations.annotate`."""
+        self._writing()
+        return annotate(self.root, name, changes)
+
+    def _found(self, open_: Callable[[Path, bool], AnyKind], name: str) -> AnyKind:
+        run = open_(*self._place(name))
+        run.annotated_in = self.root
+        return run
 
     def _extend(self, run: Run, rounds: int) -> Run:
         config = run.config.model_copy(update={"rounds": rounds})

@@ -20,8 +20,8 @@ MakeScored = Callable[..., Run]
 @pytest.fixture
 def sweep(make_scored: MakeScored) -> list[Run]:
     falls = [
-        [[0.8, 0.79, 0.5], [0.81, 0.8, 0.45]],
-        *[[[0.8, 0.79, 0.78], [0.82, 0.8, 0.79]]] * 3,
+        [[0.8, 0.79, 0.5], [0.81, 0.8, 0.45], [0.81, 0.8, 0.45]],
+        *[[[0.8, 0.79, 0.78], [0.82, 0.8, 0.79], [0.82, 0.8, 0.79]]] * 3,
         [[0.8, 0.1], [0.8, 0.2]],
     ]
     return [make_scored("ugs", scores, p_graph=0.01 * (n + 1)) for n, scores in enumerate(falls)]

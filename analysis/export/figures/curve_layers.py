@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from analysis import marks, palette
+from analysis.export.figures.words import plain
 from analysis.tables.curve import Score, XAxis, dense_table
+from analysis.titles import own_styles
 from glt import formats
 from glt.store import MacConvention
 
@@ -24,6 +27,8 @@ OPEN_AREA = 26.0
 MOST_TICKS = 5
 # What a word at the foot takes of the x axis, as a share.
 WORD_WIDTH = 0.15
+# Letters that the owner of a baseline may have, so that its words stay inside a column.
+OWNER_LETTERS = 34
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
 
 
@@ -31,8 +36,9 @@ DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
 class Panel:
     """Tables, choices and the y window (percent) of one panel.
 
-    Runs look like their method unless `styles` says otherwise by their names; `sized` lets marker area follow MACs,
-    `each_seed` draws every seed faintly. Runs of a `crowd` are in shades of their method, without bands and seeds.
+    Runs look like their method unless `styles` says otherwise by their names, or a person chose a colour; `sized` lets
+    marker area follow MACs, `each_seed` draws every seed faintly. Runs of a `crowd` are in shades of their method,
+    without bands and seeds.
     """
 
     table: pd.DataFrame
@@ -49,7 +55,11 @@ class Panel:
 
     def style(self, run: str, method: str) -> palette.Style:
         """Return how a run looks."""
-        return self.styles.get(run) or self.crowd.get(run) or palette.style(method)
+        return self.styles.get(run) or self._own.get(run) or self.crowd.get(run) or palette.style(method)
+
+    @cached_property
+    def _own(self) -> Mapping[str, palette.Style]:
+        return own_styles(self.table)
 
     def size(self, macs: pd.Series) -> np.ndarray:
         """Return marker areas in square points."""
@@ -162,11 +172,11 @@ def _words(area: Axes, panel: Panel) -> None:
     ground = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.2}
     small: dict[str, Any] = {"fontsize": "small", "annotation_clip": False, "bbox": ground, "zorder": 6}
     for line in marks.baselines(dense_table(panel.rounds, panel.score)):
-        of_runs = f" ({line.owner})" if line.owner else ""
+        of_runs = f" ({plain(marks.cut(line.owner, OWNER_LETTERS))})" if line.owner else ""
         text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
         area.annotate(
             text, (1, 100 * line.mean), (0, 2.5), area.get_yaxis_transform(), "offset points", ha="right", **small
-        )
+        ).set_in_layout(False)
     leaving = sorted(marks.exits(panel.table, panel.x, panel.window), key=lambda gone: gone.x)
     across = (area.transScale + area.transLimits).transform(
         [(gone.x, panel.window.low) for gone in leaving] or [(1, 1)]

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 
 from analysis import palette
 from analysis.export.figures.curve_layers import OPEN_AREA, STAR_AREA, Panel
+from analysis.export.figures.words import plain
 from glt import formats
 
 KEY_INK = "#555555"
@@ -77,7 +78,7 @@ def _run(panel: Panel, run: str, method: str, label: str) -> Line2D:
         linestyle=panel.dash(run),
         marker=style.marker,
         markersize=3.4,
-        label=label,
+        label=plain(label),
     )
 
 

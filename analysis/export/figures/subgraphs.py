@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, PaperFigure
+from analysis.export.figures.words import plain
 from analysis.shared_graph import shared_graph
 from analysis.subgraphs import BOTH, REMOVED, Panel, make_panel, original_panel, sample_nodes, take
 from analysis.subgraphs.class_colors import MARKERS, class_color, class_shape
@@ -76,7 +77,7 @@ def _panels(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> list[P
         seed_run = run.existing_seed(choices.seed)
         number = seed_run.whole_rounds() - 1 if choices.round is None else choices.round
         mask = seed_run.edge_mask(number)
-        panels.append(make_panel(graph, part, mask, f"{labels[run.name]}, round {number}"))
+        panels.append(make_panel(graph, part, mask, f"{plain(labels[run.name])}, round {number}"))
     return panels
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from analysis import names, published
 from analysis.export.latex.writing import booktabs, escape, number
 from analysis.measures import wording
+from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
 
 COUNTS = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
@@ -70,9 +71,9 @@ def _scale(name: str, original: float) -> tuple[float, int, str]:
 
 
 def _caption(table: pd.DataFrame, dataset: str, note: str) -> str:
-    seeds = table["seeds"].iloc[1:]
-    most = int(seeds.max()) if len(seeds) else 0
-    over = f"mean and 95\\% $t$ interval over {most} seeds" if most > 1 else "1 seed, no interval"
+    # Of the original there is one; a graph that no seed has yet says nothing.
+    seeds = [int(count) for count in table["seeds"].iloc[1:] if count] or [1]
+    over = averaged_over(seeds).replace("95% t", r"95\% $t$")
     rounds = sorted({number for numbers in table["rounds"] for number in numbers})
     after = f" after round {', '.join(map(str, rounds))}" if rounds else ""
     parts = [

@@ -14,7 +14,7 @@ from analysis.tables.scores import metric_words
 HEADERS = ("Run", "Round", r"Graph sp.\ (\%)", r"Weight sp.\ (\%)", r"Ours (\%)", r"Paper (\%)", "Gap")
 CAPTION = (
     "Test {metric} beside the values the paper prints, matched by round; "
-    r"ours with the half-width of the 95\% $t$ interval over seeds where there are several; gap in points."
+    r"ours with the half-width of the 95\% $t$ interval over seeds where there are three and more; gap in points."
 )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis import names
 from analysis.export.latex.writing import booktabs, escape, number
-from analysis.tables.caption import MAC_WORDS, allowance
+from analysis.tables.caption import MAC_WORDS, allowance, averaged_over
 from analysis.tables.curve import Score
 from analysis.tables.scores import metric_words, score_words
 from glt import formats
@@ -77,7 +77,4 @@ def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, tolerance: 
 
 
 def _seeds(table: pd.DataFrame) -> str:
-    low, high = table["seeds"].min(), table["seeds"].max()
-    if high == 1:
-        return "1 seed, no interval"
-    return f"mean and 95\\% $t$ interval over {low if low == high else f'{low} to {high}'} seeds"
+    return averaged_over(map(int, table["seeds"])).replace("95% t", r"95\% $t$")

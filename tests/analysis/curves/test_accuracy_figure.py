@@ -79,14 +79,22 @@ def test_hover_has_all_the_numbers(rounds: pd.DataFrame) -> None:
     text = trace.hovertext[0]
     for words in (
         "<b>UGS</b>, round 2",
-        "80.5 ± 6.4 %",
-        "mean of 2 seeds",
-        "\N{MINUS SIGN}1.0 ± 12.7 points against dense 81.5 %",
+        "80.5 %",
+        "mean of 2 seeds, too few for an interval",
+        "\N{MINUS SIGN}1.0 points against dense 81.5 %",
         "Graph sparsity 9.8 %, weight sparsity 36.0 %",
         "99.0 % either way, 81.5 % both ways",
         "1278 M MACs",
     ):
         assert words in text
+
+
+def test_three_seeds_have_an_interval(make_scored: Callable[..., Run]) -> None:
+    figure = draw(rounds_table([make_scored("ugs", [[0.82, 0.80], [0.81, 0.81], [0.80, 0.79]])]))
+    text = next(trace for trace in points(figure) if trace.marker.symbol == "circle").hovertext[0]
+    # Student's t with two degrees of freedom: 4.303 times 0.01 / sqrt(3).
+    assert "80.0 ± 2.5 %" in text
+    assert "mean of 3 seeds, 95% interval" in text
 
 
 def test_one_seed_draws_no_band_and_says_so(make_scored: Callable[..., Run]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable
 
 import numpy as np
@@ -17,15 +18,17 @@ MakeRun = Callable[..., Run]
 
 
 def test_a_row_is_the_mean_and_interval_of_a_round_over_seeds(make_run: MakeRun) -> None:
-    run = make_run(seeds=(0, 1))
+    run = make_run(seeds=(0, 1, 2))
     table = trend_table([run], "average_clustering")
-    values = [measure_round(run.seed(seed), 2).sparsified["average_clustering"] for seed in (0, 1)]
+    values = [measure_round(run.seed(seed), 2).sparsified["average_clustering"] for seed in (0, 1, 2)]
     assert table["round"].tolist() == [0, 1, 2]
-    assert table["seeds"].tolist() == [2, 2, 2]
-    assert table["mean"][2] == pytest.approx(sum(values) / 2)
-    # The 97.5 % point of Student's t with one degree of freedom.
-    assert table["high"][2] - table["mean"][2] == pytest.approx(12.7062 * abs(values[0] - values[1]) / 2, rel=1e-4)
-    assert table["mean"][0] == table["original"][0] == pytest.approx(0.240673, abs=1e-6)
+    assert table["seeds"].tolist() == [3, 3, 3]
+    assert table["mean"][2] == pytest.approx(sum(values) / 3)
+    # The 97.5 % point of Student's t with two degrees of freedom.
+    half = 4.302653 * statistics.stdev(values) / 3**0.5
+    assert table["high"][2] - table["mean"][2] == pytest.approx(half, rel=1e-4)
+    assert table["mean"][0] == pytest.approx(table["original"][0])
+    assert table["original"][0] == pytest.approx(0.240673, abs=1e-6)
 
 
 def test_one_seed_has_no_interval_and_progress_ends_at_one(make_run: MakeRun) -> None:

@@ -1,0 +1,106 @@
+"""`python -m analysis leaders RUN...`: who leads, and whom the seeds cannot tell from it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from analysis.cli.arguments import add_runs, add_score, chosen_score, find_runs
+from analysis.cli.plain import records
+from analysis.cli.verb import VERBS, Verb
+from glt.cli.arguments import add_json, print_json
+from glt.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    import pandas as pd
+    from rich.table import Table
+    from rich.text import Text
+
+PARTS = ("dense", "best", "sparsest")
+HEADS = ("dense", "best", "k", "ticket", "k", "graph", "MACs", "seeds")
+CAPTION = (
+    "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the sparsest "
+    "round within the tolerance of its dense baseline. A place is no rank: a tie is a difference within its interval."
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the runs, how they are put together and ranked, and the form of the output."""
+    add_runs(parser)
+    parser.add_argument("--by", metavar="FIELD", help="one row for every value of this setting, a mean over its runs")
+    parser.add_argument("--rank", choices=("best", "dense"), default="best", help="score that leads (default: best)")
+    add_score(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    """Make the table and print it."""
+    from analysis.comparing import grouped_by, leader_table
+    from analysis.tables import rounds_table
+
+    runs = find_runs(args)
+    rounds = rounds_table(runs)
+    if rounds.empty:
+        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    groups = grouped_by(runs, args.by) if args.by else None
+    table = leader_table(
+        rounds, score=chosen_score(args), macs=args.macs, tolerance=args.tolerance, rank=args.rank, groups=groups
+    )
+    if args.json:
+        print_json(records(table))
+    else:
+        _print(table)
+    return 0
+
+
+def _print(table: pd.DataFrame) -> None:
+    from rich.console import Console
+
+    from analysis import names
+    from analysis.comparing.leaders import SUBJECT
+
+    console = Console(file=sys.stdout)
+    for (dataset, task, objective), rows in table.groupby(SUBJECT, sort=False):
+        console.print(_shown(rows, f"{names.dataset(dataset)}, {names.task(task, objective)}"))
+    console.print(CAPTION, highlight=False, markup=False)
+
+
+def _shown(rows: pd.DataFrame, title: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    shown = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    shown.add_column("", overflow="fold")
+    for head in HEADS:
+        shown.add_column(head, justify="right", no_wrap=True)
+    shown.add_column("against the highest", overflow="fold")
+    for row in rows.to_dict("records"):
+        shown.add_row(*_cells(row))
+    return shown
+
+
+def _cells(row: Mapping[Hashable, Any]) -> list[Text | str]:
+    from rich.text import Text
+
+    from analysis.comparing import place_words
+    from glt import formats
+
+    parts = [formats.percent_interval(row[f"{name}_mean"], row[f"{name}_high"] - row[f"{name}_mean"]) for name in PARTS]
+    dense, best, sparsest = (part.removesuffix(" %") for part in parts)
+    graph = formats.percent(row["sparsest_graph_sparsity"]).removesuffix(" %")
+    ticket = [sparsest, formats.whole(row["sparsest_round"]), graph, formats.macs(row["sparsest_macs"])]
+    return [
+        Text(row["label"]),
+        dense,
+        best,
+        formats.whole(row["best_round"]),
+        *ticket,
+        str(row["seeds"]),
+        place_words(row),
+    ]
+
+
+VERBS.register(Verb("leaders", "Rank runs, or groups of them, without ranking noise", add_arguments, run))

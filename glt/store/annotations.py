@@ -1,0 +1,191 @@
+"""What a person says about runs: a title, a note, a colour, and which are hidden; kept beside the runs, never in them.
+
+One file in the store's root, by the names of runs, so that a run's folder and hash stay as they are and the examples,
+which nobody can write, can be annotated too. What is damaged is moved aside, never deleted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from glt.config import all_faults
+from glt.errors import ConfigError, StoreError
+from glt.store import paths
+from glt.store.lock import briefly_locked
+from glt.store.remembered import remembered
+from glt.store.safe_files import make_folder, reading, replace_file, writing
+
+# The names of the Okabe-Ito colours that methods have, which colour-blind readers can tell; "" is the method's own.
+ColorName = Literal["", "vermilion", "blue", "orange", "green", "pink", "sky", "olive", "grey"]
+COLORS: tuple[str, ...] = tuple(name for name in get_args(ColorName) if name)
+LONGEST_TITLE, LONGEST_NOTE = 60, 2000
+RUNS = "runs"
+
+Entries = dict[str, Any]
+
+
+class _DamagedError(StoreError):
+    """The file is no JSON document of annotations."""
+
+
+def one_line(text: str) -> str:
+    r"""Return text on one line, without characters that nobody sees and with single spaces.
+
+    >>> one_line(" wide \n net\u202e ")
+    'wide net'
+    """
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def plain_lines(text: str) -> str:
+    r"""Return text without characters that nobody sees, its lines kept.
+
+    >>> plain_lines("a\x00b\nc ")
+    'a b\nc'
+    """
+    return "\n".join(
+        "".join(letter if letter.isprintable() else " " for letter in line).rstrip()
+        for line in text.strip().split("\n")
+    )
+
+
+class Annotation(BaseModel):
+    """What a person says about one run; "" is nothing said. Words of a later version are kept, not understood."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    title: Annotated[str, AfterValidator(one_line), Field(max_length=LONGEST_TITLE)] = ""
+    note: Annotated[str, AfterValidator(plain_lines), Field(max_length=LONGEST_NOTE)] = ""
+    color: ColorName = ""
+    hidden: bool = False
+
+    def said(self) -> dict[str, Any]:
+        """Return what is said at all, as plain values."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
+NOTHING_SAID = Annotation()
+
+
+class Annotations(NamedTuple):
+    """The annotations of a store by the names of runs, and the sentence that says what of them cannot be read."""
+
+    entries: Mapping[str, Annotation]
+    damage: str = ""
+
+    def of(self, name: str) -> Annotation:
+        """Return what is said about a run."""
+        return self.entries.get(name, NOTHING_SAID)
+
+
+def annotations_in(root: Path) -> Annotations:
+    """Return the annotations in a store's root, read again when their file has changed; damage is told, not raised."""
+    return _known(root / paths.ANNOTATIONS)
+
+
+def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotation, str]:
+    """Change what is said about a run, one field each, and return it with the sentence on what was moved aside, or "".
+
+    Other runs' entries stay whoever else writes meanwhile. Raises ConfigError for a value that cannot be, StoreError
+    when the store cannot be written.
+    """
+    made(changes)
+    make_folder(root)
+    with briefly_locked(root / paths.ANNOTATIONS_LOCK):
+        entries, told = _entries_or_aside(root / paths.ANNOTATIONS)
+        before, _ = _readable(entries.get(name, {}))
+        annotation = made({**before.said(), **changes})
+        entries.pop(name, None)
+        if annotation.said():
+            entries[name] = annotation.said()
+        _write(root / paths.ANNOTATIONS, entries)
+    return annotation, told
+
+
+def made(values: Mapping[str, Any]) -> Annotation:
+    """Return an annotation of these values; raises ConfigError, one sentence, for the first that cannot be."""
+    try:
+        return Annotation.model_validate(dict(values))
+    except ValidationError as error:
+        raise ConfigError(_fault(error)) from None
+
+
+def _fault(error: ValidationError) -> str:
+    fault = error.errors()[0]
+    field = str(fault["loc"][0])
+    if fault["type"].endswith("too_long"):
+        return f"The {field} has {len(fault['input'])} characters: {fault['ctx']['max_length']} is the most."
+    if field == "color":
+        return f"Unknown color {str(fault['input'])!r}: choose one of {', '.join(COLORS)}."
+    return all_faults(error)[0]
+
+
+def _read(path: Path) -> Annotations:
+    if not path.exists():
+        return Annotations({})
+    try:
+        entries = _entries(path)
+    except StoreError as error:
+        return Annotations({}, str(error))
+    read = {name: _readable(entry) for name, entry in entries.items()}
+    bad = ", ".join(name for name, (_, whole) in read.items() if not whole)
+    told = f"{path} says something about {bad} that cannot be read: annotate it again." if bad else ""
+    return Annotations({name: annotation for name, (annotation, _) in read.items()}, told)
+
+
+def _readable(entry: Any) -> tuple[Annotation, bool]:
+    """Return what can be read of an entry, and whether that is all of it."""
+    try:
+        return Annotation.model_validate(entry), True
+    except ValidationError as error:
+        bad = {fault["loc"][0] for fault in error.errors() if fault["loc"]}
+    good = {name: value for name, value in entry.items() if name not in bad} if isinstance(entry, dict) else {}
+    return Annotation.model_validate(good), False
+
+
+_known = remembered(_read)
+
+
+def _entries(path: Path) -> Entries:
+    """Return the entries as they stand in the file, none without one; raises StoreError when they cannot be read."""
+    if not path.exists():
+        return {}
+    with reading(path, "allow it to be read"):
+        content = path.read_bytes()
+    try:
+        document = json.loads(content)
+        schema, entries = document["schema"], document[RUNS]
+    except (ValueError, KeyError, TypeError):
+        schema, entries = None, None
+    if isinstance(schema, int) and schema > paths.SCHEMA:
+        raise StoreError(f"{path} was written by a newer GLT Studio: update GLT Studio to read titles and notes.")
+    if not isinstance(entries, dict):
+        raise _DamagedError(f"{path} is damaged, so runs stand without titles and notes: annotate one to begin anew.")
+    return entries
+
+
+def _entries_or_aside(path: Path) -> tuple[Entries, str]:
+    try:
+        return _entries(path), ""
+    except _DamagedError:
+        aside = _free_name(path)
+        with writing(aside):
+            path.rename(aside)
+        return {}, f"{path.name} was damaged: it is kept as {aside.name}, and a new one begins."
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    return aside
+
+
+def _write(path: Path, entries: Entries) -> None:
+    document = {"schema": paths.SCHEMA, RUNS: dict(sorted(entries.items()))}
+    replace_file(path, f"{json.dumps(document, indent=1, ensure_ascii=False)}\n".encode())

@@ -1,0 +1,138 @@
+"""The leader table: who leads, who ties, and that noise is not ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.comparing import group_fields, grouped_by, leader_table, place_words
+from analysis.tables import rounds_table
+from glt.errors import ConfigError
+from glt.store import Run
+
+MakeScored = Callable[..., Run]
+
+
+def test_a_row_has_the_dense_best_and_sparsest_round(make_scored: MakeScored) -> None:
+    run = make_scored("ugs", [[0.80, 0.81, 0.83, 0.80, 0.70], [0.80, 0.81, 0.81, 0.81, 0.70]])
+    (row,) = leader_table(rounds_table([run])).to_dict("records")
+    assert (row["dense_round"], row["best_round"], row["sparsest_round"]) == (0, 2, 3)
+    assert (row["dense_mean"], row["best_mean"], row["sparsest_mean"]) == pytest.approx((0.80, 0.82, 0.805))
+    assert row["sparsest_graph_sparsity"] == pytest.approx(1 - 0.95**3)
+    assert (row["place"], row["seeds"], row["runs"]) == ("leads", 2, 1)
+    assert np.isnan(row["best_low"])
+
+
+def test_the_best_round_is_chosen_on_validation(make_scored: MakeScored) -> None:
+    rounds = rounds_table([make_scored("ugs", [[0.8, 0.9, 0.7]])]).assign(val=[0.5, 0.6, 0.7])
+    (row,) = leader_table(rounds).to_dict("records")
+    assert (row["best_round"], row["best_mean"]) == (2, 0.7)
+
+
+def test_paired_differences_decide_where_seeds_are_shared(make_scored: MakeScored) -> None:
+    # All three overlap by their own intervals; seed by seed the second is always a point behind, the third is not.
+    high = [[0.8, 0.70], [0.8, 0.80], [0.8, 0.90]]
+    behind = [[0.8, 0.689], [0.8, 0.790], [0.8, 0.891]]
+    tied = [[0.8, 0.79], [0.8, 0.75], [0.8, 0.83]]
+    runs = [make_scored("ugs", behind), make_scored("random", high), make_scored("admm", tied)]
+    table = leader_table(rounds_table(runs))
+    assert table["method"].tolist() == ["random", "ugs", "admm"]
+    assert table["place"].tolist() == ["leads", "behind", "tie"]
+    assert table["compared"].tolist() == ["", "paired", "paired"]
+    gaps = np.array([0.011, 0.010, 0.009])
+    low, high_end = stats.t.interval(0.95, 2, loc=gaps.mean(), scale=stats.sem(gaps))
+    assert (table["behind_low"][1], table["behind_high"][1]) == pytest.approx((low, high_end))
+    assert table["p_value"][1] == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
+    assert place_words(table.to_dict("records")[1]) == "\N{MINUS SIGN}1.0 points, p = 0.0033"
+
+
+def test_without_shared_seeds_intervals_decide_and_without_those_nothing(
+    make_scored: MakeScored, make_at: Callable[..., Run]
+) -> None:
+    leader = make_scored("ugs", [[0.8, 0.80], [0.8, 0.81], [0.8, 0.82]])
+    near = make_at("random", range(10, 13), [0.79, 0.80, 0.81])
+    far = make_at("admm", range(20, 23), [0.60, 0.61, 0.62])
+    few = make_scored("reinit", [[0.8, 0.5], [0.8, 0.5]])
+    table = leader_table(rounds_table([leader, near, far, few])).set_index("method")
+    assert table["place"].to_dict() == {"ugs": "leads", "random": "tie", "admm": "behind", "reinit": "open"}
+    assert table["compared"].to_dict() == {"ugs": "", "random": "intervals", "admm": "intervals", "reinit": ""}
+    assert place_words(dict(table.loc["reinit"])) == "too few seeds to tell"
+
+
+@pytest.fixture
+def make_at(make_scored: MakeScored) -> Callable[..., Run]:
+    """Write a run of one pruned round under these seeds."""
+    from tests.analysis.conftest import write_scores
+
+    def make(method: str, seeds: range, scores: list[float]) -> Run:
+        run = make_scored(method, [])
+        for seed, score in zip(seeds, scores, strict=True):
+            write_scores(run.seed(seed), [0.8, score])
+        return run
+
+    return make
+
+
+def test_every_data_set_has_a_leader_of_its_own(make_scored: MakeScored) -> None:
+    runs = [make_scored("ugs", [[0.7, 0.6]], dataset=name) for name in ("citeseer", "cora")]
+    table = leader_table(rounds_table([*runs, make_scored("random", [[0.7, 0.5]])]))
+    assert table["dataset"].tolist() == ["citeseer", "cora", "cora"]
+    assert table["place"].tolist() == ["leads", "leads", "open"]
+
+
+def test_a_run_without_a_pruned_round_has_no_place(make_scored: MakeScored) -> None:
+    table = leader_table(rounds_table([make_scored("ugs", [[0.9]]), make_scored("random", [[0.8, 0.7]])]))
+    assert table["method"].tolist() == ["random", "ugs"]
+    assert table["place"].tolist() == ["leads", "open"]
+    dense = leader_table(rounds_table([make_scored("ugs", [[0.9]], hidden=16)]), rank="dense")
+    assert dense["place"].tolist() == ["leads"]
+
+
+def test_a_group_is_the_mean_over_its_runs(make_scored: MakeScored) -> None:
+    wide = [make_scored("ugs", [[0.8, low], [0.8, low + 0.02]], p_graph=p) for low, p in ((0.7, 0.1), (0.74, 0.2))]
+    narrow = make_scored("ugs", [[0.8, 0.6]], hidden=16)
+    runs = [*wide, narrow]
+    groups = grouped_by(runs, "hidden")
+    assert set(groups.values()) == {"hidden = 16", "hidden = 512"}
+    table = leader_table(rounds_table(runs), groups=groups)
+    assert table["label"].tolist() == ["hidden = 512", "hidden = 16"]
+    assert table["best_mean"].tolist() == pytest.approx([0.73, 0.6])
+    assert (table["runs"].tolist(), table["seeds"].tolist()) == ([2, 1], [4, 1])
+    assert table["place"].tolist() == ["leads", "open"]
+    assert place_words(table.to_dict("records")[1]) == "too few runs to tell"
+
+
+def test_a_group_of_one_run_each_is_paired_by_seed(make_scored: MakeScored) -> None:
+    runs = [
+        make_scored("ugs", [[0.8, low], [0.8, low + 0.1], [0.8, low + 0.2011]], hidden=width)
+        for low, width in ((0.6, 16), (0.59, 64))
+    ]
+    table = leader_table(rounds_table(runs), groups=grouped_by(runs, "hidden"))
+    assert table["label"].tolist() == ["hidden = 16", "hidden = 64"]
+    assert table["run"].tolist() == [run.name for run in runs]
+    assert table["compared"].tolist() == ["", "paired"]
+    assert table["behind"][1] == pytest.approx(0.01)
+
+
+def test_three_runs_give_a_group_an_interval_over_runs(make_scored: MakeScored) -> None:
+    scores = (0.70, 0.72, 0.74)
+    runs = [make_scored("ugs", [[0.8, score]], p_graph=0.1 * (n + 1)) for n, score in enumerate(scores)]
+    (row,) = leader_table(rounds_table(runs), groups=grouped_by(runs, "method")).to_dict("records")
+    low, high = stats.t.interval(0.95, 2, loc=0.72, scale=stats.sem(scores))
+    assert (row["best_low"], row["best_high"]) == pytest.approx((low, high))
+    assert row["label"] == "UGS"
+    assert np.isnan(row["sparsest_mean"])
+    assert row["sparsest_runs"] == 0
+
+
+def test_what_varies_is_offered_first_and_a_wrong_name_is_told(make_scored: MakeScored) -> None:
+    runs = [make_scored("ugs", [[0.8]], hidden=width) for width in (16, 8)]
+    fields = group_fields([*runs, make_scored("random", [[0.8]])])
+    assert list(fields)[:2] == ["method", "hidden"]
+    assert (fields["method"], fields["hidden"], fields["p_graph"]) == (2, 3, 1)
+    assert list(dict.fromkeys(grouped_by(runs, "hidden").values())) == ["hidden = 8", "hidden = 16"]
+    with pytest.raises(ConfigError, match="did you mean 'hidden'"):
+        grouped_by(runs, "hiden")

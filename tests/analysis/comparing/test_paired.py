@@ -1,0 +1,97 @@
+"""Differences of two runs, paired by seed: against scipy and by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.comparing import few_seeds_words, paired_seeds, paired_table, paired_words, shared_seeds
+from analysis.tables import rounds_table
+from glt.errors import ConfigError
+from glt.store import Run
+from tests.analysis.conftest import write_scores
+
+MakeScored = Callable[..., Run]
+
+
+def test_differences_intervals_and_p_values_are_scipys(make_scored: MakeScored) -> None:
+    generator = np.random.default_rng(1)
+    one, other = generator.normal(0.8, 0.02, (4, 3)), generator.normal(0.79, 0.02, (4, 3))
+    runs = make_scored("ugs", one.tolist()), make_scored("random", other.tolist())
+    table = paired_table(rounds_table(runs), runs[0].name, runs[1].name)
+    gaps = one - other
+    assert table["round"].tolist() == [0, 1, 2]
+    assert table["difference"].tolist() == pytest.approx(gaps.mean(axis=0))
+    for number in range(3):
+        gap = gaps[:, number]
+        low, high = stats.t.interval(0.95, 3, loc=gap.mean(), scale=stats.sem(gap))
+        assert (table["low"][number], table["high"][number]) == pytest.approx((low, high))
+        assert table["p_value"][number] == pytest.approx(stats.ttest_rel(one[:, number], other[:, number]).pvalue)
+        assert table["ahead"][number] == ("one" if low > 0 else "other" if high < 0 else "")
+
+
+def test_pairing_takes_out_what_a_seed_gives_both(make_scored: MakeScored) -> None:
+    # Seeds lie ten points apart, yet each time the first is one point ahead, give or take a tenth.
+    one = make_scored("ugs", [[0.80, 0.711], [0.90, 0.810], [0.70, 0.609]])
+    other = make_scored("random", [[0.80, 0.70], [0.90, 0.80], [0.70, 0.60]])
+    table = paired_table(rounds_table([one, other]), one.name, other.name)
+    assert table["difference"][1] == pytest.approx(0.01)
+    assert table["ahead"].tolist() == ["", "one"]
+    assert paired_words(table, "A", "B") == "A is ahead in all 1 pruned rounds, beyond the 95% interval in k = 1."
+    swapped = paired_table(rounds_table([one, other]), other.name, one.name)
+    assert swapped["ahead"].tolist() == ["", "other"]
+    assert swapped["low"][1] == pytest.approx(-table["high"][1])
+
+
+def test_only_shared_seeds_and_rounds_are_paired(make_scored: MakeScored) -> None:
+    one, other = make_scored("ugs", [[0.8, 0.7, 0.6], [0.8, 0.7]]), make_scored("random", [[0.8, 0.6]])
+    write_scores(other.seed(5), [0.9, 0.9])
+    rounds = rounds_table([one, other])
+    assert shared_seeds(rounds, one.name, other.name) == [0]
+    pairs = paired_seeds(rounds, one.name, other.name)
+    assert pairs[["round", "seed"]].to_numpy().tolist() == [[0, 0], [1, 0]]
+    table = paired_table(rounds, one.name, other.name)
+    assert table["seeds"].tolist() == [1, 1]
+    assert table[["low", "high", "p_value"]].isna().all(axis=None)
+
+
+def test_two_seeds_have_a_difference_and_no_interval(make_scored: MakeScored) -> None:
+    one, other = make_scored("ugs", [[0.8, 0.7], [0.8, 0.72]]), make_scored("random", [[0.8, 0.5], [0.8, 0.5]])
+    table = paired_table(rounds_table([one, other]), one.name, other.name)
+    assert table["difference"][1] == pytest.approx(0.21)
+    assert table[["low", "high", "p_value"]].isna().all(axis=None)
+    assert paired_words(table, "A", "B") == "A is ahead in all 1 pruned rounds."
+    assert "so none is drawn" in few_seeds_words([0, 1])
+    assert "no seed in common" in few_seeds_words([])
+
+
+def test_at_equal_sparsity_the_other_lies_between_its_rounds(make_scored: MakeScored) -> None:
+    # After two rounds at 5 % as much is gone as after one at 9.75 %.
+    fine = make_scored("ugs", [[0.80, 0.78, 0.76, 0.74]], p_graph=0.05)
+    coarse = make_scored("ugs", [[0.80, 0.70]], p_graph=0.0975)
+    rounds = rounds_table([fine, coarse])
+    table = paired_table(rounds, fine.name, coarse.name, at="graph")
+    assert table["round"].tolist() == [0, 1, 2]
+    between = 0.80 - 0.10 * 0.05 / 0.0975
+    assert table["other"].tolist() == pytest.approx([0.80, between, 0.70])
+    assert table["difference"].tolist() == pytest.approx([0.0, 0.78 - between, 0.06])
+
+
+def test_scores_of_different_things_have_no_difference(make_scored: MakeScored) -> None:
+    one, other = make_scored("ugs", [[0.8, 0.7]]), make_scored("ugs", [[0.8, 0.7]], task="link")
+    with pytest.raises(ConfigError, match="node classification and link prediction"):
+        paired_table(rounds_table([one, other]), one.name, other.name)
+
+
+def test_words_claim_no_more_than_the_seeds_tell(make_scored: MakeScored) -> None:
+    one = make_scored("ugs", [[0.8, 0.71, 0.6], [0.8, 0.70, 0.6], [0.8, 0.69, 0.6]])
+    other = make_scored("random", [[0.8, 0.70, 0.6], [0.8, 0.71, 0.6], [0.8, 0.66, 0.6]])
+    table = paired_table(rounds_table([one, other]), one.name, other.name)
+    assert paired_words(table, "A", "B") == (
+        "A is ahead in 1 of 2 pruned rounds. In no round do the seeds tell them apart."
+    )
+    same = paired_table(rounds_table([one]), one.name, one.name)
+    assert paired_words(same, "A", "A") == "A and A score the same in all 2 pruned rounds."

@@ -1,0 +1,138 @@
+"""A person's titles and colours in tables, legends and figures, on the screen and on paper."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+
+import pytest
+from matplotlib.colors import to_hex
+
+from analysis import palette
+from analysis.cli.main import main
+from analysis.curves import accuracy_figure, pareto_figure
+from analysis.export import FigureChoices, bundle_bytes, draw, figure_bytes, tickets_latex
+from analysis.tables import caption, curve_table, rounds_table, tickets_table
+from analysis.tables.labels import run_labels
+from analysis.tables.pareto import with_front
+from analysis.titles import short_title
+from glt.store import COLORS, Run, Store
+
+MakeScored = Callable[..., Run]
+NASTY = '<img src=x onerror="1"> $x^ & 5 %'
+
+
+@pytest.fixture
+def runs(make_scored: MakeScored) -> list[Run]:
+    scores = [[0.8, 0.79, 0.78]] * 3
+    return [make_scored("ugs", scores), make_scored("ugs", scores, hidden=64), make_scored("random", scores)]
+
+
+def test_a_title_stands_in_place_of_the_label_and_others_keep_theirs(runs: list[Run], store: Store) -> None:
+    before = run_labels(runs)
+    store.annotate(runs[1].name, {"title": "Narrow"})
+    assert run_labels(runs) == {**before, runs[1].name: "Narrow"}
+    assert "Narrow" in caption(rounds_table(runs))
+    assert (short_title(runs[1]), short_title(runs[2])) == ("Narrow", "Random pruning")
+    store.annotate(runs[1].name, {"title": ""})
+    assert run_labels(runs) == before
+
+
+def test_equal_titles_are_told_apart_by_the_end_of_the_name(runs: list[Run], store: Store) -> None:
+    for run in runs[:2]:
+        store.annotate(run.name, {"title": "mine"})
+    labels = run_labels(runs)
+    assert [labels[run.name] for run in runs[:2]] == [f"mine ({run.name[-8:]})" for run in runs[:2]]
+
+
+def test_an_own_colour_is_a_methods_with_the_runs_marker() -> None:
+    styles = [palette.painted("admm", color) for color in COLORS]
+    assert len({style.light for style in styles}) == len({style.dark for style in styles}) == len(COLORS)
+    assert {style.symbol for style in styles} == {palette.style("admm").symbol}
+    assert palette.DENSE not in COLORS
+
+
+def test_an_own_colour_is_drawn_on_the_screen_and_on_paper(runs: list[Run], store: Store) -> None:
+    store.annotate(runs[1].name, {"color": "green"})
+    rounds = rounds_table(runs)
+    table, green = curve_table(rounds), palette.painted("ugs", "green")
+    for dark in (False, True):
+        figure = accuracy_figure(table, rounds, dark=dark)
+        lines = {trace.legendgroup: trace.line.color for trace in figure.data if trace.mode == "lines+markers"}
+        assert lines[runs[1].name] == green.color(dark)
+        assert lines[runs[0].name] == palette.color("ugs", dark)
+    front = pareto_figure(with_front(curve_table(rounds, x="macs"), "macs"), rounds)
+    assert green.light in {trace.marker.color for trace in front.data if isinstance(trace.marker.color, str)}
+    (legend,) = draw("accuracy", runs, FigureChoices()).legends
+    assert green.light.lower() in {to_hex(line.get_color()) for line in legend.get_lines()}
+
+
+def test_an_own_colour_stands_out_of_a_crowd(make_scored: MakeScored, store: Store) -> None:
+    crowd = [make_scored("ugs", [[0.8, 0.79]], p_graph=0.01 * (n + 1)) for n in range(5)]
+    store.annotate(crowd[2].name, {"color": "blue"})
+    rounds = rounds_table(crowd)
+    figure = accuracy_figure(curve_table(rounds), rounds)
+    colors = [trace.line.color for trace in figure.data if trace.mode == "lines+markers"]
+    assert colors.count(palette.color("random")) == 1
+    assert len(set(colors)) == 5
+
+
+def test_a_title_is_escaped_wherever_it_is_markup(runs: list[Run], store: Store) -> None:
+    for run in runs:
+        store.annotate(run.name, {"title": NASTY})
+    rounds = rounds_table(runs[:1])
+    figure = accuracy_figure(curve_table(rounds), rounds)
+    texts = [trace.name or "" for trace in figure.data]
+    texts += [text for trace in figure.data if trace.hovertext is not None for text in trace.hovertext]
+    assert not [text for text in texts if "<img" in text]
+    assert len([text for text in texts if "&lt;img" in text]) > 2
+    latex = tickets_latex(tickets_table(rounds))
+    assert r"\$x\textasciicircum{} \& 5 \%" in latex
+
+
+def test_paper_figures_draw_any_title_as_it_is(runs: list[Run], store: Store) -> None:
+    titles = [NASTY, "_hidden from legends", "$\\frac{1}{"]
+    for run, title in zip(runs, titles, strict=True):
+        store.annotate(run.name, {"title": title})
+    figure = draw("accuracy", runs, FigureChoices())
+    (legend,) = figure.legends
+    drawn = [text.get_text() for text in legend.get_texts()][: len(titles)]
+    assert [text.strip().replace(r"\$", "$") for text in drawn] == titles
+    for kind in ("pdf", "svg", "png"):
+        assert figure_bytes(figure, kind)
+
+
+def test_the_longest_titles_leave_room_for_the_curves(make_scored: MakeScored, store: Store) -> None:
+    runs = [make_scored("ugs", [[0.8, 0.7]]), make_scored("random", [[0.7, 0.6]])]
+    for place, run in enumerate(runs):
+        store.annotate(run.name, {"title": f"{place} {'m' * 58}"})
+    figure = draw("accuracy", runs, FigureChoices())
+    (area,) = figure.axes
+    assert area.get_position().width > 0.75
+
+
+def test_the_figure_command_reads_the_stores_titles(runs: list[Run], store: Store, tmp_path: object) -> None:
+    plain, titled = f"{tmp_path}/plain.svg", f"{tmp_path}/titled.svg"
+    command = ["figure", "accuracy", runs[0].name, "--store", str(store.root), "--out"]
+    assert main([*command, plain]) == 0
+    store.annotate(runs[0].name, {"title": "mine", "color": "blue"})
+    assert main([*command, titled]) == 0
+    drawn = figure_bytes(draw("accuracy", [store.find(runs[0].name)], FigureChoices()), "svg")
+    with open(titled, "rb") as file, open(plain, "rb") as before:  # noqa: PTH123 - paths are text here
+        content = file.read()
+        assert content == drawn
+        assert content != before.read()
+    assert palette.color("random").lower().encode() in content
+
+
+def test_a_bundle_gives_its_runs_their_titles_again(make_run: Callable[..., Run], store: Store) -> None:
+    runs = [make_run("ugs")]
+    store.annotate(runs[0].name, {"title": "it's mine", "color": "blue", "note": "for me alone"})
+    with zipfile.ZipFile(io.BytesIO(bundle_bytes(runs[:1], FigureChoices()))) as bundle:
+        script = bundle.read("commands.sh").decode()
+        rows = json.loads(bundle.read("data/rounds.json"))
+    assert f"""annotate {runs[0].name} --title 'it'"'"'s mine' --color blue --store runs""" in script
+    assert rows[0]["label"] == "it's mine"
+    assert "for me alone" not in script

@@ -1,0 +1,160 @@
+"""A person's words about runs in the app: the editor on Runs, the pickers, and what is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.widgets import opened, pickers
+from glt.store import Run, Store, bundled_examples, paths
+from glt.store.compact import pack_run
+
+NASTY = "<script>alert(1)</script> [x](http://y) $a$"
+MakeRun = Callable[..., Run]
+OpenPage = Callable[..., AppTest]
+
+
+def words(app: AppTest) -> str:
+    kinds = (app.markdown, app.caption, app.subheader, app.error, app.warning)
+    return " ".join(str(element.value) for kind in kinds for element in kind)
+
+
+def test_a_run_is_named_noted_and_coloured(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    app = open_page("runs")
+    app.text_input(key=f"annotation-title-{run.name}").set_value("Mine")
+    app.text_area(key=f"annotation-note-{run.name}").set_value("one\ntwo")
+    app.button_group(key=f"annotation-color-{run.name}").set_value("blue")
+    app.button(key=f"save-annotation-{run.name}").click().run()
+    assert not app.exception
+    assert store.annotations().of(run.name).said() == {"title": "Mine", "note": "one\ntwo", "color": "blue"}
+    assert app.button(key=f"open-{run.name}").label == "**Mine**"
+    assert "one  \ntwo" in words(app)
+    assert "UGS · Cora GCN" in words(app)
+
+
+def test_the_editor_shows_what_another_tab_said(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    app = open_page("runs")
+    store.annotate(run.name, {"title": "theirs"})
+    app.run()
+    assert app.text_input(key=f"annotation-title-{run.name}").value == "theirs"
+    app.text_area(key=f"annotation-note-{run.name}").set_value("mine")
+    app.button(key=f"save-annotation-{run.name}").click().run()
+    assert store.annotations().of(run.name).said() == {"title": "theirs", "note": "mine"}
+
+
+def test_a_title_reaches_pickers_captions_and_tables(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    make_run("random")
+    open_page("curves")
+    store.annotate(run.name, {"title": "Mine"})
+    app = open_page("curves")
+    assert app.multiselect(key="runs").options == ["Mine", "Random pruning · Cora GCN"]
+    assert "Mine and Random pruning" in words(app)
+    assert "Mine" in app.dataframe[0].value["Method"].tolist()
+
+
+def test_markup_in_a_title_is_shown_as_it_is(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    store.annotate(run.name, {"title": NASTY, "note": f"# {NASTY}"})
+    for page in ("runs", "curves", "tickets", "compare", "subgraphs", "measurements"):
+        app = open_page(page)
+        assert not app.exception, page
+        shown = words(app)
+        assert "<script>" not in shown.replace("\\<script>", ""), page
+        assert "[x](http" not in shown.replace("\\[x\\](http", ""), page
+
+
+@pytest.mark.parametrize("title", ["Original", "Measure", "Round", "Difference"])
+def test_a_title_that_is_a_heading_too_breaks_no_table(
+    make_run: MakeRun, store: Store, open_page: OpenPage, title: str
+) -> None:
+    store.annotate(make_run("ugs").name, {"title": title})
+    make_run("random")
+    page = "measurements" if title in ("Original", "Measure") else "compare"
+    app = open_page(page)
+    assert not app.exception
+    headings = [str(column) for table in (*app.table, *app.dataframe) for column in table.value.columns]
+    assert f"{title} (run)" in headings
+
+
+def test_a_hidden_run_is_offered_nowhere_but_where_the_address_names_it(
+    make_run: MakeRun, store: Store, open_page: OpenPage
+) -> None:
+    hidden, seen = make_run("ugs"), make_run("random")
+    store.annotate(hidden.name, {"hidden": True})
+    assert len(open_page("curves").multiselect(key="runs").options) == 1
+    assert open_page("curves").query_params["runs"] == seen.name
+    named = open_page("curves", runs=hidden.name)
+    assert named.multiselect(key="runs").value == [hidden.name]
+    assert named.query_params["runs"] == hidden.name
+    assert open_page("subgraphs", run=hidden.name).selectbox(key="run").value == hidden.name
+    assert open_page("subgraphs").selectbox(key="run").value == seen.name
+
+
+def test_where_all_runs_are_hidden_they_are_offered(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    store.annotate(run.name, {"hidden": True})
+    app = open_page("curves")
+    assert not app.exception
+    assert app.query_params["runs"] == run.name
+    assert pickers.together([run]) == [run]
+
+
+def test_hidden_runs_stand_at_the_end_when_asked_for(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    hidden, seen = make_run("ugs"), make_run("random")
+    app = open_page("runs", run=seen.name)
+    app.button(key=f"open-{hidden.name}").click().run()
+    app.button(key=f"hide-{hidden.name}").click().run()
+    assert store.annotations().of(hidden.name).hidden
+    assert [button.key for button in app.button if button.key.startswith("open-")] == [f"open-{seen.name}"]
+    app.toggle(key="hidden").set_value(True).run()
+    assert app.toggle(key="hidden").label == "Show 1 hidden"
+    assert [button.key for button in app.button if button.key.startswith("open-")][-1] == f"open-{hidden.name}"
+    assert app.query_params["hidden"] == "1"
+    app.button(key=f"hide-{hidden.name}").click().run()
+    assert not store.annotations().of(hidden.name).hidden
+
+
+def test_a_note_is_found_by_the_filter(
+    make_run: MakeRun, store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.widgets import run_filter
+
+    monkeypatch.setattr(run_filter, "SHOWN_FROM", 1)
+    noted, other = make_run("ugs"), make_run("random")
+    store.annotate(noted.name, {"note": "Tried on the LAPTOP"})
+    app = open_page("runs", filter="laptop")
+    keys = {button.key for button in app.button if button.key.startswith("open-")}
+    assert f"open-{noted.name}" in keys
+    assert f"open-{other.name}" not in keys
+
+
+def test_an_example_is_annotated_in_the_users_store(
+    make_run: MakeRun, store: Store, open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run("ugs")
+    packed = pack_run(run, tmp_path / "examples")
+    store.move_to_trash(run.path)
+    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
+    app = open_page("runs")
+    app.text_input(key=f"annotation-title-{packed.name}").set_value("of the paper")
+    app.button(key=f"save-annotation-{packed.name}").click().run()
+    assert not app.exception
+    assert (store.root / paths.ANNOTATIONS).exists()
+    assert not (packed.path.parent / paths.ANNOTATIONS).exists()
+    assert open_page("curves").multiselect(key="runs").options == ["of the paper · example"]
+    assert all(not each.annotation.said() for each in bundled_examples(tmp_path / "examples"))
+
+
+def test_a_damaged_file_is_one_sentence(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    make_run("ugs")
+    (store.root / paths.ANNOTATIONS).write_text("{")
+    app = open_page("runs")
+    assert not app.exception
+    assert ["annotations.json is damaged" in warning.value for warning in app.warning] == [True]
+    assert not open_page("curves").exception

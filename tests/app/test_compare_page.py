@@ -1,0 +1,141 @@
+"""Compare: the leader table, its groups, and two runs held against each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.widgets import leader_board, run_filter
+from glt.store import Run, Store
+
+MakeRun = Callable[..., Run]
+OpenPage = Callable[..., AppTest]
+THREE = ("done", "done", "done")
+
+
+def words(app: AppTest) -> str:
+    return " ".join(str(element.value) for kind in (app.markdown, app.caption, app.info) for element in kind)
+
+
+@pytest.fixture
+def pair(make_run: MakeRun) -> tuple[Run, Run]:
+    return make_run("ugs", states=THREE), make_run("random", states=THREE, hidden=64)
+
+
+def test_the_table_names_the_highest_and_says_how_far_others_are(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+    app = open_page("compare")
+    assert not app.exception
+    table = app.dataframe[0].value
+    assert table["Run"].tolist() == ["UGS · Cora GCN", "Random pruning · Cora GCN"]
+    assert table["Against the highest"].tolist()[0] == "highest"
+    assert table["Against the highest"].tolist()[1].startswith("\N{MINUS SIGN}3.0 points, p")
+    assert table["Best pruned accuracy"].tolist() == pytest.approx([77.2, 74.2])
+    assert table["Seeds"].tolist() == [3, 3]
+
+
+def test_the_pair_is_in_the_address_and_in_the_figure(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+    app = open_page("compare", one=pair[1].name, other=pair[0].name)
+    assert (app.query_params["one"], app.query_params["other"]) == (pair[1].name, pair[0].name)
+    assert app.query_params["at"] == "round"
+    assert "UGS (hidden = 512) is ahead in all 3 pruned rounds" in words(app)
+    (figure,) = app.get("plotly_chart")
+    spec = json.loads(figure.proto.spec)
+    assert spec["layout"]["yaxis"]["title"]["text"] == "Difference (points)"
+    numbers = app.dataframe[1].value
+    assert numbers["Difference"].tolist() == pytest.approx([0, -1, -2, -3])
+    differing = app.table[0].value
+    assert differing.to_numpy().tolist() == [["method", "random", "ugs (default)"], ["hidden", "64", "512 (default)"]]
+    assert "Used by UGS (hidden = 512) only: epochs = 5" in words(app)
+
+
+def test_two_seeds_are_told_to_be_too_few(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs")
+    make_run("random")
+    app = open_page("compare")
+    assert "share only seeds 0, 1" in words(app)
+    assert app.dataframe[0].value["Against the highest"].tolist() == ["highest", "too few seeds to tell"]
+    assert "95% interval" not in app.dataframe[1].value
+
+
+def test_runs_are_grouped_by_a_setting(make_run: MakeRun, open_page: OpenPage) -> None:
+    for width in (8, 16):
+        make_run("ugs", hidden=width)
+    make_run("random", hidden=16)
+    app = open_page("compare", by="hidden")
+    assert not app.exception
+    table = app.dataframe[0].value
+    assert table["hidden"].tolist() == ["hidden = 8", "hidden = 16"]
+    assert table["Runs"].tolist() == [1, 2]
+    assert app.query_params["by"] == "hidden"
+    assert "means and 95% t intervals over runs of a group" in words(app)
+
+
+def test_words_narrow_the_table(pair: tuple[Run, Run], open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_filter, "SHOWN_FROM", 1)
+    app = open_page("compare", filter="hidden=64")
+    assert app.dataframe[0].value["Run"].tolist() == ["Random pruning · Cora GCN"]
+    app.text_input(key="filter").set_value("nothing of the kind").run()
+    assert not app.exception
+    assert "No run fits all these words." in words(app)
+
+
+def test_of_very_many_runs_the_usual_ones_are_read_first(
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.views import compare
+
+    monkeypatch.setattr(compare, "MOST_ROWS", 2)
+    runs = [make_run("ugs", hidden=width) for width in (8, 16)] + [make_run("ugs"), make_run("random")]
+    app = open_page("compare")
+    assert "UGS · Cora GCN, hidden = 512" in app.dataframe[0].value["Run"].tolist()
+    assert len(app.dataframe[0].value) == 2
+    assert "2 of 4 runs" in words(app)
+    app.toggle(key="all").set_value(True).run()
+    assert len(app.dataframe[0].value) == len(runs)
+    assert app.query_params["all"] == "1"
+    assert len(open_page("compare", by="hidden").dataframe[0].value) == 3
+
+
+def test_only_runs_with_like_scores_stand_in_one_table(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs")
+    make_run("ugs", task="link")
+    app = open_page("compare")
+    assert len(app.selectbox(key="on").options) == 2
+    assert len(app.dataframe[0].value) == 1
+    assert "there is none to hold it against" in words(app)
+
+
+def test_two_chosen_rows_become_the_pair_until_the_pickers_say_otherwise(pair: tuple[Run, Run]) -> None:
+    import pandas as pd
+
+    table = pd.DataFrame({"run": [run.name for run in pair]})
+    app = AppTest.from_function(_choose, kwargs={"table": table.to_dict("list")}).run()
+    assert (app.session_state["one"], app.session_state["other"]) == (pair[0].name, pair[1].name)
+
+
+def _choose(table: dict[str, list[str]]) -> None:
+    import pandas as pd
+
+    from app.widgets import leader_board
+
+    leader_board._choose(pd.DataFrame(table), [1, 0])
+
+
+def test_csv_holds_all_the_numbers(pair: tuple[Run, Run]) -> None:
+    from analysis.comparing import leader_table
+    from analysis.tables import rounds_table
+
+    lines = leader_board._csv(leader_table(rounds_table(list(pair)))).decode().splitlines()
+    assert len(lines) == 3
+    assert {"run", "best_mean", "best_low", "place", "behind_low", "p_value"} <= set(lines[0].split(","))
+
+
+def test_a_hidden_run_is_compared_where_the_address_names_it(
+    pair: tuple[Run, Run], store: Store, open_page: OpenPage
+) -> None:
+    store.annotate(pair[1].name, {"hidden": True})
+    assert len(open_page("compare").dataframe[0].value) == 1
+    assert len(open_page("compare", other=pair[1].name).dataframe[0].value) == 2
