@@ -23,6 +23,8 @@ EVEN_AREA = 13.0
 STAR_AREA = 46.0
 OPEN_AREA = 26.0
 MOST_TICKS = 5
+# Letters of what a dashed line says of its runs.
+LONGEST_OWNER = 28
 # What a word at the foot takes of the x axis, as a share.
 WORD_WIDTH = 0.15
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
@@ -176,10 +178,15 @@ SMALL: dict[str, Any] = {"fontsize": "small", "annotation_clip": False, "bbox": 
 def name_baselines(area: Axes, panel: Panel) -> None:
     """Write over every dashed line what it is."""
     for line in marks.baselines(dense_table(panel.rounds, panel.score)):
-        of_runs = f" ({line.owner})" if line.owner else ""
+        of_runs = f" ({_shortened(line.owner)})" if line.owner else ""
         text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
         place: Any = (1, 100 * line.mean), (0, 2.5), area.get_yaxis_transform(), "offset points"
-        area.annotate(text, *place, ha="right", **SMALL)
+        # Words over a line must not push the axes aside.
+        area.annotate(text, *place, ha="right", **SMALL).set_in_layout(False)
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= LONGEST_OWNER else f"{words[: LONGEST_OWNER - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def name_exits(area: Axes, panel: Panel) -> None:

@@ -74,10 +74,11 @@ def _cut(keys: Sequence[Line2D], across: int) -> list[Sequence[Line2D]]:
 
 def _width(rows: Sequence[Sequence[Line2D]], gap: float) -> float:
     """Return what rows under each other take: a legend's columns are as wide as their widest key."""
-    return sum(gap + max(map(_words_width, filter(None, column))) for column in zip_longest(*rows))
+    return sum(gap + max(map(words_width, filter(None, column))) for column in zip_longest(*rows))
 
 
-def _words_width(key: Line2D) -> float:
+def words_width(key: Line2D) -> float:
+    """Return the inches that the label of a key takes in the current style."""
     letters = FontProperties(size=mpl.rcParams["legend.fontsize"])
     width, _, _ = text_to_path.get_text_width_height_descent(str(key.get_label()), letters, ismath=False)
     return float(width) / 72

@@ -25,7 +25,9 @@ def test_a_figure_has_its_width_and_the_same_bytes_and_stays_as_it_was(runs_for:
     assert figure_bytes(figure, "png", 50) == before
     (width,) = re.findall(r"pgfpathrectangle\{\\pgfpointorigin\}\{\\pgfqpoint\{([\d.]+)in\}", content.decode())
     assert float(width) == choices.width
-    assert not re.search(r"[^\\]%[^\n]", content.decode().split(r"\begingroup", 2)[2])
+    texts = re.findall(r"\\def%\{\\%\}(.*)\}\}%$", content.decode(), re.MULTILINE)
+    assert any("(\\%)" in text for text in texts) == (name == "accuracy")
+    assert not any(re.search(r"(?<!\\)[%&#_]", text) for text in texts)
 
 
 def test_words_are_escaped_and_formulas_are_not() -> None:
