@@ -49,15 +49,26 @@ def add_sample(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("subgraphs")
     group.add_argument("--round", type=count, metavar="K", help="round (default: the last finished one)")
     group.add_argument("--seed", type=count, metavar="N", help="seed (default: the first one)")
-    group.add_argument("--sample", default="walk", metavar="KIND", help="walk, ego, class or community (default: walk)")
+    group.add_argument("--sample", default="walk", metavar="KIND", help="walk, ego, class, ... (default: walk)")
     group.add_argument("--size", type=count, default=150, metavar="N", help="nodes (default: 150)")
     group.add_argument("--sample-seed", type=count, default=0, metavar="N", help="draw another sample")
     group.add_argument("--center", type=count, metavar="NODE", help="node to start from")
     group.add_argument("--class", dest="label", type=count, metavar="C", help="class to sample")
+    group.add_argument("--nodes", type=numbers, default=(), metavar="A,B,..", help="nodes of the sample `nodes`")
+    group.add_argument("--fresh", action="store_true", help="mark the edges that the round itself removed")
+
+
+def add_structure(parser: ArgumentParser) -> None:
+    """Add what figures of the whole graph show: the measure, its axis, the random graphs beside it, one edge."""
+    group = parser.add_argument_group("structure of the graph")
+    group.add_argument("--measure", default="average_clustering", metavar="M", help="measure of the figure `trend`")
+    group.add_argument("--over", choices=("round", "kept"), default="round", help="rounds, or edges kept")
+    group.add_argument("--no-null", dest="null", action="store_false", help="without as dense random graphs")
+    group.add_argument("--edge", type=ends, metavar="A,B", help="both ends of the edge of the figure `scores`")
 
 
 def chosen_figure(args: Namespace) -> FigureChoices:
-    """Return what the arguments of `add_score`, `add_sample` and `add_page` say about a figure."""
+    """Return what the arguments of `add_score`, `add_sample`, `add_structure` and `add_page` say about a figure."""
     from analysis.export import FigureChoices, Sample
 
     return FigureChoices(
@@ -71,10 +82,15 @@ def chosen_figure(args: Namespace) -> FigureChoices:
         near=not args.full,
         round=args.round,
         seed=args.seed,
-        sample=Sample(args.sample, args.size, args.sample_seed, args.center, args.label),
+        sample=Sample(args.sample, args.size, args.sample_seed, args.center, args.label, args.nodes),
         font=args.font,
         text=args.text,
         grey=args.grey,
+        fresh=args.fresh,
+        measure=args.measure,
+        over=args.over,
+        null=args.null,
+        edge=args.edge,
     )
 
 
@@ -120,3 +136,27 @@ def points(text: str) -> float:
     if not 0 <= number < math.inf:
         raise ArgumentTypeError(f"{text!r} is not a number of percentage points (0, 0.5, 1, ...)")
     return number / 100
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Read whole numbers with commas between them; raises ArgumentTypeError.
+
+    >>> numbers("3,17")
+    (3, 17)
+    """
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise ArgumentTypeError(f"{text!r} is no list of numbers such as 3,17")
+    return tuple(map(int, parts))
+
+
+def ends(text: str) -> tuple[int, int]:
+    """Read the two ends of an edge; raises ArgumentTypeError.
+
+    >>> ends("3,17")
+    (3, 17)
+    """
+    found = numbers(text)
+    if len(found) != 2:
+        raise ArgumentTypeError(f"{text!r} does not name the two ends of an edge, such as 3,17")
+    return found[0], found[1]

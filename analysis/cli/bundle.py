@@ -5,7 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from analysis.cli.arguments import add_page, add_runs, add_sample, add_score, chosen_figure, find_runs, write_out
+from analysis.cli.arguments import (
+    add_page,
+    add_runs,
+    add_sample,
+    add_score,
+    add_structure,
+    chosen_figure,
+    find_runs,
+    write_out,
+)
 from analysis.cli.verb import VERBS, Verb
 from glt.errors import ConfigError
 
@@ -15,6 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_runs(parser)
     add_score(parser)
     add_sample(parser)
+    add_structure(parser)
     add_page(parser)
     parser.add_argument("--out", required=True, metavar="FILE", help="zip to write")
 

@@ -6,26 +6,35 @@ from analysis.export.bundle import bundle_bytes
 from analysis.export.choices import FigureChoices, Sample
 from analysis.export.commands import figure_command
 from analysis.export.data import csv_bytes, json_bytes
-from analysis.export.figures import FIGURES, PaperFigure, draw
+from analysis.export.figures import FIGURES, GROUPS, PaperFigure
 from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
-from analysis.export.rendering import FORMATS, figure_bytes
+from analysis.export.page import draw, on_page, plan
+from analysis.export.rendering import DPI, FORMATS, figure_bytes
+from analysis.export.tex import PGF, check_tex, formats_here
 from analysis.export.venues import VENUES, Venue
 
 __all__ = [
+    "DPI",
     "FIGURES",
     "FORMATS",
+    "GROUPS",
+    "PGF",
     "VENUES",
     "FigureChoices",
     "PaperFigure",
     "Sample",
     "Venue",
     "bundle_bytes",
+    "check_tex",
     "csv_bytes",
     "draw",
     "figure_bytes",
     "figure_command",
+    "formats_here",
     "json_bytes",
     "measurements_latex",
+    "on_page",
     "paper_latex",
+    "plan",
     "tickets_latex",
 ]

@@ -16,9 +16,10 @@ import pandas as pd
 from analysis.export.choices import FigureChoices
 from analysis.export.commands import annotate_command, figure_command, run_command, table_command
 from analysis.export.data import csv_bytes, json_bytes
-from analysis.export.figures import FIGURES, draw
+from analysis.export.figures import FIGURES
 from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
-from analysis.export.rendering import figure_bytes
+from analysis.export.page import on_page, plan
+from analysis.export.rendering import FORMATS, figure_bytes
 from analysis.measures import At, measurement_table
 from analysis.shared_graph import printed_measurements, training_part
 from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
@@ -74,7 +75,7 @@ def _made(
 ) -> tuple[list[Part], dict[str, str]]:
     """Make every figure and table there is, and say of the others why they cannot be."""
     makers: dict[str, Callable[[], Part]] = {
-        f"figure {figure.name}": partial(_figure, figure.name, runs, rounds, choices) for figure in FIGURES
+        f"figure {figure.name}": partial(_figure, figure.name, runs, choices) for figure in FIGURES
     }
     makers["table tickets"] = partial(_tickets, runs, rounds, choices)
     makers["table paper"] = partial(_paper, runs, curve, choices)
@@ -88,12 +89,16 @@ def _made(
     return parts, missing
 
 
-def _figure(name: str, runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) -> Part:
-    drawn = draw(name, runs, choices)
-    files = {f"figures/{name}.{kind}": figure_bytes(drawn, kind) for kind in ("pdf", "svg", "png")}
+def _figure(name: str, runs: Sequence[Run], choices: FigureChoices) -> Part:
+    drawing = plan(name, runs, choices)
+    drawn = on_page(drawing, choices)
+    files = {f"figures/{name}.{kind}": figure_bytes(drawn, kind) for kind in FORMATS}
+    files |= {
+        f"data/figure-{name}.csv": csv_bytes(drawing.points),
+        f"data/figure-{name}.json": json_bytes(drawing.points),
+    }
     command = figure_command(name, [run.name for run in runs], choices, STORE, f"{name}.pdf")
-    figure = FIGURES.get(name)
-    return Part(files, command, f"{figure.caption(rounds, choices)} {figure.missing(runs)}".strip())
+    return Part(files, command, f"{drawing.caption} {FIGURES.get(name).missing(runs)}".strip())
 
 
 def _table(name: str, runs: Sequence[Run], choices: FigureChoices, table: pd.DataFrame, latex: str, told: str) -> Part:

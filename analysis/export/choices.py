@@ -12,13 +12,17 @@ from glt.store import MacConvention
 
 @dataclass(frozen=True)
 class Sample:
-    """Which nodes a subgraph figure shows: the arguments of `analysis.subgraphs.sample_nodes`."""
+    """Which nodes a subgraph figure shows: the arguments of `analysis.subgraphs.sample_nodes`.
+
+    "changed" takes the edges that the first run has removed by the round shown.
+    """
 
     kind: str = "walk"
     size: int = 150
     seed: int = 0
     center: int | None = None
     label: int | None = None
+    nodes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class FigureChoices:
 
     `x` "all" draws the three axes as panels (a), (b), (c); `near` ends the y axis 20 points below dense. `round` None
     is the last finished one, `seed` None the first. `text` is the size of words in points, None the venue's own.
+    `fresh` marks what the round itself removed. A `measure` is drawn `over` rounds or edges kept, with `null` beside
+    as dense a graph of random edges. `edge` names both ends of an edge, None takes one of the node with most of them.
     """
 
     venue: str = "icml"
@@ -43,6 +49,11 @@ class FigureChoices:
     font: Font = "times"
     text: float | None = None
     grey: bool = False
+    fresh: bool = False
+    measure: str = "average_clustering"
+    over: Literal["round", "kept"] = "round"
+    null: bool = True
+    edge: tuple[int, int] | None = None
 
     @property
     def page(self) -> Venue:

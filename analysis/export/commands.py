@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields
 
-from analysis.export.choices import FigureChoices, Sample
+from analysis.export.choices import FigureChoices
+from analysis.export.rendering import DPI
 from glt.store import Run
 
 STANDARD = FigureChoices()
@@ -31,13 +31,20 @@ def annotate_command(run: Run, store: str) -> str:
     return shlex.join(["python", "-m", "glt", "annotate", run.name, *given, "--store", store]) if given else ""
 
 
-def figure_command(name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str) -> str:
+def figure_command(
+    name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str, panels: str = "", dpi: int = DPI
+) -> str:
     """Return the command that draws a figure of these runs with these choices into the file `out`.
+
+    Several figures on one page are their names with commas between them, and `panels` how they stand ("2x2").
 
     >>> figure_command("accuracy", ["a"], FigureChoices(columns=2), "runs", "f.pdf")
     'python -m analysis figure accuracy a --store runs --columns 2 --out f.pdf'
     """
-    chosen = [word for option in (*_curve(choices), *_subgraph(choices), *_page(choices)) for word in option]
+    options = (*_curve(choices), *_subgraph(choices), *_structure(choices), *_page(choices))
+    chosen = [word for option in options for word in option]
+    chosen += ["--panels", panels] if panels else []
+    chosen += ["--dpi", str(dpi)] if dpi != DPI else []
     return shlex.join(["python", "-m", "analysis", "figure", name, *runs, "--store", store, *chosen, "--out", out])
 
 
@@ -65,11 +72,26 @@ def _counting(choices: FigureChoices) -> list[tuple[str, ...]]:
 
 def _subgraph(choices: FigureChoices) -> list[tuple[str, ...]]:
     flags = {"kind": "--sample", "size": "--size", "seed": "--sample-seed", "center": "--center", "label": "--class"}
-    sample = {flags[f.name]: getattr(choices.sample, f.name) for f in fields(Sample)}
-    usual = {flags[f.name]: getattr(STANDARD.sample, f.name) for f in fields(Sample)}
+    sample = {flag: getattr(choices.sample, name) for name, flag in flags.items()}
+    usual = {flag: getattr(STANDARD.sample, name) for name, flag in flags.items()}
     given = {"--round": choices.round, "--seed": choices.seed}
     given |= {flag: value for flag, value in sample.items() if value != usual[flag]}
-    return [(flag, str(value)) for flag, value in given.items() if value is not None]
+    options: list[tuple[str, ...]] = [(flag, str(value)) for flag, value in given.items() if value is not None]
+    options += [("--nodes", ",".join(map(str, choices.sample.nodes)))] if choices.sample.nodes else []
+    return [*options, ("--fresh",)] if choices.fresh else options
+
+
+def _structure(choices: FigureChoices) -> list[tuple[str, ...]]:
+    options: list[tuple[str, ...]] = [
+        (flag, value)
+        for flag, value, usual in (
+            ("--measure", choices.measure, STANDARD.measure),
+            ("--over", choices.over, STANDARD.over),
+        )
+        if value != usual
+    ]
+    options += [] if choices.null else [("--no-null",)]
+    return [*options, ("--edge", ",".join(map(str, choices.edge)))] if choices.edge else options
 
 
 def _page(choices: FigureChoices) -> list[tuple[str, ...]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
-from matplotlib.collections import Collection
+from matplotlib.collections import Collection as Marks
 from matplotlib.colors import to_hex, to_rgba, to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -27,22 +28,32 @@ SHARES = np.array([0.299, 0.587, 0.114])
 
 def in_grey(figure: Figure) -> Figure:
     """Take the colours out of a drawn figure, in place, and return it."""
-    known = _methods()
+    known = _methods(figure)
     for artist in figure.findobj():
         _fade(artist, known)
     return figure
 
 
-def _methods() -> dict[str, int]:
-    """Return the place of every method among the greys by its colour on paper."""
+def _methods(figure: Figure) -> dict[str, int]:
+    """Return the place of every method among the greys by its colour on paper.
+
+    A method whose runs are a crowd has none: its own colour is one of their shades, and keeps its place among them.
+    """
     order = [palette.DENSE, *sorted(METHODS.names(), key=palette.rank)]
-    return {palette.color(method).lower(): place for place, method in enumerate(order)}
+    lines = {to_hex(line.get_color()) for line in figure.findobj(Line2D)}
+    places = {palette.color(method).lower(): (place, method) for place, method in enumerate(order)}
+    return {color: place for color, (place, method) in places.items() if not _is_crowd(method, lines)}
+
+
+def _is_crowd(method: str, colors: Collection[str]) -> bool:
+    """Say whether the lightest and the darkest shade of a method are among the colours."""
+    return {style.light.lower() for style in palette.shades(method, 2)} <= set(colors)
 
 
 def _fade(artist: Artist, known: dict[str, int]) -> None:
     if isinstance(artist, Line2D):
         _fade_line(artist, known)
-    elif isinstance(artist, Collection):
+    elif isinstance(artist, Marks):
         artist.set_facecolor(_greys(artist.get_facecolor(), known))
         artist.set_edgecolor(_greys(artist.get_edgecolor(), known))
     elif isinstance(artist, Patch):

@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from analysis.export.tex import PGF, pgf_bytes
 from analysis.export.venues import Font, Venue
 from glt.errors import ConfigError, unknown_name
 
@@ -78,9 +79,15 @@ def paper_style(venue: Venue, font: Font = "times") -> Iterator[None]:
 
 
 def figure_bytes(figure: Figure, kind: str, dpi: int = DPI) -> bytes:
-    """Return the file of a figure as "pdf", "svg" or "png" (`dpi` dots an inch); raises ConfigError for other kinds."""
+    """Return the file of a figure as "pdf", "svg", "png" (`dpi` dots an inch) or "pgf".
+
+    Raises ConfigError for other kinds, StudioError for PGF without a TeX.
+    """
+    if kind == PGF:
+        with _ONE_AT_A_TIME, mpl.rc_context(_SETTINGS):
+            return pgf_bytes(figure)
     if kind not in FORMATS:
-        raise ConfigError(unknown_name("figure format", kind, FORMATS))
+        raise ConfigError(unknown_name("figure format", kind, (*FORMATS, PGF)))
     buffer = io.BytesIO()
     with _ONE_AT_A_TIME, mpl.rc_context(_SETTINGS):
         # No bbox_inches="tight": it would change the width the venue asks for.

@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from analysis.ablation import one_sweep
 from analysis.export import (
+    DPI,
     FIGURES,
-    FORMATS,
+    GROUPS,
     VENUES,
     FigureChoices,
     csv_bytes,
-    draw,
-    figure_bytes,
     figure_command,
+    formats_here,
     json_bytes,
     measurements_latex,
     tickets_latex,
 )
-from analysis.export.venues import FONTS, LARGEST, SMALLEST
+from analysis.export.panels import MOST
 from analysis.shared_graph import printed_measurements, training_part
-from app.widgets import bundling, controls, frame, measuring, pickers, reading, sampling, scoring
+from app.widgets import bundling, controls, figure_controls, figure_gallery, frame, measuring, pickers, reading, scoring
+from app.widgets.figure_files import MIME, Wanted
 from app.widgets.opened import opened
 from glt.errors import ConfigError
 from glt.store import Run
-from glt.training.tasks import message_graph
 
 # The one figure that is about the runs of a sweep.
 ABLATION = "ablation"
 TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
-BUNDLE = "bundle"
-COLUMNS = {"1": "one column", "2": "two columns"}
-MIME = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
-PREVIEW_DPI = 200
+BUNDLE, PANELS = "bundle", "panels"
+DOTS = {"150": "150 dpi", "300": "300 dpi", "600": "600 dpi"}
+SHAPES = {"": "as they fit", **{shape: shape.replace("x", " by ") for shape in ("1x2", "2x1", "2x2", "1x3", "3x1")}}
+SHAPES |= {shape: shape.replace("x", " by ") for shape in ("2x3", "3x2", "1x4", "4x1")}
+FIRST_PANELS = ("accuracy", "pareto")
 SCREEN_PIXELS_AN_INCH = 150
 
 
@@ -55,107 +54,99 @@ def page() -> None:
                 "Launch a run",
             )
             return
-        whats = {**{figure.name: f"Figure · {figure.label}" for figure in FIGURES}, **TABLES}
-        whats[BUNDLE] = "Reproduction bundle · all of it in a zip"
         with st.container(key="choice", horizontal=True, vertical_alignment="bottom", gap="small"):
-            what = controls.select("what", "Figure or table", whats, "accuracy", width=360)
+            what = controls.select("what", "Figure or table", _whats(), "accuracy", width=360)
             runs = pickers.pick_runs(found, one_sweep(found) if what == ABLATION else pickers.together(found))
-            choices = FigureChoices() if what in TABLES else _page_choices()
+            choices = FigureChoices() if what in TABLES else figure_controls.pick_page()
+            if what != figure_gallery.NAME:
+                figure_gallery.way_back()
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
-        elif what in TABLES:
-            _table(what, runs)
-        elif what == BUNDLE:
-            _bundle(runs, choices)
         else:
-            _figure(what, runs, choices)
+            _show(what, runs, choices)
 
 
-def _page_choices() -> FigureChoices:
-    venue = controls.select("venue", "Venue", {v.name: v.label for v in VENUES.values()}, "icml", width=120)
-    columns = controls.segments("columns", "Width", COLUMNS)
-    letters = controls.select("font", "Letters", {str(name): words for name, words in FONTS.items()}, width=130)
-    own = VENUES[venue].text
-    points = controls.number("text", "Points", own, SMALLEST, LARGEST, 0.5, width=110)
-    grey = controls.switch("grey", "Grey", help="Greys and dashes instead of colours, for a print without any.")
-    font = next(name for name in FONTS if name == letters)
-    text = None if points == own else points
-    return FigureChoices(venue=venue, columns=int(columns), font=font, text=text, grey=grey)
+def _whats() -> dict[str, str]:
+    """Return everything that can be exported, figures in the order of the gallery."""
+    figures = {each.name: f"Figure · {each.label}" for group in GROUPS for each in FIGURES if each.group == group}
+    first = {figure_gallery.NAME: "Gallery · all figures of these runs"}
+    last = {BUNDLE: "Reproduction bundle · all of it in a zip"}
+    return {**first, **figures, PANELS: "Panels · several figures as one", **TABLES, **last}
 
 
-def _figure(what: str, runs: list[Run], choices: FigureChoices) -> None:
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        choices = _round_choices(runs, choices) if FIGURES.get(what).one_round else _curve_choices(choices)
+def _show(what: str, runs: list[Run], choices: FigureChoices) -> None:
+    if what == figure_gallery.NAME:
+        figure_gallery.show(runs, choices)
+    elif what in TABLES:
+        _table(what, runs)
+    elif what == BUNDLE:
+        _bundle(runs, choices)
+    elif what == PANELS:
+        _panels(runs, choices)
+    else:
+        with st.container(key="controls", gap="small"):
+            choices = figure_controls.pick(runs, choices, FIGURES.get(what).uses)
+        _figure(Wanted(what, tuple(runs), choices), what)
+
+
+def _panels(runs: list[Run], choices: FigureChoices) -> None:
+    with st.container(key="controls", gap="small"):
+        with st.container(key="panel-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+            words = {figure.name: figure.label for figure in FIGURES}
+            names = controls.several("figures", "Panels, in this order", words, FIRST_PANELS, max_selections=MOST)
+            shape = controls.select("shape", "Rows by columns", SHAPES, width=150)
+        uses = frozenset(use for name in names for use in FIGURES.get(name).uses)
+        choices = figure_controls.pick(runs, choices, uses)
+    if not names:
+        frame.empty("No panels chosen", "Choose at least one figure in the row above.", "grid_view")
+        return
+    _figure(Wanted(",".join(names), tuple(runs), choices, shape or None if len(names) > 1 else "1x1"), PANELS)
+
+
+def _figure(wanted: Wanted, what: str) -> None:
+    place = st.container()
+    with st.container(horizontal=True, gap="small", key="downloads", vertical_alignment="bottom"):
+        dots = int(controls.select("dpi", "Dots an inch", DOTS, str(DPI), width=110, label_visibility="collapsed"))
+        _downloads(wanted, what, dots)
+    with place:
+        _preview(wanted, dots)
+        _command(wanted, what, dots)
+
+
+def _preview(wanted: Wanted, dots: int) -> None:
     with st.skeleton(height=360):
-        picture = _preview(what, runs, choices)
+        shown = wanted.shown(dots)
     with st.container(border=True, key="preview", horizontal_alignment="center"):
-        width = int(choices.width * SCREEN_PIXELS_AN_INCH)
-        told = _figure_caption(what, runs, choices)
-        st.image(picture, width=width, alt=f"Preview of the figure, {choices.width:g} inches wide. {told}")
-    st.caption(frame.plain(told))
-    if missing := FIGURES.get(what).missing(runs):
+        wide = wanted.choices.width
+        alt = f"Preview of the figure, {wide:g} inches wide. {shown.caption}"
+        st.image(shown.picture, width=int(wide * SCREEN_PIXELS_AN_INCH), alt=alt)
+    st.caption(f"{VENUES[wanted.choices.venue].label}, {wide:g} in wide, fonts embedded. {frame.plain(shown.caption)}")
+    if missing := wanted.missing:
         st.caption(f":material/info: {missing}")
-    name = f"{runs[0].config.dataset}-{what}-{choices.venue}"
-    _command(what, runs, choices, f"{name}.pdf")
-    with st.container(horizontal=True, gap="small", key="downloads"):
-        for kind in FORMATS:
-            _download(kind.upper(), f"{name}.{kind}", MIME[kind], partial(_file, what, runs, choices, kind))
-        if not FIGURES.get(what).one_round:
-            table = reading.curve_of(runs, choices.score, "graph", choices.macs, choices.tolerance)
-            _download("CSV of its points", f"{name}.csv", "text/csv", partial(csv_bytes, table))
 
 
-def _command(what: str, runs: list[Run], choices: FigureChoices, out: str) -> None:
-    own = [run.name if not run.is_example else f"examples/runs/{run.name}" for run in runs]
-    store = str(opened().store.root)
-    st.code(figure_command(what, own, choices, store, out), language="bash", wrap_lines=True)
+def _downloads(wanted: Wanted, what: str, dots: int) -> None:
+    name = _stem(wanted, what)
+    for kind in formats_here():
+        _download(kind.upper(), f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots))
+    for kind in ("csv", "json"):
+        _download(f"{kind.upper()} of its points", f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots))
 
 
-def _curve_choices(choices: FigureChoices) -> FigureChoices:
-    x, macs = scoring.pick_axes(), scoring.pick_macs()
-    score, tolerance = scoring.pick_score(), scoring.pick_tolerance()
-    with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
-        paper = controls.switch("paper", "Paper's points")
-        whole = controls.switch("whole", "Full range")
-    return replace(
-        choices,
-        x=x,
-        macs=macs,
-        score=score,
-        tolerance=tolerance,
-        paper=paper,
-        near=not whole,
-    )
+def _stem(wanted: Wanted, what: str) -> str:
+    return f"{wanted.runs[0].config.dataset}-{what}-{wanted.choices.venue}"
 
 
-def _round_choices(runs: list[Run], choices: FigureChoices) -> FigureChoices:
-    seed = pickers.pick_shared_seed(runs)
-    number = pickers.pick_round([run.seed(seed) for run in runs])
-    sample = sampling.pick_sample(message_graph(runs[0].config))
-    return replace(choices, seed=seed, round=number, sample=sample)
-
-
-def _preview(what: str, runs: list[Run], choices: FigureChoices) -> bytes:
-    return _png(what, tuple(reading.stamp(run) for run in runs), repr(choices), runs, choices)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _png(what: str, stamps: Any, chosen: str, _runs: list[Run], _choices: FigureChoices) -> bytes:
-    return figure_bytes(draw(what, _runs, _choices), "png", PREVIEW_DPI)
-
-
-def _file(what: str, runs: list[Run], choices: FigureChoices, kind: str) -> bytes:
-    return figure_bytes(draw(what, runs, choices), kind)
-
-
-def _figure_caption(what: str, runs: list[Run], choices: FigureChoices) -> str:
-    size = f"{VENUES[choices.venue].label}, {choices.width:g} in wide, fonts embedded. "
-    return size + FIGURES.get(what).caption(reading.rounds_of(runs), choices)
+def _command(wanted: Wanted, what: str, dots: int) -> None:
+    own = [run.name if not run.is_example else f"examples/runs/{run.name}" for run in wanted.runs]
+    store, out = str(opened().store.root), f"{_stem(wanted, what)}.{'pdf' if dots == DPI else 'png'}"
+    command = figure_command(wanted.name, own, wanted.choices, store, out, wanted.shape or "", dots)
+    st.code(command, language="bash", wrap_lines=True)
 
 
 def _bundle(runs: list[Run], choices: FigureChoices) -> None:
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        choices = _curve_choices(choices)
+    with st.container(key="controls", gap="small"):
+        choices = figure_controls.pick(runs, choices, figure_controls.CURVE)
     content = bundling.made(runs, choices)
     if content is not None:
         _download("Bundle", f"{runs[0].config.dataset}-bundle.zip", "application/zip", lambda: content)

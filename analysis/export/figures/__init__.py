@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from analysis.export.figures.base import FIGURES, PaperFigure, draw
+from analysis.export.figures.base import FIGURES, GROUPS, Drawing, PaperFigure
 
-__all__ = ["FIGURES", "PaperFigure", "draw"]
+__all__ = ["FIGURES", "GROUPS", "Drawing", "PaperFigure"]

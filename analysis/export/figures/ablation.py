@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill as fill_lines
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
+from matplotlib.lines import Line2D
 
 from analysis import marks
 from analysis.ablation import PanelAxes, Varied, ablation_panels, left_out, panel_axes, panel_rounds
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.accuracy import THREE, WIDE_PANEL
-from analysis.export.figures.base import FIGURES, PaperFigure
+from analysis.export.figures.base import CURVE, FIGURES, Drawing, Keys, PaperFigure, rounds_caption
 from analysis.export.figures.curve_layers import Panel, draw_layers, draw_panel
-from analysis.export.figures.legend import by_row, run_keys, ticket_key
+from analysis.export.figures.legend import by_row, run_keys, ticket_key, words_width
 from analysis.tables import curve_table, rounds_table
 from analysis.tables.curve import XAxis
 from glt.store import Run
@@ -27,31 +29,38 @@ Y_AXIS, LETTER, HANDLE = 0.5, 0.044, 0.235
 BOX_INK = "#C00000"
 
 
-def ablation(runs: Sequence[Run], choices: FigureChoices) -> Figure:
-    """Draw one panel a setting that differs among the runs, over one axis or all three.
+def ablation(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
+    """Plan one panel a setting that differs among the runs, over one axis or all three.
 
     Raises StoreError when no round is finished, ConfigError when the runs do not differ in single settings.
     """
     axes: tuple[XAxis, ...] = THREE if choices.x == "all" else (choices.x,)
     rounds = rounds_table(runs)
-    shown = [(varied, x) for varied in ablation_panels(runs) for x in axes]
-    across = _across(len(shown), len(axes), choices.width)
-    down = -(-len(shown) // across)
-    wide = choices.width / across
-    per_row = _per_row([varied for varied, _ in shown], wide)
-    rows = max(-(-(len(varied.runs) + 1) // per_row) + bool(varied.title) for varied, _ in shown)
-    height = down * (RATIO * wide + LEGEND_ROW * (rows + 1))
-    figure = Figure(figsize=(choices.width, height), layout="constrained")
-    grid = figure.subplots(down, across, squeeze=False).flat
-    for place, area in enumerate(grid):
-        if place < len(shown):
-            varied, x = shown[place]
-            panel = _draw(area, varied, x, rounds, choices)
-            _legend(area, panel, place, varied.title, per_row)
+    shown = [(varied, _panel(varied, x, rounds, choices)) for varied in ablation_panels(runs) for x in axes]
+    across = _across(len(shown), len(axes), width)
+    per_row = _per_row([varied for varied, _ in shown], width / across)
+
+    def fill(figure: FigureBase) -> Keys:
+        grid = figure.subplots(-(-len(shown) // across), across, squeeze=False).flat
+        for place, area in enumerate(grid):
+            if place >= len(shown):
+                area.set_visible(False)
+                continue
+            varied, panel = shown[place]
+            _draw(area, panel, choices)
+            _legend(area, panel, place, varied.title, per_row, width / across)
             area.set_ylabel("" if place % across else marks.score_title(panel.table, choices.score))
-        else:
-            area.set_visible(False)
-    return figure
+        # Every panel has its own legend, because its runs are its own.
+        return Keys()
+
+    points = pd.concat([panel.table.assign(panel=varied.title, axis=panel.x) for varied, panel in shown])
+    height = _height(shown, across, per_row, width)
+    return Drawing(points.reset_index(drop=True), rounds_caption(rounds, choices), height, fill)
+
+
+def _height(shown: Sequence[tuple[Varied, Panel]], across: int, per_row: int, width: float) -> float:
+    rows = max(-(-(len(varied.runs) + 1) // per_row) + bool(varied.title) for varied, _ in shown)
+    return -(-len(shown) // across) * (RATIO * width / across + LEGEND_ROW * (rows + 1))
 
 
 def _across(panels: int, axes: int, width: float) -> int:
@@ -60,17 +69,20 @@ def _across(panels: int, axes: int, width: float) -> int:
     return axes if axes > 1 else min(panels, 2)
 
 
-def _draw(area: Axes, varied: Varied, x: XAxis, rounds: pd.DataFrame, choices: FigureChoices) -> Panel:
+def _panel(varied: Varied, x: XAxis, rounds: pd.DataFrame, choices: FigureChoices) -> Panel:
     mine = panel_rounds(rounds, varied)
     table = curve_table(mine, choices.score, x, choices.macs, choices.tolerance)
-    ranges = panel_axes(table, x, choices.near)
     looks: dict[str, Any] = {"styles": varied.styles(), "sized": False, "each_seed": False}
-    panel = Panel(table, mine, x, choices.score, choices.macs, [], ranges.window, **looks)
+    window = panel_axes(table, x, choices.near).window
+    return Panel(table, mine, x, choices.score, choices.macs, [], window, **looks)
+
+
+def _draw(area: Axes, panel: Panel, choices: FigureChoices) -> None:
+    ranges = panel_axes(panel.table, panel.x, choices.near)
     draw_panel(area, panel)
     area.set_xlim(ranges.first, ranges.last)
-    area.set_xlabel(marks.x_title(x, choices.macs, short=True))
+    area.set_xlabel(marks.x_title(panel.x, choices.macs, short=True))
     _inset(area, panel, ranges)
-    return panel
 
 
 def _inset(area: Axes, panel: Panel, ranges: PanelAxes) -> None:
@@ -92,8 +104,10 @@ def _inset(area: Axes, panel: Panel, ranges: PanelAxes) -> None:
     area.indicate_inset_zoom(inset, edgecolor=BOX_INK, linewidth=0.6, alpha=0.9)
 
 
-def _legend(area: Axes, panel: Panel, place: int, title: str, per_row: int) -> None:
+def _legend(area: Axes, panel: Panel, place: int, title: str, per_row: int, wide: float) -> None:
     keys = [*run_keys(panel), *ticket_key(panel)]
+    if per_row == 1:
+        _wrap(keys, wide - Y_AXIS - HANDLE)
     rows = [keys[start : start + per_row] for start in range(0, len(keys), per_row)]
     letter = f"({'abcdefghijkl'[place]}) " if title else ""
     area.legend(
@@ -110,9 +124,27 @@ def _legend(area: Axes, panel: Panel, place: int, title: str, per_row: int) -> N
     )
 
 
+def _wrap(keys: Sequence[Line2D], room: float) -> None:
+    """Break labels that are wider than `room` (inches) into lines."""
+    for key in keys:
+        label, wide = str(key.get_label()), words_width(key)
+        if wide > room:
+            key.set_label(fill_lines(label, max(int(len(label) * room / wide), 1)))
+
+
 def _per_row(panels: Sequence[Varied], wide: float) -> int:
     longest = max(len(label) for varied in panels for label in varied.labels.values())
     return max(1, int((wide - Y_AXIS) / (HANDLE + LETTER * longest) + LETTER))
 
 
-FIGURES.register(PaperFigure("ablation", "Ablation: one setting varied", ablation, left_out=left_out))
+FIGURES.register(
+    PaperFigure(
+        "ablation",
+        "Ablation: one setting varied",
+        "paper",
+        ablation,
+        CURVE - {"paper"},
+        left_out,
+        "do not share the settings that a panel keeps fixed",
+    )
+)

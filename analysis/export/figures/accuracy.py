@@ -6,43 +6,53 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
 
 from analysis import marks
 from analysis.crowd import crowd_styles
 from analysis.export.choices import FigureChoices
-from analysis.export.figures.base import FIGURES, PaperFigure
+from analysis.export.figures.base import (
+    CURVE,
+    FIGURES,
+    Drawing,
+    Keys,
+    PaperFigure,
+    must_have_rounds,
+    rounds_caption,
+)
 from analysis.export.figures.curve_layers import Panel, draw_panel
-from analysis.export.figures.legend import add_legend
+from analysis.export.figures.legend import mark_keys, run_keys
 from analysis.tables import curve_table, rounds_table
 from analysis.tables.curve import XAxis
-from glt.errors import StoreError
 from glt.store import Run
 
 THREE: tuple[XAxis, ...] = ("graph", "weight", "macs")
-# Height of one panel by its width (inches), and what the legend takes.
-WIDE_PANEL, PANEL_RATIO, WIDE_RATIO, LEGEND_HEIGHT = 4.5, 0.78, 0.5, 0.25
+# From which width on (inches) panels stand side by side, and the height of one by its width.
+WIDE_PANEL, PANEL_RATIO, WIDE_RATIO = 4.5, 0.78, 0.5
 
 
-def accuracy(runs: Sequence[Run], choices: FigureChoices) -> Figure:
-    """Draw runs over one axis or all three; raises StoreError without finished rounds, ConfigError for two tasks."""
-    return accuracy_of(rounds_table(runs), choices)
-
-
-def accuracy_of(rounds: pd.DataFrame, choices: FigureChoices) -> Figure:
-    """Draw a `rounds_table` in the current matplotlib style."""
-    if rounds.empty:
-        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+def accuracy(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
+    """Plan runs over one axis or all three; raises StoreError without finished rounds, ConfigError for two tasks."""
+    rounds = must_have_rounds(rounds_table(runs))
     axes = THREE if choices.x == "all" else (choices.x,)
-    across = len(axes) if choices.width > WIDE_PANEL else 1
-    figure = Figure(figsize=(choices.width, _height(choices.width, len(axes), across)), layout="constrained")
-    grid = figure.subplots(len(axes) // across, across, sharey=True, squeeze=False)
     panels = [_panel(rounds, x, choices) for x in axes]
-    for place, (panel, area) in enumerate(zip(panels, grid.flat, strict=True)):
-        draw_panel(area, panel)
-        _titles(area, panel, place, len(axes), first=place % across == 0)
-    add_legend(figure, panels[0])
-    return figure
+    across = len(axes) if width > WIDE_PANEL else 1
+
+    def fill(figure: FigureBase) -> Keys:
+        grid = figure.subplots(len(axes) // across, across, sharey=True, squeeze=False)
+        for place, (panel, area) in enumerate(zip(panels, grid.flat, strict=True)):
+            draw_panel(area, panel)
+            _titles(area, panel, place, len(axes), first=place % across == 0)
+        return Keys(run_keys(panels[0]), mark_keys(panels[0]))
+
+    return Drawing(_points(panels), rounds_caption(rounds, choices), _height(width, len(axes), across), fill)
+
+
+def _points(panels: Sequence[Panel]) -> pd.DataFrame:
+    """Return the points of all panels, told apart by their axis where there are several."""
+    if len(panels) == 1:
+        return panels[0].table
+    return pd.concat([panel.table.assign(axis=panel.x) for panel in panels], ignore_index=True)
 
 
 def _panel(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Panel:
@@ -66,7 +76,7 @@ def _titles(area: Axes, panel: Panel, place: int, count: int, first: bool) -> No
 def _height(width: float, count: int, across: int) -> float:
     panel = width / across
     ratio = WIDE_RATIO if panel > WIDE_PANEL else PANEL_RATIO
-    return LEGEND_HEIGHT + ratio * panel * (count // across)
+    return ratio * panel * (count // across)
 
 
-FIGURES.register(PaperFigure("accuracy", "Test scores against sparsity or MACs", accuracy))
+FIGURES.register(PaperFigure("accuracy", "Test scores against sparsity or MACs", "curves", accuracy, CURVE))

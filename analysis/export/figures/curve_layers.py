@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
+from numpy.typing import ArrayLike
 
 from analysis import marks, palette
 from analysis.export.figures.words import plain
@@ -28,7 +29,7 @@ MOST_TICKS = 5
 # What a word at the foot takes of the x axis, as a share.
 WORD_WIDTH = 0.15
 # Letters that the owner of a baseline may have, so that its words stay inside a column.
-OWNER_LETTERS = 34
+OWNER_LETTERS = 28
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
 
 
@@ -37,8 +38,8 @@ class Panel:
     """Tables, choices and the y window (percent) of one panel.
 
     Runs look like their method unless `styles` says otherwise by their names, or a person chose a colour; `sized` lets
-    marker area follow MACs, `each_seed` draws every seed faintly. Runs of a `crowd` are in shades of their method,
-    without bands and seeds.
+    marker area follow MACs, up to `largest` square points, `each_seed` draws every seed faintly. Runs of a `crowd` are
+    in shades of their method, without bands and seeds.
     """
 
     table: pd.DataFrame
@@ -52,6 +53,7 @@ class Panel:
     sized: bool = True
     each_seed: bool = True
     crowd: Mapping[str, palette.Style] = field(default_factory=dict)
+    largest: float = LARGEST_AREA
 
     def style(self, run: str, method: str) -> palette.Style:
         """Return how a run looks."""
@@ -61,11 +63,11 @@ class Panel:
     def _own(self) -> Mapping[str, palette.Style]:
         return own_styles(self.table)
 
-    def size(self, macs: pd.Series) -> np.ndarray:
+    def size(self, macs: ArrayLike) -> np.ndarray:
         """Return marker areas in square points."""
         if not self.sized:
-            return np.full(len(macs), EVEN_AREA)
-        return LARGEST_AREA * marks.area_share(macs, float(self.table["macs"].max()))
+            return np.full(np.shape(macs), EVEN_AREA)
+        return self.largest * marks.area_share(macs, float(self.table["macs"].max()))
 
     def dash(self, run: str) -> Any:
         """Return the line style of a run: solid for the first of a method, others after it; of own style: solid."""
@@ -77,9 +79,10 @@ class Panel:
 def draw_panel(area: Axes, panel: Panel) -> None:
     """Draw every layer, set the ranges and the ticks."""
     draw_layers(area, panel)
-    _printed(area, panel)
-    _axes(area, panel)
-    _words(area, panel)
+    draw_printed(area, panel)
+    set_axes(area, panel)
+    name_baselines(area, panel)
+    name_exits(area, panel)
 
 
 def draw_layers(area: Axes, panel: Panel) -> None:
@@ -128,14 +131,20 @@ def _points(area: Axes, panel: Panel, rows: pd.DataFrame, ink: str, marker: str,
 
 
 def _dense(area: Axes, panel: Panel) -> None:
-    ink = palette.color(palette.DENSE)
     rows = panel.table[panel.table["round"] == 0]
-    _points(area, panel, rows, ink, "o", panel.size(rows["macs"]))
+    _points(area, panel, rows, palette.color(palette.DENSE), "o", panel.size(rows["macs"]))
+    draw_baselines(area, panel)
+
+
+def draw_baselines(area: Axes, panel: Panel) -> None:
+    """Draw the dense means as dashed lines."""
+    ink = palette.color(palette.DENSE)
     for line in marks.baselines(dense_table(panel.rounds, panel.score)):
         area.axhline(100 * line.mean, color=ink, linewidth=0.7, linestyle=(0, (5, 3)), zorder=1.5)
 
 
-def _printed(area: Axes, panel: Panel) -> None:
+def draw_printed(area: Axes, panel: Panel) -> None:
+    """Draw the paper's points as open markers."""
     for mark in panel.printed:
         ink = palette.color(mark.point.method)
         marker = palette.TICKET_MARKER if mark.is_ticket else palette.style(mark.point.method).marker
@@ -153,7 +162,8 @@ def _printed(area: Axes, panel: Panel) -> None:
         )
 
 
-def _axes(area: Axes, panel: Panel) -> None:
+def set_axes(area: Axes, panel: Panel) -> None:
+    """Set the ranges and the ticks; pruning goes right on every axis."""
     area.set_ylim(*panel.window)
     drawn = marks.x_values(panel.x, panel.table["x"])
     if panel.x != "macs":
@@ -168,15 +178,22 @@ def _axes(area: Axes, panel: Panel) -> None:
     area.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
 
 
-def _words(area: Axes, panel: Panel) -> None:
-    ground = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.2}
-    small: dict[str, Any] = {"fontsize": "small", "annotation_clip": False, "bbox": ground, "zorder": 6}
+GROUND: dict[str, Any] = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.2}
+SMALL: dict[str, Any] = {"fontsize": "small", "annotation_clip": False, "bbox": GROUND, "zorder": 6}
+
+
+def name_baselines(area: Axes, panel: Panel) -> None:
+    """Write over every dashed line what it is."""
     for line in marks.baselines(dense_table(panel.rounds, panel.score)):
         of_runs = f" ({plain(marks.cut(line.owner, OWNER_LETTERS))})" if line.owner else ""
         text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
-        area.annotate(
-            text, (1, 100 * line.mean), (0, 2.5), area.get_yaxis_transform(), "offset points", ha="right", **small
-        ).set_in_layout(False)
+        place: Any = (1, 100 * line.mean), (0, 2.5), area.get_yaxis_transform(), "offset points"
+        # Words over a line must not push the axes aside.
+        area.annotate(text, *place, ha="right", **SMALL).set_in_layout(False)
+
+
+def name_exits(area: Axes, panel: Panel) -> None:
+    """Write at the foot how far the curves fall that leave there."""
     leaving = sorted(marks.exits(panel.table, panel.x, panel.window), key=lambda gone: gone.x)
     across = (area.transScale + area.transLimits).transform(
         [(gone.x, panel.window.low) for gone in leaving] or [(1, 1)]
@@ -185,16 +202,8 @@ def _words(area: Axes, panel: Panel) -> None:
         words = panel.style(gone.run, gone.method).words
         several = "" if gone.runs == 1 else f"{gone.runs} "
         text = f"{several}to {formats.percent(gone.lowest, 0).replace(' ', '')}"
-        area.annotate(
-            text,
-            (gone.x, panel.window.low),
-            (-4, 3 + 8 * level),
-            "data",
-            "offset points",
-            ha="right",
-            color=words,
-            **small,
-        )
+        place: Any = (gone.x, panel.window.low), (-4, 3 + 8 * level), "data", "offset points"
+        area.annotate(text, *place, ha="right", color=words, **SMALL)
 
 
 def _levels(across: np.ndarray) -> list[int]:

@@ -5,60 +5,65 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from matplotlib.figure import FigureBase
 
-from analysis.export.choices import FigureChoices
-from analysis.export.figures.base import FIGURES, PaperFigure
+from analysis.export.choices import FigureChoices, Sample
+from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure, Use, shown_round
+from analysis.export.figures.legend import line_key, mark_key
 from analysis.export.figures.words import plain
 from analysis.shared_graph import shared_graph
 from analysis.subgraphs import BOTH, REMOVED, Panel, make_panel, original_panel, sample_nodes, take
-from analysis.subgraphs.class_colors import MARKERS, class_color, class_shape
+from analysis.subgraphs.class_colors import MARKERS, SHAPES, class_color, class_shape
+from analysis.subgraphs.panel_table import panel_table
 from analysis.tables.labels import run_labels
 from glt.data import Graph
+from glt.data.graph import IntArray
+from glt.masks import BoolArray
 from glt.store import Run
 
 KEPT, GONE = "#57606A", "#C2410C"
 # Node areas in square points, for a panel two inches wide.
 SMALLEST, LARGEST = 2.5, 32.0
 MOST_CLASSES = 10
-DASHED = (0, (2.5, 1.8))
-# Inches: the narrowest panel that can be read, a figure with room for four keys in a row, a line of small text.
-NARROWEST_PANEL, WIDE_FIGURE, LINE = 2.2, 5.0, 0.15
+CLASS_AREA = 12.0
+DASHED, FRESH = (0, (2.5, 1.8)), (0, (3.0, 1.2))
+# Inches: the narrowest panel that can be read, a line of small text.
+NARROWEST_PANEL, LINE = 2.2, 0.15
 
 
-def subgraphs(runs: Sequence[Run], choices: FigureChoices) -> Figure:
-    """Draw the original sample and what a round of each run leaves of it; raises ConfigError for several data sets."""
+def subgraphs(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
+    """Plan the original sample and what a round of each run leaves of it; raises ConfigError for several data sets."""
     graph = shared_graph(runs, "A subgraph figure")
     panels = _panels(graph, runs, choices)
-    keys = _keys(panels)
-    per_row = 4 if choices.width > WIDE_FIGURE else 2
-    across = _across(len(panels), choices.width)
+    across = _across(len(panels), width)
     down = math.ceil(len(panels) / across)
-    wide = choices.width / across
-    height = down * _panel_height(panels[0], wide) + LINE * math.ceil(len(keys) / per_row)
-    figure = Figure(figsize=(choices.width, height), layout="constrained")
-    grid = figure.subplots(down, across, squeeze=False)
-    for area, panel in zip_longest(grid.flat, panels):
-        if panel is None:
-            area.set_visible(False)
-        else:
-            draw_panel(area, panel, scale=wide / 2)
-    figure.legend(handles=keys, loc="outside lower center", ncols=per_row)
-    return figure
+    wide = width / across
+
+    def fill(figure: FigureBase) -> Keys:
+        grid = figure.subplots(down, across, squeeze=False)
+        for area, panel in zip_longest(grid.flat, panels):
+            if panel is None:
+                area.set_visible(False)
+            else:
+                draw_panel(area, panel, wide / 2, choices)
+        return _keys(panels, choices)
+
+    return Drawing(
+        panel_table(panels), _caption(runs, choices), down * _panel_height(panels[0], wide), fill, below=True
+    )
 
 
-def draw_panel(area: Axes, panel: Panel, scale: float) -> None:
+def draw_panel(area: Axes, panel: Panel, scale: float, choices: FigureChoices) -> None:
     """Draw one panel; `scale` is its width by two inches, so that crowded panels get smaller nodes."""
-    _edges(area, panel)
-    _nodes(area, panel, scale)
+    _edges(area, panel, choices.fresh)
+    _nodes(area, panel, scale, choices.grey)
     area.set_title(panel.title)
-    area.set_xlabel(_counts(panel), fontsize="small", labelpad=2)
+    area.set_xlabel(_counts(panel, choices.fresh), fontsize="small", labelpad=2)
     area.set_aspect("equal")
     area.margins(0.03)
     area.grid(visible=False)
@@ -68,29 +73,43 @@ def draw_panel(area: Axes, panel: Panel, scale: float) -> None:
 
 
 def _panels(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> list[Panel]:
-    sample = choices.sample
-    nodes = sample_nodes(graph, sample.kind, sample.size, sample.seed, sample.center, sample.label)
-    part = take(graph, nodes, sample.seed)
+    rounds = [shown_round(run, choices) for run in runs]
+    masks = [seed.edge_mask(number) for seed, number in rounds]
+    before = [seed.edge_mask(number - 1) if choices.fresh and number else None for seed, number in rounds]
+    part = take(graph, _sampled(graph, choices.sample, ~masks[0].either_way()))
     labels = run_labels(runs)
-    panels = [original_panel(graph, part)]
-    for run in runs:
-        seed_run = run.existing_seed(choices.seed)
-        number = seed_run.whole_rounds() - 1 if choices.round is None else choices.round
-        mask = seed_run.edge_mask(number)
-        panels.append(make_panel(graph, part, mask, f"{plain(labels[run.name])}, round {number}"))
-    return panels
+    return [
+        original_panel(graph, part),
+        *(
+            make_panel(graph, part, mask, f"{plain(labels[run.name])}, round {number}", earlier)
+            for run, (_, number), mask, earlier in zip(runs, rounds, masks, before, strict=True)
+        ),
+    ]
 
 
-def _edges(area: Axes, panel: Panel) -> None:
-    part = panel.subgraph
-    lines = part.positions[part.edges].transpose(1, 0, 2)
+def _sampled(graph: Graph, sample: Sample, cut: BoolArray) -> IntArray:
+    return sample_nodes(
+        graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=cut, nodes=sample.nodes
+    )
+
+
+def _edges(area: Axes, panel: Panel, mark_fresh: bool) -> None:
     gone, both = panel.states == REMOVED, panel.states == BOTH
-    area.add_collection(LineCollection(lines[gone], colors=GONE, linewidths=0.5, linestyles=[DASHED], alpha=0.7))
-    area.add_collection(LineCollection(lines[~gone & ~both], colors=KEPT, linewidths=0.45, alpha=0.6))
-    area.add_collection(LineCollection(lines[both], colors=KEPT, linewidths=0.8, alpha=0.85))
+    fresh = panel.fresh & mark_fresh
+    _lines(area, panel, gone & ~fresh, GONE, 0.5, DASHED, 0.45 if fresh.any() else 0.7)
+    _lines(area, panel, ~gone & ~both, KEPT, 0.45, "solid", 0.6)
+    _lines(area, panel, both, KEPT, 0.8, "solid", 0.85)
+    if fresh.any():
+        _lines(area, panel, fresh, GONE, 1.2, FRESH, 1.0)
 
 
-def _nodes(area: Axes, panel: Panel, scale: float) -> None:
+def _lines(area: Axes, panel: Panel, chosen: BoolArray, ink: str, width: float, dash: Any, opacity: float) -> None:
+    lines = panel.subgraph.positions[panel.subgraph.edges].transpose(1, 0, 2)[chosen]
+    look: Any = {"colors": ink, "linewidths": width, "linestyles": [dash], "alpha": opacity}
+    area.add_collection(LineCollection(list(lines), **look))
+
+
+def _nodes(area: Axes, panel: Panel, scale: float, grey: bool) -> None:
     part = panel.subgraph
     most = max(1, int(panel.full_degrees.max(initial=0)))
     size = scale * (SMALLEST + (LARGEST - SMALLEST) * panel.degrees / most)
@@ -99,15 +118,21 @@ def _nodes(area: Axes, panel: Panel, scale: float) -> None:
         ink, alone = class_color(label), panel.degrees == 0
         for chosen, face, edge in ((here & ~alone, ink, "white"), (here & alone, "white", ink)):
             x, y = part.positions[chosen].T
-            marker = MARKERS[class_shape(label)]
-            area.scatter(x, y, s=size[chosen], c=face, marker=marker, edgecolors=edge, linewidths=0.35, zorder=3)
+            look: Any = {"marker": _marker(label, grey), "edgecolors": edge, "linewidths": 0.35, "zorder": 3}
+            area.scatter(x, y, s=size[chosen], c=face, **look)
 
 
-def _counts(panel: Panel) -> str:
+def _marker(label: int, grey: bool) -> str:
+    """Return a class's marker; without colours every class needs a shape of its own."""
+    return MARKERS[SHAPES[label % len(SHAPES)] if grey and label >= 0 else class_shape(label)]
+
+
+def _counts(panel: Panel, mark_fresh: bool) -> str:
     kept = int((panel.states != REMOVED).sum())
     both = int((panel.states == BOTH).sum())
     words = f"{kept} of {panel.states.size} edges"
-    return words if both == kept else f"{words}, {both} both ways"
+    words = words if both == kept else f"{words}, {both} both ways"
+    return f"{words}, {int(panel.fresh.sum())} just removed" if mark_fresh and panel.fresh.any() else words
 
 
 def _across(count: int, width: float) -> int:
@@ -121,29 +146,27 @@ def _panel_height(panel: Panel, wide: float) -> float:
     return float(wide * min(up / across, 1.5)) + 3 * LINE
 
 
-def _keys(panels: Sequence[Panel]) -> list[Line2D]:
+def _keys(panels: Sequence[Panel], choices: FigureChoices) -> Keys:
     states = np.concatenate([panel.states for panel in panels])
-    keys = [Line2D([], [], color=KEPT, linewidth=0.8, label="Kept")]
+    keys = [line_key("Kept", KEPT, width=0.8)]
     if not np.isin(states, (REMOVED, BOTH)).all():
-        keys.append(Line2D([], [], color=KEPT, linewidth=0.45, alpha=0.7, label="Kept one way"))
+        keys.append(line_key("Kept one way", KEPT, width=0.45))
     if (states == REMOVED).any():
-        keys.append(Line2D([], [], color=GONE, linewidth=0.6, linestyle=DASHED, label="Removed"))
+        keys.append(line_key("Removed", GONE, DASHED, 0.6))
+    if choices.fresh and any(panel.fresh.any() for panel in panels):
+        keys.append(line_key("Removed in this round", GONE, FRESH, 1.2))
     part = panels[0].subgraph
     labels = [label for label in np.unique(part.labels).tolist() if label >= 0]
-    if len(labels) <= MOST_CLASSES:
-        keys += [_class_key(label, part.class_names[label]) for label in labels]
-    return keys
+    few = labels if len(labels) <= MOST_CLASSES else []
+    names = part.class_names
+    return Keys(keys, [mark_key(names[n], _marker(n, choices.grey), CLASS_AREA, ink=class_color(n)) for n in few])
 
 
-def _class_key(label: int, name: str) -> Line2D:
-    marker = MARKERS[class_shape(label)]
-    return Line2D([], [], linestyle="none", marker=marker, markersize=3.5, color=class_color(label), label=name)
+def _caption(runs: Sequence[Run], choices: FigureChoices) -> str:
+    seed, number = shown_round(runs[0], choices)
+    marked = " Strong dashes: edges that lost their last direction in this round." if choices.fresh else ""
+    return f"Seed {seed.seed}, round {number}.{marked}"
 
 
-def _caption(_: pd.DataFrame, choices: FigureChoices) -> str:
-    return f"Seed {choices.seed}, round {choices.round}."
-
-
-FIGURES.register(
-    PaperFigure("subgraphs", "A part of the graph before and after pruning", subgraphs, _caption, one_round=True)
-)
+USES: frozenset[Use] = frozenset({"round", "seed", "sample"})
+FIGURES.register(PaperFigure("subgraphs", "A part of the graph before and after pruning", "structure", subgraphs, USES))

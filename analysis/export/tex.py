@@ -1,0 +1,122 @@
+"""Figures as PGF, drawn by the TeX of the paper itself: its letters, its ligatures, its sizes."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import cbook
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_pgf import LatexError
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter
+
+from analysis.export.alignment import align
+from glt.errors import StudioError
+
+PGF = "pgf"
+# In the order in which they are asked for: pdflatex is what venues run.
+SYSTEMS = ("pdflatex", "lualatex", "xelatex")
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\N{MINUS SIGN}": r"\ensuremath{-}",
+    "\N{MULTIPLICATION SIGN}": r"\ensuremath{\times}",
+    "\N{EN DASH}": "--",
+    **{letter: f"\\{letter}" for letter in "%&#_${}"},
+}
+_SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
+
+
+def tex_found() -> str | None:
+    """Return the name of a TeX on the path that can measure words, None without any."""
+    return next((name for name in SYSTEMS if shutil.which(name)), None)
+
+
+def formats_here() -> tuple[str, ...]:
+    """Return the kinds of files that can be written on this machine."""
+    from analysis.export.rendering import FORMATS
+
+    return (*FORMATS, PGF) if tex_found() else FORMATS
+
+
+def check_tex() -> str:
+    """Return the name of a TeX on the path; raises StudioError without any."""
+    found = tex_found()
+    if found is None:
+        raise StudioError(
+            f"A PGF figure is measured by TeX, but none of {', '.join(SYSTEMS)} is on the path: install one, or write "
+            "a PDF."
+        )
+    return found
+
+
+def pgf_bytes(figure: Figure) -> bytes:
+    """Return a figure as PGF, which a paper with the package pgf takes in; raises StudioError without a TeX.
+
+    Letters and formulas are the paper's own, words of the size that the figure has.
+    """
+    settings: Any = {"pgf.texsystem": check_tex(), "pgf.rcfonts": False}
+    with mpl.rc_context(settings), in_tex(figure), laid_out(figure):
+        try:
+            # The first draws find the places of the words that TeX has measured.
+            for _ in range(2):
+                figure.savefig(io.BytesIO(), format=PGF)
+            figure.set_layout_engine("none")
+            align(figure)
+            figure.savefig(buffer := io.BytesIO(), format=PGF)
+        except (LatexError, OSError) as error:
+            reason = str(error).partition("\n")[0].rstrip(":. ")
+            raise StudioError(f"TeX cannot draw this figure ({reason}): write a PDF instead.") from None
+    return buffer.getvalue()
+
+
+@contextmanager
+def laid_out(figure: Figure) -> Iterator[None]:
+    """Let a settled figure be laid out again for as long as the context lasts."""
+    places = [(area, area.get_position(original=True), area.get_position()) for area in figure.axes]
+    figure.set_layout_engine("constrained")
+    try:
+        yield
+    finally:
+        figure.set_layout_engine("none")
+        for area, original, active in places:
+            area.set_position(original, which="original")
+            area.set_position(active, which="active")
+            # A place set by hand would take the axes out of the next layout.
+            area.set_in_layout(True)
+
+
+@contextmanager
+def in_tex(figure: Figure) -> Iterator[None]:
+    """Escape what TeX reads as commands in all words of a figure, for as long as the context lasts."""
+    known = [(axis, axis.get_major_formatter()) for axis in figure.findobj(Axis)]
+    formatters = [(axis, formatter) for axis, formatter in known if isinstance(formatter, FixedFormatter)]
+    words = [(text, text.get_text()) for text in figure.findobj(Text)]
+    try:
+        for axis, formatter in formatters:
+            axis.set_major_formatter(FixedFormatter([escaped(str(word)) for word in formatter.seq]))
+        for text, plain in words:
+            text.set_text(escaped(plain))
+        yield
+    finally:
+        for axis, formatter in formatters:
+            axis.set_major_formatter(formatter)
+        for text, plain in words:
+            text.set_text(plain)
+
+
+def escaped(words: str) -> str:
+    r"""Return words as TeX prints them; formulas between dollar signs stay.
+
+    >>> print(escaped("82.5% of R&D"), escaped("$10^2$"))
+    82.5\% of R\&D $10^2$
+    """
+    return words if cbook.is_math_text(words) else _SPECIAL.sub(lambda found: SPECIAL[found[0]], words)

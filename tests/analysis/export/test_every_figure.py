@@ -1,0 +1,134 @@
+"""What holds of every registered figure: width, fonts, bytes, greys, and that its points are what is drawn."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import Collection, LineCollection
+from matplotlib.colors import to_rgba, to_rgba_array
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
+
+from analysis.export import FIGURES, GROUPS, FigureChoices, csv_bytes, draw, figure_bytes, json_bytes, on_page, plan
+from analysis.export.choices import Sample
+from glt.errors import StudioError
+from glt.store import Run
+
+RunsFor = Callable[[str], Sequence[Run]]
+
+CHOICES = {"round": 5, "tolerance": 0.01, "sample": Sample(size=40), "measure": "edges_kept_either_way"}
+PAGES = {
+    "column in colour": FigureChoices(**CHOICES),
+    "double in grey": FigureChoices(venue="ieee", columns=2, grey=True, font="sans", x="all", **CHOICES),
+}
+# The columns of its points that a figure places on the page, and what it multiplies them by.
+PLACED = {
+    "ablation": {"x": 100, "mean": 100},
+    "accuracy": {"x": 100, "mean": 100},
+    "degrees": {"at_least": 100},
+    "layers": {"round": 1, "mean": 100},
+    "losers": {"share": 100, "null_low": 100, "null_high": 100},
+    "pairs": {},
+    "pareto": {"x": 100, "mean": 100},
+    "scores": {"round": 1, "rank": 100},
+    "subgraphs": {"x": 1, "y": 1, "other_x": 1, "other_y": 1},
+    "teaser": {"x": 100, "mean": 100},
+    "training": {"at": 1, "val": 100, "test": 100, "loss": 1},
+    "trend": {"round": 1, "mean": 100, "original": 100},
+}
+
+
+def poppler(tool: str, content: bytes, folder: Path) -> list[str]:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} (poppler-utils) is not installed")
+    (folder / "figure.pdf").write_bytes(content)
+    return subprocess.run([tool, folder / "figure.pdf"], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("name", FIGURES.names())
+def test_page_width_fonts_and_bytes(runs_for: RunsFor, tmp_path: Path, name: str, page: str) -> None:
+    choices = PAGES[page]
+    figure = draw(name, runs_for(name), choices)
+    content = figure_bytes(figure, "pdf")
+    assert content == figure_bytes(draw(name, runs_for(name), choices), "pdf")
+    size = next(line for line in poppler("pdfinfo", content, tmp_path) if line.startswith("Page size"))
+    assert float(size.split()[2]) == pytest.approx(72 * choices.width, abs=0.05)
+    fonts = poppler("pdffonts", content, tmp_path)[2:]
+    assert fonts
+    assert all("TrueType" in font and font.split()[-5] == "yes" for font in fonts)
+    for kind in ("svg", "png"):
+        assert figure_bytes(figure, kind) == figure_bytes(figure, kind)
+    assert (colorfulness(figure) < 1e-6) == choices.grey
+
+
+def colorfulness(figure: Figure) -> float:
+    """Return by how much red, green and blue of the most colourful thing differ."""
+    colors = [to_rgba_array(mark.get_facecolor()) for mark in figure.findobj(Collection)]
+    colors += [to_rgba_array(mark.get_edgecolor()) for mark in figure.findobj(Collection)]
+    colors += [np.array([to_rgba(mark.get_color())]) for kind in (Line2D, Text) for mark in figure.findobj(kind)]
+    colors += [np.array([mark.get_facecolor()]) for mark in figure.findobj(Patch)]
+    return float(np.ptp(np.concatenate([rows for rows in colors if len(rows)])[:, :3], axis=1).max())
+
+
+@pytest.mark.parametrize("name", FIGURES.names())
+def test_the_points_are_what_is_drawn(runs_for: RunsFor, name: str) -> None:
+    choices = PAGES["column in colour"]
+    drawing = plan(name, runs_for(name), choices)
+    drawn = {round(number, 6) for number in numbers(on_page(drawing, choices))}
+    table = drawing.points
+    shown = table[table["degree"] > 0] if name == "degrees" else table
+    for column, factor in PLACED[name].items():
+        wanted = {round(factor * value, 6) for value in shown[column].dropna().tolist()}
+        assert wanted, column
+        assert wanted <= drawn, column
+    records = json.loads(json_bytes(table))
+    assert [list(record) for record in records] == [list(table)] * len(table)
+    assert len(pd.read_csv(pd.io.common.BytesIO(csv_bytes(table)))) == len(table)
+    assert drawing.caption.endswith(".")
+
+
+def numbers(figure: Figure) -> Iterator[float]:
+    """Yield every place of a line, a mark or the end of a stroke in the figure's own units."""
+    for line in figure.findobj(Line2D):
+        yield from np.asarray(line.get_xydata(), dtype=float).ravel().tolist()
+    for marks in figure.findobj(Collection):
+        yield from np.ma.getdata(marks.get_offsets()).ravel().tolist()
+    for strokes in figure.findobj(LineCollection):
+        for path in strokes.get_paths():
+            yield from path.vertices.ravel().tolist()
+
+
+def test_a_matrix_of_pairs_says_its_shares_and_which_lie_outside_chance(runs_for: RunsFor) -> None:
+    drawing = plan("pairs", runs_for("pairs")[:1], PAGES["column in colour"])
+    words = [text.get_text() for text in on_page(drawing, PAGES["column in colour"]).axes[0].texts]
+    cells = [re.fullmatch(r"(\d+)([+\N{MINUS SIGN}]?)", each) for each in words]
+    rows = drawing.points
+    mirrored = rows[(rows["group"] // 7) != (rows["group"] % 7)]
+    shares = pd.concat([rows["share"], mirrored["share"]])
+    assert sorted(int(cell[1]) for cell in cells if cell) == sorted(round(100 * share) for share in shares)
+    more = (rows["share"] > rows["null_high"]).sum() + (mirrored["share"] > mirrored["null_high"]).sum()
+    assert sum(cell[2] == "+" for cell in cells if cell) == more > 0
+
+
+def test_every_figure_is_tested_and_stands_in_a_group() -> None:
+    assert list(PLACED) == FIGURES.names()
+    assert {figure.group for figure in FIGURES} == set(GROUPS)
+
+
+@pytest.mark.parametrize("name", FIGURES.names())
+def test_runs_without_rounds_are_one_sentence(make_run: Callable[..., Run], name: str) -> None:
+    with pytest.raises(StudioError) as error:
+        plan(name, [make_run(seeds=())], FigureChoices())
+    assert str(error.value).endswith(".")
+    assert "\n" not in str(error.value)
