@@ -58,10 +58,13 @@ def order_words(plan: Plan, firsts: list[PretrainConfig]) -> list[str]:
             behind.setdefault(PRETRAINING, []).append(need.arm.words)
         elif any(other.config is not None and run_name(other.config) == need.arm.reads for other in plan.lacking):
             behind.setdefault(words[need.arm.reads], []).append(need.arm.words)
-    return [
-        f"{', '.join(waiting)}: waits for {first}, and begins by itself when that is finished."
-        for first, waiting in behind.items()
-    ]
+    return [_waiting(first, waiting) for first, waiting in behind.items()]
+
+
+def _waiting(first: str, waiting: list[str]) -> str:
+    if len(waiting) == 1:
+        return f"{waiting[0]}: waits for {first}, and begins by itself when that is finished."
+    return f"{'; '.join(waiting)}: wait for {first}, and begin by themselves when that is finished."
 
 
 def _preparation(found: Opened, first: PretrainConfig) -> str:

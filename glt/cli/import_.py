@@ -32,11 +32,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Check sums, compute the network again, and print what it is; other outputs than the file's are a failure."""
-    from glt.export.archive import read_ticket
-    from glt.export.checking import check
+    from glt.export.opening import about_of, members
 
     if args.graph is not None and args.graph.suffix not in ENDINGS:
         raise ConfigError(f"{args.graph} says no format: let its name end in one of {', '.join(ENDINGS)}.")
+    # A file that is none is told at once, before torch is loaded.
+    about_of(args.file, *members(args.file, args.most_mb * MB))
+    from glt.export.archive import read_ticket
+    from glt.export.checking import check
+
     ticket = read_ticket(args.file, args.most_mb * MB)
     report = check(ticket, args.file)
     if args.graph is not None:

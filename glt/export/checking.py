@@ -10,7 +10,8 @@ import numpy as np
 
 from glt.cost import macs
 from glt.errors import DataError
-from glt.export.archive import MOST_BYTES, read_ticket
+from glt.export.archive import read_ticket
+from glt.export.opening import MOST_BYTES
 from glt.export.stated import Stated, stated
 from glt.export.ticket import Ticket, outputs
 

@@ -116,7 +116,7 @@ def test_one_press_starts_what_waits_too(store: Store, open_page: OpenPage) -> N
     app = open_page("paper", experiment="random-tickets", seeds="0-1")
     assert not app.exception
     assert app.button(key="reproduce").label == "Start 4 runs"
-    waits = "Random ticket, draw 0, Random ticket, draw 1, Random ticket, draw 2: waits for UGS"
+    waits = "Random ticket, draw 0; Random ticket, draw 1; Random ticket, draw 2: wait for UGS"
     assert waits in texts(app)
     app = open_page("paper", experiment="graphcl", seeds="0")
     assert app.button(key="reproduce").label == "Start 2 runs and 1 pre-training"

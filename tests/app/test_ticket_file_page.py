@@ -142,12 +142,16 @@ BAD = {
         "mine.zip is damaged",
     ),
     "too deep": (_zip({"ticket.json": b"[" * 100_000, "tensors.safetensors": b""}), "mine.zip is damaged"),
-    "too large": (_zip({"ticket.json": b"{}", "tensors.safetensors": bytes(1_100_000_000)}), "would unpack to 1.10 GB"),
+    "too large": (
+        _zip({"ticket.json": b"{}", "tensors.safetensors": bytes(1_100_000)}),
+        "would unpack to 1.10 MB, more than 1.00 MB",
+    ),
 }
 
 
 @pytest.mark.parametrize("kind", list(BAD))
-def test_every_bad_file_is_one_sentence(kind: str, store: Store) -> None:
+def test_every_bad_file_is_one_sentence(kind: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "MOST_UNPACKED_MB", 1)
     content, sentence = BAD[kind]
     app = opened(ended(content))
     assert not app.exception

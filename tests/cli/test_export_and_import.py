@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -64,6 +66,16 @@ def test_import_of_another_file_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert "is no ticket file" in captured.err
+
+
+def test_a_file_that_is_none_is_told_before_torch_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(b"no zip")
+    code = f"import sys; from glt.cli.main import main; main(['import', {str(tmp_path / 'x.zip')!r}])"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; print('torch' in sys.modules)"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+    assert "is no ticket file" in done.stderr
 
 
 def test_import_writes_the_sparse_graph(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,9 @@ from safetensors.numpy import load, save
 from glt.config import canonical_json
 from glt.data import load_graph
 from glt.errors import ConfigError, DataError, StoreError
-from glt.export.archive import ABOUT, TENSORS, _sum, read_ticket, ticket_bytes
+from glt.export.archive import read_ticket, ticket_bytes
 from glt.export.checking import check_file
+from glt.export.opening import ABOUT, TENSORS, checksum
 from glt.export.ticket import Ticket, make_ticket
 from glt.store import SeedRun
 
@@ -64,7 +65,7 @@ def changed(path: Path, about: Callable[[Arrays], None] | None = None, **arrays:
     if about is not None:
         about(document)
     content = save({name: np.ascontiguousarray(values) for name, values in {**tensors, **arrays}.items()})
-    document["sha256"] = {ABOUT: _sum(canonical_json(document).encode()), TENSORS: _sum(content)}
+    document["sha256"] = {ABOUT: checksum(canonical_json(document).encode()), TENSORS: checksum(content)}
     return zipped(path, {ABOUT: json.dumps(document).encode(), TENSORS: content})
 
 

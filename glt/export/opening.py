@@ -1,0 +1,82 @@
+"""What can be told of a ticket file without torch: that it is one, whole, and what it says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import NoReturn
+
+from pydantic import ValidationError
+
+from glt.config import canonical_json
+from glt.errors import DataError
+from glt.export.about import FORMAT, VERSION, About
+from glt.formats import file_size
+
+ABOUT, TENSORS, README = "ticket.json", "tensors.safetensors", "README.md"
+CHECKSUM = "sha256"
+MOST_BYTES = 8 << 30
+ENCRYPTED = 0x1
+_NO_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+
+
+def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
+    """Return the content of ticket.json and of the tensors' file; raises DataError for what holds no such members."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            if size > most_bytes:
+                raise DataError(
+                    f"{path} would unpack to {file_size(size)}, more than {file_size(most_bytes)}: not opened."
+                )
+            if not {ABOUT, TENSORS} <= set(archive.namelist()):
+                raise DataError(f"{path} is no ticket file: it holds no {ABOUT} and {TENSORS}.")
+            if any(archive.getinfo(name).flag_bits & ENCRYPTED for name in (ABOUT, TENSORS)):
+                raise DataError(f"{path} is encrypted, which no ticket file is: decrypt it first.")
+            return archive.read(ABOUT), archive.read(TENSORS)
+    except FileNotFoundError:
+        raise DataError(f"{path} is not there: give the path of a ticket file.") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror or error}).") from None
+    except _NO_ZIP as error:
+        if zipfile.is_zipfile(path):
+            damaged(path, str(error))
+        raise DataError(
+            f"{path} is no ticket file: that is a .zip written by `python -m glt export --format ticket`."
+        ) from None
+
+
+def about_of(path: Path, text: bytes, tensors: bytes) -> About:
+    """Return what a file says of itself after comparing its checksums; raises DataError where they do not fit."""
+    try:
+        document = json.loads(text)
+        told, version, sums = document.get("format"), document.get("version"), document.pop(CHECKSUM, {})
+        # Numbers that JSON does not have (NaN, infinities) end here too.
+        found = {TENSORS: checksum(tensors), ABOUT: checksum(canonical_json(document).encode())}
+    except (ValueError, AttributeError, RecursionError):
+        damaged(path, f"{ABOUT} is not JSON")
+    if told != FORMAT:
+        raise DataError(f"{path} is no ticket file: its {ABOUT} was not written by GLT Studio.")
+    if isinstance(version, int) and version > VERSION:
+        raise DataError(f"{path} was written by a newer GLT Studio (version {version}, this one reads {VERSION}).")
+    for name, expected in found.items():
+        if not isinstance(sums, dict) or sums.get(name) != expected:
+            damaged(path, f"the checksum of {name} does not fit its content")
+    try:
+        return About.model_validate(document)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        damaged(path, f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}")
+
+
+def damaged(path: Path, why: str) -> NoReturn:
+    """Raise DataError for a file that was ours once."""
+    raise DataError(f"{path} is damaged ({why.rstrip('.')}): export the ticket again.") from None
+
+
+def checksum(content: bytes) -> str:
+    """Return SHA-256 in hex."""
+    return hashlib.sha256(content).hexdigest()
