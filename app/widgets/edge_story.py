@@ -70,12 +70,12 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
             st.caption(f"Node {plain(place.name(place.node))} has no edge in the unpruned graph.")
             return about
         row = _pick_neighbour(place, table)
-        if row is None:
-            _edge_table(place, table)
-            return about
-        decided = cutting.decisions(run, seed)
+        decided = [] if row is None else cutting.decisions(run, seed)
         rough = run.seed(seed).is_example
         ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
+    if row is None:
+        _edge_table(place, table)
+        return about
     _tell(place, row, decided, ranks, rough)
     _all_edges(place, table)
     return (*about, int(row["neighbour"])) if about else ()
@@ -124,8 +124,9 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
             dark=look.is_dark(),
         )
         title = f"{'Rank' if ranks else 'Score'} of both directions of the edge over the rounds"
-        chart.show(figure, "scores", title, numbers=True)
+        chart.show(figure, "scores", title)
         st.caption(_legend(decided, ranks, rough))
+        chart.numbers(figure, "scores", title)
 
 
 def _ways(place: Place, row: pd.Series) -> list[Way]:
