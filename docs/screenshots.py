@@ -83,7 +83,8 @@ def save(picture: bytes, path: Path) -> None:
         drawn = opened.convert("RGB")
     if drawn.width > SAVED_WIDTH:
         drawn = drawn.resize((SAVED_WIDTH, round(drawn.height * SAVED_WIDTH / drawn.width)), Image.Resampling.LANCZOS)
-    drawn.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
+    # Without the means a few large areas take all colours, and the dots of a chart change theirs.
+    drawn.quantize(COLORS, kmeans=5, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def check_size(folder: Path) -> None:

@@ -12,12 +12,13 @@ from analysis import alternative
 PLAIN = {"displaylogo": False}
 
 
-def show(figure: go.Figure, key: str, title: str, numbers: bool = False, **looks: Any) -> Any:
-    """Show a figure; `numbers` adds a table of its values in a pop-over, for charts without a table under them."""
-    event = st.plotly_chart(
-        figure, key=key, theme=None, alt=alternative.sentence(figure, title), **{"config": PLAIN, **looks}
-    )
-    if numbers:
-        with st.popover("The numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
-            st.dataframe(alternative.table(figure), hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")
-    return event
+def show(figure: go.Figure, key: str, title: str, **looks: Any) -> Any:
+    """Show a figure with a sentence of its numbers; `looks` are those of `st.plotly_chart`."""
+    alt = alternative.sentence(figure, title)
+    return st.plotly_chart(figure, key=key, theme=None, alt=alt, **{"config": PLAIN, **looks})
+
+
+def numbers(figure: go.Figure, key: str, title: str) -> None:
+    """Offer the values of a figure as a table in a pop-over: for charts that have no table under them."""
+    with st.popover("The numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
+        st.dataframe(alternative.table(figure), hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")

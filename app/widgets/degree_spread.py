@@ -27,10 +27,11 @@ def show(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: EdgeMask)
         look.is_dark(),
     )
     title = f"Share of nodes with at least so many neighbours, round {number}"
-    chart.show(figure, "degrees", title, numbers=True)
+    chart.show(figure, "degrees", title)
     ginis = ", ".join(f"{degree_gini(graph):.3f}" for graph in (whole, pruned, twin))
     st.caption(
         f"{names.dataset(run.config.dataset)}, round {number}, seed {seed}: the share of nodes that have at least so "
         f"many neighbours. Gini of degrees, in the order of the legend: {ginis}. Isolated nodes are what the curves "
         "lack at 1; dotted: one draw of as many undirected edges as the round kept."
     )
+    chart.numbers(figure, "degrees", title)

@@ -22,8 +22,15 @@ from glt.masks import EdgeMask
 from glt.store import Run
 
 SCALES = {"score": "Score", "rank": "Rank"}
-ABOUT_NODE = "A node by its number (or its own id). Empty: the node of the sample with most neighbours."
-COLUMNS: dict[str, Any] = {"Jaccard": st.column_config.NumberColumn(format="%.3f")}
+ABOUT_NODE = "A node by its number (or its own id), or click one. Empty: the one of the sample with most neighbours."
+ABOUT_NEIGHBOUR = (
+    "An edge carries a message each way, and the mask has an entry for each. UGS learns a soft score for every entry; "
+    "a round cuts those with the lowest."
+)
+ABOUT_JACCARD = (
+    "The features that both ends have, out of all that either has: 1 when they are alike, 0 with none shared."
+)
+COLUMNS: dict[str, Any] = {"Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD)}
 ROUGH = "Bundled examples keep ranks in 256 steps instead of scores."
 
 
@@ -70,12 +77,12 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
             st.caption(f"Node {plain(place.name(place.node))} has no edge in the unpruned graph.")
             return about
         row = _pick_neighbour(place, table)
-        if row is None:
-            _edge_table(place, table)
-            return about
-        decided = cutting.decisions(run, seed)
+        decided = [] if row is None else cutting.decisions(run, seed)
         rough = run.seed(seed).is_example
         ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
+    if row is None:
+        _edge_table(place, table)
+        return about
     _tell(place, row, decided, ranks, rough)
     _all_edges(place, table)
     return (*about, int(row["neighbour"])) if about else ()
@@ -88,7 +95,7 @@ def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series | None:
         for row in table.to_dict("records")
     }
     words[picking.ALL] = f"all: its {len(table)} edges" if len(table) > 1 else "all: its one edge"
-    chosen = controls.select("to", "Its neighbour", words, width=420)
+    chosen = controls.select("to", "Its neighbour", words, width=420, help=ABOUT_NEIGHBOUR)
     return None if chosen == picking.ALL else table[table["neighbour"] == int(chosen)].iloc[0]
 
 
@@ -125,8 +132,9 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
             dark=look.is_dark(),
         )
         title = f"{'Rank' if ranks else 'Score'} of both directions of the edge over the rounds"
-        chart.show(figure, "scores", title, numbers=True)
+        chart.show(figure, "scores", title)
         st.caption(_legend(decided, ranks, rough))
+        chart.numbers(figure, "scores", title)
 
 
 def _ways(place: Place, row: pd.Series) -> list[Way]:
@@ -176,7 +184,8 @@ def _together(place: Place, row: pd.Series) -> str:
     features = formats.number_of(row["common_features"], "feature")
     return (
         f"In common: {same}; {neighbours}, {row['common_neighbours_left']} left in round {place.number}; {features} "
-        f"not zero (Jaccard {row['jaccard']:.3f}, more than {formats.percent(less)} of all edges of the graph)."
+        f"not zero, {row['jaccard']:.3f} of all that either has (Jaccard), more than {formats.percent(less)} of the "
+        "edges of the graph."
     )
 
 

@@ -92,8 +92,9 @@ def _pictures(judged: Judged) -> None:
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
     figure = _figure(tuple(reading.stamp(run) for run in runs), picture, look.is_dark(), printed, runs)
-    chart.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}", numbers=True)
+    chart.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
     st.caption(f"As {picture.place}. {frame.plain(caption(reading.rounds_of(runs), paper=printed))}")
+    chart.numbers(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Picture: repr})

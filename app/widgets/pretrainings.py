@@ -80,8 +80,10 @@ def _loss(run: Pretraining) -> None:
         return
     st.subheader("Training", anchor=False)
     figure = pretraining_figure(epochs, look.is_dark())
-    chart.show(figure, "loss", "Contrastive loss of every epoch of each seed", numbers=True)
+    title = "Contrastive loss of every epoch of each seed"
+    chart.show(figure, "loss", title)
     st.caption("Contrastive loss after every epoch; the first layer of a seed is that of its lowest loss, marked.")
+    chart.numbers(figure, "loss", title)
 
 
 def _seed(seed: PretrainingSeed) -> SeedProgress:

@@ -72,8 +72,10 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
     shown: Sequence[Event] = [event for event in events if event.round == number]
     metric = names.metric(run.config.task)
     figure = training_figure(shown, metric, look.is_dark(), HEIGHT)
-    chart.show(figure, "training", f"Loss and {metric} of every epoch of round {number}", numbers=True)
+    title = f"Loss and {metric} of every epoch of round {number}"
+    chart.show(figure, "training", title)
     st.caption(f"Seed {seed}, round {number}: loss and {metric} after {_which(run)}.")
+    chart.numbers(figure, "training", title)
 
 
 def _which(run: Run) -> str:

@@ -10,7 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import picking
+from analysis.subgraphs import sample_nodes
+from app.widgets import picking, whole_graph
 from app.widgets.sampling import find_nodes
 from glt.data import load_graph
 from glt.errors import ConfigError
@@ -74,6 +75,19 @@ def test_the_whole_graph_of_cora_is_a_picture(make_run: MakeRun, open_page: Open
     app = open_page("subgraphs", section="whole", round="1")
     assert not app.exception
     assert "Above 5,000 edges the picture does not move" in shown(app)
+
+
+def test_a_small_whole_graph_moves_and_marks_the_sample(
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_graph, "MOST_EDGES", 6000)
+    make_run("ugs", ("done",))
+    app = open_page("subgraphs", section="whole", round="1", size="50")
+    assert not app.exception
+    (whole,) = [frame.proto.srcdoc for frame in app.get("iframe") if "in the sample" in frame.proto.srcdoc]
+    marked = json.loads(whole.partition('"marked": ')[2].partition("]")[0] + "]")
+    assert marked == sample_nodes(load_graph("cora"), size=50).tolist()
+    assert "The 50 nodes of the sample are outlined" in shown(app)
 
 
 @pytest.mark.parametrize("view", [{"sample": "changed"}, {"sample": "nodes", "nodes": "0, 5 "}, {"sample": "ego"}])

@@ -104,8 +104,8 @@
   };
   addEventListener("message", ({ source, origin: from, data: said }) => {
     if (source !== parent || from !== origin || said?.kind !== "glt-point-out") return;
-    const nodes = said.nodes.map((index) => data.indices.indexOf(index));
-    if (said.nodes.length) select(nodes.includes(-1) ? [] : nodes);
+    // Of an edge that leaves the sample, the end that is in it.
+    if (said.nodes.length) select(said.nodes.map((index) => data.indices.indexOf(index)).filter((node) => node >= 0));
   });
 
   const find = (text) => {
