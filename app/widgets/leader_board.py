@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,8 @@ def show(runs: list[Run], board: Board) -> list[str]:
     event = st.dataframe(
         numbers(table, board),
         hide_index=True,
-        key=f"leaders-{board.by}",
+        # Chosen rows are kept by their places: other rows must be another table.
+        key=f"leaders-{board.by}-{crc32(' '.join(table['run']).encode())}",
         height=height,
         column_config=_columns(table, board),
         on_select="rerun" if not board.by else "ignore",
