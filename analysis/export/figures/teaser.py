@@ -59,7 +59,7 @@ def teaser(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
         return _keys(panels)
 
     points = pd.concat([panel.table.assign(axis=panel.x) for panel in panels], ignore_index=True)
-    told = "Marker area follows inference MACs; the share beside a star is what its cheapest ticket needs of them. "
+    told = "Marker area follows inference MACs; the share under a star is what its cheapest ticket needs of them. "
     return Drawing(points, told + rounds_caption(rounds, choices), row.height, fill)
 
 
@@ -99,16 +99,16 @@ def _rounds(area: Axes, panel: Panel, style: palette.Style, curve: pd.DataFrame)
 
 
 def _saving(area: Axes, panel: Panel) -> None:
-    """Write beside the cheapest ticket which share of the dense network's MACs it needs."""
+    """Write under the cheapest ticket which share of the dense network's MACs it needs."""
     tickets = panel.table[panel.table["is_ticket"]]
     if tickets.empty:
         return
     best = tickets.loc[tickets["macs"].idxmin()]
     own = panel.table[(panel.table["run"] == best["run"]) & (panel.table["round"] == 0)]["macs"]
     share = float(best["macs"] / own.iloc[0])
-    place: Any = (marks.x_values(panel.x, best["x"]), 100 * best["mean"]), (3, 5), "data", "offset points"
+    place: Any = (marks.x_values(panel.x, best["x"]), 100 * best["mean"]), (0, -6), "data", "offset points"
     ink = panel.style(best["run"], best["method"]).words
-    area.annotate(f"{100 * share:.1f}% of MACs", *place, ha="left", va="bottom", color=ink, **SMALL)
+    area.annotate(f"{100 * share:.1f}% of MACs", *place, ha="center", va="top", color=ink, **SMALL)
 
 
 def _title(panel: Panel) -> str:
