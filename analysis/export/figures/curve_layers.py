@@ -26,6 +26,8 @@ EVEN_AREA = 13.0
 STAR_AREA = 46.0
 OPEN_AREA = 26.0
 MOST_TICKS = 5
+# Dashed lines closer than this share of the window have no room for words between them.
+CLOSE = 0.09
 # What a word at the foot takes of the x axis, as a share.
 WORD_WIDTH = 0.15
 # Letters that the owner of a baseline may have, so that its words stay inside a column.
@@ -183,13 +185,17 @@ SMALL: dict[str, Any] = {"fontsize": "small", "annotation_clip": False, "bbox": 
 
 
 def name_baselines(area: Axes, panel: Panel) -> None:
-    """Write over every dashed line what it is."""
-    for line in marks.baselines(dense_table(panel.rounds, panel.score)):
+    """Write over every dashed line what it is; under the lower one of two that lie close."""
+    lines = sorted(marks.baselines(dense_table(panel.rounds, panel.score)), key=lambda line: line.mean)
+    close = len(lines) == 2 and 100 * (lines[1].mean - lines[0].mean) < CLOSE * (panel.window.high - panel.window.low)
+    for number, line in enumerate(lines):
+        under = close and number == 0
         of_runs = f" ({plain(marks.cut(line.owner, OWNER_LETTERS))})" if line.owner else ""
         text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
-        place: Any = (1, 100 * line.mean), (0, 2.5), area.get_yaxis_transform(), "offset points"
+        place: Any = (1, 100 * line.mean), (0, -2.5 if under else 2.5), area.get_yaxis_transform(), "offset points"
+        words = area.annotate(text, *place, ha="right", va="top" if under else "baseline", **SMALL)
         # Words over a line must not push the axes aside.
-        area.annotate(text, *place, ha="right", **SMALL).set_in_layout(False)
+        words.set_in_layout(False)
 
 
 def name_exits(area: Axes, panel: Panel) -> None:

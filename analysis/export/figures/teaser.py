@@ -40,6 +40,8 @@ from glt.store import Run
 
 # Square points of the dense network's marker, of a run in the legend, and how much more a star takes than a disc.
 LARGEST, KEY_AREA, STAR = 60.0, 16.0, 1.7
+# The share of a panel that is added on top for words.
+STRIP = 0.11
 
 
 def teaser(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
@@ -59,7 +61,7 @@ def teaser(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
         return _keys(panels)
 
     points = pd.concat([panel.table.assign(axis=panel.x) for panel in panels], ignore_index=True)
-    told = "Marker area follows inference MACs; the share beside a star is what its cheapest ticket needs of them. "
+    told = "Marker area follows inference MACs; the share over a star is what its cheapest ticket needs of them. "
     return Drawing(points, told + rounds_caption(rounds, choices), row.height, fill)
 
 
@@ -99,16 +101,20 @@ def _rounds(area: Axes, panel: Panel, style: palette.Style, curve: pd.DataFrame)
 
 
 def _saving(area: Axes, panel: Panel) -> None:
-    """Write beside the cheapest ticket which share of the dense network's MACs it needs."""
+    """Write over the cheapest ticket, in a strip of its own, which share of the dense network's MACs it needs."""
     tickets = panel.table[panel.table["is_ticket"]]
     if tickets.empty:
         return
+    low, high = area.get_ylim()
+    area.set_ylim(low, high + STRIP * (high - low))
     best = tickets.loc[tickets["macs"].idxmin()]
     own = panel.table[(panel.table["run"] == best["run"]) & (panel.table["round"] == 0)]["macs"]
-    share = float(best["macs"] / own.iloc[0])
-    place: Any = (marks.x_values(panel.x, best["x"]), 100 * best["mean"]), (3, 5), "data", "offset points"
+    words = f"{100 * float(best['macs'] / own.iloc[0]):.1f}% of MACs"
+    across = float(marks.x_values(panel.x, best["x"]))
     ink = panel.style(best["run"], best["method"]).words
-    area.annotate(f"{100 * share:.1f}% of MACs", *place, ha="left", va="bottom", color=ink, **SMALL)
+    leader: Any = {"arrowstyle": "-", "linewidth": 0.5, "color": ink, "shrinkA": 0, "shrinkB": 3}
+    look: Any = {"ha": "center", "va": "top", "color": ink, "arrowprops": leader, **SMALL}
+    area.annotate(words, (across, 100 * best["mean"]), (across, 0.995), "data", area.get_xaxis_transform(), **look)
 
 
 def _title(panel: Panel) -> str:

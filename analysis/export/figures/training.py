@@ -21,6 +21,8 @@ from analysis.tables.labels import run_labels
 from glt.errors import StoreError
 from glt.store import Run
 
+# A solid line that stays one in greys, where a colour of a method would ask for the method's dashes.
+SOLID = (0, ())
 LOSS, LOSS_DASH = KEY_INK, DASHES[3]
 
 
@@ -44,7 +46,7 @@ def training(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawi
                 loss.set_ylabel("Loss")
         name_panels(areas, [rows["label"].iloc[0] for rows in panels])
         metric = " or ".join(dict.fromkeys(metrics.values()))
-        scores = [line_key(f"Validation {metric}", VALIDATION), line_key(f"Test {metric}", TEST, DASHES[1])]
+        scores = [line_key(f"Validation {metric}", VALIDATION, SOLID), line_key(f"Test {metric}", TEST, DASHES[1])]
         return Keys(scores, [line_key("Loss", LOSS, LOSS_DASH, 0.8)])
 
     return Drawing(table, _caption(table), row.height, fill)
@@ -72,7 +74,7 @@ def _draw(area: Axes, rows: pd.DataFrame) -> Axes:
     loss.tick_params(axis="y", length=2.5)
     for number, (stage, part) in enumerate(rows.groupby("stage", sort=False)):
         stroke(loss, part["at"], part["loss"], LOSS, LOSS_DASH, linewidth=0.8)
-        stroke(area, part["at"], 100 * part["val"], VALIDATION)
+        stroke(area, part["at"], 100 * part["val"], VALIDATION, SOLID)
         stroke(area, part["at"], 100 * part["test"], TEST, DASHES[1])
         start = part["at"].iloc[0] - part["epoch"].iloc[0] + 1
         if number:

@@ -50,6 +50,9 @@ def test_everything_the_readme_names_is_there(runs: Sequence[Run]) -> None:
         files
     )
     assert "figure ablation: " in readme
+    assert "figure scores: " in readme
+    shown = {path.split("-", 1)[1] for path in files if path.startswith("data/figure-") and path.endswith(".json")}
+    assert {f"{name}.json" for name in ("accuracy", "pareto", "trend", "degrees", "losers", "pairs")} <= shown
     assert files["figures/accuracy.pdf"].startswith(b"%PDF")
 
 

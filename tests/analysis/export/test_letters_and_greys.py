@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from analysis.export import FigureChoices, draw, figure_bytes
+from analysis.export import FigureChoices, Sample, draw, figure_bytes
 from analysis.export.commands import figure_command
 from glt.errors import ConfigError
 from glt.store import Run
@@ -60,6 +60,24 @@ def test_a_grey_figure_has_no_colour_and_still_tells_methods_apart(runs: Sequenc
     assert figure_bytes(grey, "pdf") == figure_bytes(draw("accuracy", runs, FigureChoices(grey=True)), "pdf")
 
 
+def test_greys_of_a_crowd_go_from_light_to_dark(make_scored: Callable[..., Run]) -> None:
+    crowd = [make_scored("ugs", SCORES["ugs"], p_graph=0.01 * (place + 1)) for place in range(5)]
+    figure = draw("accuracy", crowd, FigureChoices(grey=True))
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == len(SCORES["ugs"][0])]
+    inks = [to_rgba(line.get_color())[0] for line in lines]
+    assert inks == sorted(inks, reverse=True)
+    assert len(set(inks)) == len(crowd)
+
+
 def test_the_command_names_what_was_chosen() -> None:
     command = figure_command("accuracy", ["a"], FigureChoices(font="sans", text=9.5, grey=True), "runs", "f.pdf")
     assert "--font sans --text 9.5 --grey" in command
+    sample = Sample(kind="nodes", nodes=(3, 17))
+    chosen = FigureChoices(sample=sample, fresh=True, measure="reach", over="kept", null=False, edge=(3, 17))
+    command = figure_command("accuracy,trend", ["a"], chosen, "runs", "f.png", "1x2", 600)
+    for words in (
+        "--nodes 3,17 --fresh",
+        "--measure reach --over kept --no-null --edge 3,17",
+        "--panels 1x2 --dpi 600",
+    ):
+        assert words in command

@@ -9,7 +9,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from analysis.cli.main import main
-from analysis.export import FigureChoices, Sample, draw, figure_bytes
+from analysis.export import FigureChoices, Sample, draw, figure_bytes, on_page, plan
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
 
@@ -43,7 +43,27 @@ def test_counts_stand_under_each_panel(make_run: Callable[..., Run]) -> None:
     total = gone + one_way + both
     assert figure.axes[1].get_xlabel() == f"{one_way + both} of {total} edges, {both} both ways"
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels[:3] == ["Kept", "Kept one way", "Removed"]
+    assert {"Kept", "Kept one way", "Removed"} <= set(labels)
+
+
+def test_what_the_round_itself_removed_is_marked_and_most_changed_is_a_sample(make_run: Callable[..., Run]) -> None:
+    changed = FigureChoices(round=2, sample=Sample(kind="changed", size=40), fresh=True)
+    drawing = plan("subgraphs", [make_run()], changed)
+    figure = on_page(drawing, changed)
+    gone, one_way, both, fresh = lines(figure, 1)
+    assert f", {fresh} just removed" in figure.axes[1].get_xlabel()
+    edges = drawing.points[(drawing.points["kind"] == "edge") & (drawing.points["panel"] != "Original")]
+    assert edges["removed_now"].sum() == fresh > 0
+    assert (edges["state"] == "removed").sum() == gone + fresh
+    assert len(edges) == gone + one_way + both + fresh
+
+
+def test_named_nodes_are_a_sample(make_run: Callable[..., Run]) -> None:
+    chosen = FigureChoices(sample=Sample(kind="nodes", size=10, nodes=(0, 5)))
+    nodes = plan("subgraphs", [make_run()], chosen).points.query("kind == 'node'")
+    assert len(nodes) == 2 * nodes["node"].nunique()
+    with pytest.raises(ConfigError, match="at least one node"):
+        plan("subgraphs", [make_run()], FigureChoices(sample=Sample(kind="nodes")))
 
 
 def test_the_last_round_and_the_first_seed_are_taken(make_run: Callable[..., Run]) -> None:

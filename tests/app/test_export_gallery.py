@@ -1,0 +1,55 @@
+"""The gallery opens a figure, panels stand on one page, and what is seen there is the file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.export import FigureChoices, draw, figure_bytes
+from app.widgets.figure_files import Wanted
+from glt.store import Run
+
+
+@pytest.fixture
+def run(make_run: Callable[..., Run]) -> Run:
+    return make_run("ugs", states=("done",))
+
+
+def test_the_gallery_says_why_a_figure_is_not_there_and_opens_another(
+    run: Run, open_page: Callable[..., AppTest]
+) -> None:
+    app = open_page("export", what="gallery", runs=run.name)
+    assert not app.exception
+    told = [caption.value for caption in app.caption]
+    assert any("needs runs that differ" in text for text in told)
+    assert any("keeps no scores" in text for text in told)
+    app.button(key="open-pareto").click().run()
+    assert not app.exception
+    assert app.selectbox(key="what").value == "pareto"
+    assert any("figure pareto" in block.value for block in app.code)
+    app.button(key="to-gallery").click().run()
+    assert app.selectbox(key="what").value == "gallery"
+
+
+def test_panels_are_chosen_on_the_page_and_named_in_the_command(run: Run, open_page: Callable[..., AppTest]) -> None:
+    view = {"what": "panels", "runs": run.name, "figures": ["degrees", "training"], "shape": "2x1", "dpi": "150"}
+    app = open_page("export", **view)
+    assert not app.exception
+    (command,) = [block.value for block in app.code]
+    assert "figure degrees,training" in command
+    assert command.endswith("--panels 2x1 --dpi 150 --out cora-panels-icml.png")
+
+
+def test_the_picture_is_the_file(run: Run, open_page: Callable[..., AppTest]) -> None:
+    choices = FigureChoices(grey=True)
+    wanted = Wanted("degrees", (run,), choices)
+    assert (
+        wanted.shown(150).picture
+        == wanted.file("png", 150)
+        == figure_bytes(draw("degrees", [run], choices), "png", 150)
+    )
+    assert wanted.file("pdf", 150) == figure_bytes(draw("degrees", [run], choices), "pdf")
+    assert wanted.file("csv", 150).startswith(b"kind,run,label,method")
+    assert wanted.file("json", 150).startswith(b"[")
