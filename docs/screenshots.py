@@ -27,8 +27,7 @@ FOLDER = ROOT / "docs" / "screenshots"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 WIDTH = 1440
-SAVED_WIDTH = 1200
-COLORS = 256
+SAVED_WIDTH = 1440
 MOST_BYTES = 4_000_000
 SECONDS = 240
 
@@ -77,13 +76,12 @@ def draw(browser: Browser, address: str, theme: str, width: int, folder: Path) -
 
 
 def save(picture: bytes, path: Path) -> None:
-    """Write a picture no wider than SAVED_WIDTH in COLORS colours: pictures of pages need no more, and stay small."""
+    """Write a picture no wider than SAVED_WIDTH; its colours stay as they are, because they tell methods apart."""
     with Image.open(BytesIO(picture)) as opened:
         drawn = opened.convert("RGB")
     if drawn.width > SAVED_WIDTH:
         drawn = drawn.resize((SAVED_WIDTH, round(drawn.height * SAVED_WIDTH / drawn.width)), Image.Resampling.LANCZOS)
-    # Without the means a few large areas take all colours, and the dots of a chart change theirs.
-    drawn.quantize(COLORS, kmeans=5, dither=Image.Dither.NONE).save(path, optimize=True)
+    drawn.save(path, optimize=True)
 
 
 def check_size(folder: Path) -> None:
