@@ -77,11 +77,13 @@ def draw(browser: Browser, address: str, theme: str, width: int, folder: Path) -
 
 def save(picture: bytes, path: Path) -> None:
     """Write a picture no wider than SAVED_WIDTH; its colours stay as they are, because they tell methods apart."""
-    with Image.open(BytesIO(picture)) as opened:
-        drawn = opened.convert("RGB")
-    if drawn.width > SAVED_WIDTH:
-        drawn = drawn.resize((SAVED_WIDTH, round(drawn.height * SAVED_WIDTH / drawn.width)), Image.Resampling.LANCZOS)
-    drawn.save(path, optimize=True)
+    with Image.open(BytesIO(picture)) as drawn:
+        if drawn.width > SAVED_WIDTH:
+            size = (SAVED_WIDTH, round(drawn.height * SAVED_WIDTH / drawn.width))
+            drawn.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(path, optimize=True)
+            return
+    # Chromium packs its own pictures tighter than a second writing would.
+    path.write_bytes(picture)
 
 
 def check_size(folder: Path) -> None:
