@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
+from analysis import theme
 from analysis.cuts.groups import edge_groupings
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.cuts.losses import loss_table, outside, pair_matrix, sentences
@@ -103,3 +104,21 @@ def test_figures_draw_the_shares_and_escape_class_names(table: pd.DataFrame) -> 
     assert [trace.showlegend for trace in marks] == [True, False, False]
     nodes = [trace for trace in node_loss_figure(table, "ugs").data if trace.type == "scatter"]
     assert list(nodes[0].y) == ["A", "&lt;b&gt;"]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_numbers_in_the_matrix_stand_out_from_every_colour_of_its_scale(dark: bool) -> None:
+    table = loss_table(load_graph("cora"), EdgeMask("undirected", np.arange(5278) % 3 > 0))
+    matrix = pair_figure(table, [str(label) for label in range(7)], dark).data[0]
+    text = matrix.textfont.color
+    assert text == theme.ink(dark).text
+    for _, ground in matrix.colorscale:
+        low, high = sorted(luminance(color) for color in (text, ground))
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of a hex colour (WCAG 2.2)."""
+    channels = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
