@@ -59,11 +59,12 @@ def test_what_the_round_itself_removed_is_marked_and_most_changed_is_a_sample(ma
 
 
 def test_named_nodes_are_a_sample(make_run: Callable[..., Run]) -> None:
+    run = make_run()
     chosen = FigureChoices(sample=Sample(kind="nodes", size=10, nodes=(0, 5)))
-    nodes = plan("subgraphs", [make_run()], chosen).points.query("kind == 'node'")
+    nodes = plan("subgraphs", [run], chosen).points.query("kind == 'node'")
     assert len(nodes) == 2 * nodes["node"].nunique()
     with pytest.raises(ConfigError, match="at least one node"):
-        plan("subgraphs", [make_run()], FigureChoices(sample=Sample(kind="nodes")))
+        plan("subgraphs", [run], FigureChoices(sample=Sample(kind="nodes")))
 
 
 def test_the_last_round_and_the_first_seed_are_taken(make_run: Callable[..., Run]) -> None:
