@@ -146,6 +146,8 @@ class _Progress:
 
 
 def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]:
+    from analysis.tables.statistics import deviation_of
+
     found: list[Numbers] = []
     for sample in row.samples:
         found.append(sample())
@@ -162,7 +164,7 @@ def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]
     for name in found[0] if found else ():
         numbers = [numbers[name] for numbers in found]
         values[name] = float(np.mean(numbers))
-        values[f"{name}_spread"] = float(np.std(numbers, ddof=1)) if len(numbers) > 1 else math.nan
+        values[f"{name}_spread"] = deviation_of(numbers)
         if name in published:
             known = published[name].get(row.column, math.nan)
             values[f"{name}_published"] = known if is_as_published(values) else math.nan

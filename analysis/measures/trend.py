@@ -76,10 +76,10 @@ def _points(runs: Sequence[Run], null: bool) -> Iterator[_Point]:
 
 
 def _row(point: _Point, label: str, measured: Sequence[Numbers], name: str) -> dict[str, Any]:
-    from analysis.tables.statistics import half_width
+    from analysis.tables.statistics import deviation_of, half_width
 
     values = np.array([numbers[name] for numbers in measured], dtype=np.float64)
-    spread = values.std(ddof=1) if values.size > 1 else np.nan
+    spread = deviation_of(values)
     half = float(half_width(spread, values.size))
     return {
         "kind": point.kind,

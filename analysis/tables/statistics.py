@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
@@ -10,6 +12,19 @@ FloatArray = NDArray[np.float64]
 LEVEL = 0.95
 # Two values give a t interval nine times their standard deviation wide on each side: it says nothing, and hides all.
 FEWEST = 3
+
+
+def deviation_of(values: ArrayLike) -> float:
+    """Return the sample standard deviation, NaN for a single value; of equal values it is exactly 0.
+
+    >>> deviation_of([0.1, 0.1, 0.1]), deviation_of([1.0, 3.0]).__round__(3)
+    (0.0, 1.414)
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.size < 2:
+        return math.nan
+    # The mean of equal values may lie off them by their last digit.
+    return 0.0 if (numbers == numbers[0]).all() else float(numbers.std(ddof=1))
 
 
 def half_width(deviation: ArrayLike, count: ArrayLike, level: float = LEVEL) -> FloatArray:
