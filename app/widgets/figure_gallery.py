@@ -1,4 +1,4 @@
-"""All figures of the chosen runs as small pictures, each the exported file itself; a click opens one."""
+"""All figures of the chosen runs as small pictures, each drawn as its exported file is; a click opens one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ NAME = "gallery"
 ACROSS, DPI = 3, 120
 # A picture taller than this is shown in a window of its own height (pixels).
 HEIGHT = 270
+# A figure with a panel a run shows so many of them here: a strip of more is too narrow to read.
+MOST_PANELS = 4
 SLOW = "Reads every round of every seed: open it to draw it."
 
 
@@ -30,7 +32,7 @@ def show(runs: Sequence[Run], choices: FigureChoices) -> None:
         for start in range(0, len(entries), ACROSS):
             for place, entry in zip(st.columns(ACROSS), entries[start : start + ACROSS], strict=False):
                 with place:
-                    _card(entry, Wanted(entry.name, tuple(runs), choices))
+                    _card(entry, runs, choices)
 
 
 def _last(runs: Sequence[Run]) -> int:
@@ -38,11 +40,14 @@ def _last(runs: Sequence[Run]) -> int:
     return max(min(counts, default=1) - 1, 0)
 
 
-def _card(entry: PaperFigure, wanted: Wanted) -> None:
+def _card(entry: PaperFigure, runs: Sequence[Run], choices: FigureChoices) -> None:
+    shown = runs[:MOST_PANELS] if "round" in entry.uses else runs
     with st.container(border=True, key=f"card-{entry.name}", gap="small"):
         st.button(entry.label, key=f"open-{entry.name}", on_click=choose, args=(entry.name,), width="stretch")
         with st.container(height=HEIGHT, border=False, key=f"thumb-{entry.name}", horizontal_alignment="center"):
-            _thumbnail(entry, wanted)
+            _thumbnail(entry, Wanted(entry.name, tuple(shown), choices))
+        if len(shown) < len(runs):
+            st.caption(f"The first {len(shown)} of {len(runs)} runs; open it for all.")
 
 
 def _thumbnail(entry: PaperFigure, wanted: Wanted) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.export import FigureChoices, draw, figure_bytes
+from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
 from app.widgets.figure_files import Wanted
 from glt.store import Run
 
@@ -53,3 +53,12 @@ def test_the_picture_is_the_file(run: Run, open_page: Callable[..., AppTest]) ->
     assert wanted.file("pdf", 150) == figure_bytes(draw("degrees", [run], choices), "pdf")
     assert wanted.file("csv", 150).startswith(b"kind,run,label,method")
     assert wanted.file("json", 150).startswith(b"[")
+
+
+def test_a_strip_of_many_panels_shows_the_first_runs_and_says_so(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    runs = [make_run("ugs", states=("done",), hidden=hidden).name for hidden in (8, 16, 32, 64, 128)]
+    told = [caption.value for caption in open_page("export", what="gallery", runs=runs).caption]
+    shown = sum("The first 4 of 5 runs" in text for text in told)
+    assert shown == sum("round" in figure.uses for figure in FIGURES)
