@@ -6,12 +6,12 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from lzma import LZMAError
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from glt.store.tensors import check_schema
 from glt.zips import zip_bytes
 
 Bytes = NDArray[np.uint8]
+Content = TypeVar("Content")
 
 ABOUT = "about.json"
 REMEDY = "restore it from a copy"
@@ -69,7 +70,7 @@ class CompactMasks:
 
     def masks(self, round: int) -> Masks:
         """Return both masks after `round`; raises StoreError when there is no such round."""
-        self._require(round)
+        require_round(round, self.last)
         keep = {name: decode(self.coded[name], round, shape) for name, shape in self.shapes.items()}
         weights = {name.removeprefix(WEIGHTS): mask for name, mask in keep.items() if name != EDGES}
         return Masks(EdgeMask(self.edge_mask, keep[EDGES]), WeightMask(weights))
@@ -89,27 +90,15 @@ class CompactMasks:
     @classmethod
     def read(cls, path: Path) -> CompactMasks:
         """Read what `write` wrote; raises StoreError for a missing, damaged, newer or absurdly large file."""
-        with reading(path, REMEDY):
-            try:
-                with zipfile.ZipFile(path) as archive:
-                    return cls._from(path, archive)
-            except DAMAGE:
-                raise StoreError(f"{path} is damaged: {REMEDY}.") from None
+        return read_packed(path, cls._from)
 
     @classmethod
-    def _from(cls, path: Path, archive: zipfile.ZipFile) -> CompactMasks:
-        check_unpacked(path, archive)
-        about = json.loads(archive.read(ABOUT))
-        check_schema(path, about)
+    def _from(cls, archive: zipfile.ZipFile, about: Mapping[str, Any]) -> CompactMasks:
         shapes = {name: tuple(shape) for name, shape in about["shapes"].items()}
         coded = {name: read_array(archive.read(f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
         for name, shape in shapes.items():
             check_size(coded[name], math.prod(shape), about["last"])
         return cls(about["last"], about["edge_mask"], shapes, coded, about["score_counts"])
-
-    def _require(self, round: int) -> None:
-        if not 0 <= round <= self.last:
-            raise StoreError(f"This example holds no round {round}: its rounds are 0 to {self.last}.")
 
 
 NONE: Bytes = np.empty(0, dtype=np.uint8)
@@ -196,8 +185,29 @@ def _npy(array: Bytes) -> bytes:
     return buffer.getvalue()
 
 
-def check_unpacked(path: Path, archive: zipfile.ZipFile) -> None:
-    """Raise StoreError for a file that would unpack to an absurd size."""
+def read_packed(path: Path, parse: Callable[[zipfile.ZipFile, Mapping[str, Any]], Content]) -> Content:
+    """Return what `parse` reads in a file that `CompactMasks.write` wrote, given its archive and what it is about.
+
+    Raises StoreError for a missing, damaged, newer or absurdly large file.
+    """
+    with reading(path, REMEDY):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                _check_unpacked(path, archive)
+                about = json.loads(archive.read(ABOUT))
+                check_schema(path, about)
+                return parse(archive, about)
+        except DAMAGE:
+            raise StoreError(f"{path} is damaged: {REMEDY}.") from None
+
+
+def require_round(round: int, last: int) -> None:
+    """Raise StoreError for a round that is not among 0 to `last`."""
+    if not 0 <= round <= last:
+        raise StoreError(f"This example holds no round {round}: its rounds are 0 to {last}.")
+
+
+def _check_unpacked(path: Path, archive: zipfile.ZipFile) -> None:
     size = sum(member.file_size for member in archive.infolist())
     if size > MOST_BYTES:
         raise StoreError(f"{path} would unpack to {size >> 20} MiB, more than {MOST_BYTES >> 20}: {REMEDY}.")
