@@ -22,14 +22,12 @@ HEIGHT = 700
 
 def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> None:
     """Show the whole graph after a round, with the sample marked."""
-    dark = look.is_dark()
-    if graph.num_edges <= MOST_EDGES:
-        key = _key(run, seed, number, graph)
-        document = _document(*key, dark, part.nodes.tobytes(), run, graph, part.nodes)
-        st.iframe(document, height=HEIGHT, alt=_alt(run, seed, number, graph, part))
+    drawn = _drawn(*_key(run, seed, number, graph), look.is_dark(), part.nodes.tobytes(), run, graph, part.nodes)
+    alt = _alt(run, seed, number, graph, part)
+    if isinstance(drawn, str):
+        st.iframe(drawn, height=HEIGHT, alt=alt)
     else:
-        picture = _picture(*_key(run, seed, number, graph), dark, part.nodes.tobytes(), run, graph, part.nodes)
-        st.image(picture, width="stretch", alt=_alt(run, seed, number, graph, part))
+        st.image(drawn, width="stretch", alt=alt)
     st.caption(_caption(run, seed, number, graph, part))
 
 
@@ -73,7 +71,7 @@ def _panel(content_hash: str, stamp: reading.Stamp, seed: int, number: int, _run
 
 
 @st.cache_data(max_entries=16, show_spinner="Drawing the whole graph")
-def _picture(
+def _drawn(
     content_hash: str,
     stamp: reading.Stamp,
     seed: int,
@@ -83,20 +81,9 @@ def _picture(
     _run: Run,
     _graph: Graph,
     _nodes: IntArray,
-) -> bytes:
-    return overview_png(_panel(content_hash, stamp, seed, number, _run, _graph), _nodes, dark)
-
-
-@st.cache_data(max_entries=8, show_spinner="Drawing the whole graph")
-def _document(
-    content_hash: str,
-    stamp: reading.Stamp,
-    seed: int,
-    number: int,
-    dark: bool,
-    sample: bytes,
-    _run: Run,
-    _graph: Graph,
-    _nodes: IntArray,
-) -> str:
-    return panels_html([_panel(content_hash, stamp, seed, number, _run, _graph)], dark, HEIGHT, marked=_nodes.tolist())
+) -> str | bytes:
+    """Return a document to move about in, or above MOST_EDGES a picture."""
+    panel = _panel(content_hash, stamp, seed, number, _run, _graph)
+    if _graph.num_edges > MOST_EDGES:
+        return overview_png(panel, _nodes, dark)
+    return panels_html([panel], dark, HEIGHT, marked=_nodes.tolist())

@@ -10,8 +10,6 @@ import numpy as np
 
 from glt.cost import macs
 from glt.errors import DataError
-from glt.export.archive import read_ticket
-from glt.export.opening import MOST_BYTES
 from glt.export.stated import Stated, stated
 from glt.export.ticket import Ticket, outputs
 
@@ -57,11 +55,6 @@ class TicketReport:
     def as_json(self) -> dict[str, Any]:
         """Return the document `glt import --json` prints."""
         return {**asdict(self), "passed": self.passed, "differs": [each.name for each in self.stated if each.differs]}
-
-
-def check_file(path: Path, most_bytes: int = MOST_BYTES) -> TicketReport:
-    """Read a ticket file, check its sums and compute its network again; raises DataError for another file."""
-    return check(read_ticket(path, most_bytes), path)
 
 
 def check(ticket: Ticket, path: Path) -> TicketReport:

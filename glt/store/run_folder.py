@@ -65,10 +65,6 @@ class RunFolder(ABC, Generic[Seed_co]):
             raise StoreError(f"The run {self.name} has no seed {seed}: it has {', '.join(map(str, seeds))}.")
         return self.seed(seeds[0] if seed is None else seed)
 
-    def first_seed(self) -> Seed_co:
-        """Return the lowest seed; raises StoreError when there is none."""
-        return self.existing_seed()
-
     @property
     def annotation(self) -> Annotation:
         """What a person says about the run, as it stands now."""

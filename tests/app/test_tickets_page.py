@@ -46,7 +46,7 @@ def test_a_run_gives_its_graph_in_every_format(make_run: MakeRun) -> None:
 
 def test_a_ticket_that_cannot_be_made_is_a_sentence() -> None:
     example = next(iter(bundled_examples()))
-    making = downloads.ticket_file(example, 1, example.first_seed().seed)
+    making = downloads.ticket_file(example, 1, example.existing_seed().seed)
     making.wait()
     assert "is an example, which leaves weights out" in making.failure
     assert making.made == b""

@@ -97,7 +97,7 @@ def test_import_refuses_what_would_unpack_to_too_much(
 
 def test_an_example_gives_its_graph_in_every_format(tmp_path: Path) -> None:
     example = next(each for each in bundled_examples() if each.config.dataset == "cora" and each.config.task == "node")
-    kept = example.first_seed().masks(5).edges.kept
+    kept = example.existing_seed().masks(5).edges.kept
     common = ["export", str(example.path), "--round", "5"]
     for form in ("graphml", "csv", "npz"):
         assert main([*common, "--format", form, "--out", str(tmp_path / f"g.{form}")]) == 0

@@ -18,7 +18,7 @@ from glt.config import canonical_json
 from glt.data import load_graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.export.archive import read_ticket, ticket_bytes
-from glt.export.checking import check_file
+from glt.export.checking import TicketReport, check
 from glt.export.opening import ABOUT, TENSORS, checksum
 from glt.export.ticket import Ticket, make_ticket
 from glt.store import SeedRun
@@ -46,8 +46,12 @@ def test_what_was_written_is_read(ticket: Ticket, path: Path) -> None:
     assert ticket_bytes(read) == path.read_bytes()
 
 
+def checked(path: Path) -> TicketReport:
+    return check(read_ticket(path), path)
+
+
 def test_a_check_computes_the_network_again(trained: SeedRun, path: Path) -> None:
-    report = check_file(path)
+    report = checked(path)
     assert report.passed
     assert report.max_output_difference <= 1e-6
     record = trained.rounds()[1]
@@ -79,10 +83,10 @@ def zipped(path: Path, members: dict[str, bytes]) -> Path:
 
 
 def test_other_outputs_fail_the_check(ticket: Ticket, path: Path) -> None:
-    report = check_file(changed(path, outputs=ticket.outputs + np.float32(0.01)))
+    report = checked(changed(path, outputs=ticket.outputs + np.float32(0.01)))
     assert not report.passed
     assert report.max_output_difference == pytest.approx(0.01, rel=1e-3)
-    assert not check_file(changed(path, outputs=np.full_like(ticket.outputs, np.nan))).passed
+    assert not checked(changed(path, outputs=np.full_like(ticket.outputs, np.nan))).passed
 
 
 def test_a_flipped_bit_is_noticed(path: Path) -> None:

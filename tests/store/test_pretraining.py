@@ -54,7 +54,7 @@ def test_names_lead_to_the_kind_that_was_asked_for(store: Store, pretraining: Pr
 
 
 def test_what_was_written_is_read(pretraining: Pretraining) -> None:
-    seed = pretraining.first_seed()
+    seed = pretraining.existing_seed()
     layer = seed.first_layer()
     np.testing.assert_array_equal(layer.weight, WEIGHT)
     assert (layer.best_epoch, layer.epochs, layer.loss, layer.graph_hash) == (1, 3, 0.5, "a" * 64)

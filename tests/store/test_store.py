@@ -63,7 +63,7 @@ def test_seeds_are_listed_in_order(run: Run, filled: Fill) -> None:
     (run.path / "seed-x").mkdir()
     (run.path / "seed-7").mkdir()
     assert run.seeds() == [0, 2, 10]
-    assert run.first_seed().seed == 0
+    assert run.existing_seed().seed == 0
     with pytest.raises(StoreError, match="no seed 7: it has 0, 2, 10"):
         run.existing_seed(7)
 
@@ -90,7 +90,7 @@ def age(folder: Path) -> None:
 
 def test_a_run_without_seeds_says_so(run: Run) -> None:
     with pytest.raises(StoreError, match="has no seeds yet"):
-        run.first_seed()
+        run.existing_seed()
 
 
 @pytest.mark.parametrize(
