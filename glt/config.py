@@ -97,6 +97,14 @@ def checked(kind: type[Options], values: Mapping[str, Any], known: Sequence[str]
     return made
 
 
+# What stands in place of pydantic's words about parsing.
+WANTED = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number belongs here"),
+    **dict.fromkeys(("float_parsing", "float_type"), "a number belongs here"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false belongs here"),
+}
+
+
 def all_faults(error: ValidationError) -> list[str]:
     """Put what pydantic found into sentences, the first fault of each field."""
     fields = {fault["loc"][:1]: fault for fault in reversed(error.errors())}
@@ -105,5 +113,5 @@ def all_faults(error: ValidationError) -> list[str]:
 
 def _fault(fault: ErrorDetails) -> str:
     where = ".".join(str(part) for part in fault["loc"]) or "the configuration"
-    what = fault["msg"][0].lower() + fault["msg"][1:]
+    what = WANTED.get(fault["type"]) or fault["msg"][0].lower() + fault["msg"][1:]
     return f"{where} cannot be {fault['input']!r}: {what}."

@@ -15,13 +15,14 @@ RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 def read_seeds(text: str) -> tuple[int, ...]:
     """Return the seeds that `text` lists, each once; raises ConfigError for anything else.
 
-    >>> read_seeds("0, 3-5"), read_seeds("7")
+    >>> read_seeds("0, 3-5"), read_seeds("7,")
     ((0, 3, 4, 5), (7,))
     """
     found: dict[int, None] = {}
-    if not text.strip(" ,"):
+    listed = [part for part in map(str.strip, text.split(",")) if part]
+    if not listed:
         raise ConfigError("No seed is given: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
-    for part in map(str.strip, text.split(",")):
+    for part in listed:
         if LONG.search(part):
             raise ConfigError(f"{part!r} is too large for a seed: the largest is {LARGEST}.")
         match = RANGE.fullmatch(part)

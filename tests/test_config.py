@@ -105,3 +105,17 @@ def test_sizes_beyond_reason_are_refused_before_anything_starts(name: str, most:
     assert getattr(make_config({name: most}), name) == most
     with pytest.raises(ConfigError, match=f"{name} cannot be {most + 1}: input should be less than or equal to {most}"):
         make_config({name: most + 1})
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"rounds": "abc"}, "rounds cannot be 'abc': a whole number belongs here."),
+        ({"rounds": 1.5}, "rounds cannot be 1.5: a whole number belongs here."),
+        ({"p_graph": "much"}, "p_graph cannot be 'much': a number belongs here."),
+    ],
+)
+def test_what_belongs_in_a_setting_is_said_in_plain_words(values: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        make_config(values)
+    assert str(raised.value) == sentence

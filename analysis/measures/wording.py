@@ -88,12 +88,12 @@ def interval(name: str, mean: float, half_width: float) -> str:
 
 
 def change(before: float, after: float) -> str:
-    """Write how a value changed, relative to what it was; a dash where that says nothing.
+    """Write how a value changed, relative to what it was; a dash where that says nothing: of 0, or below it.
 
-    >>> change(5278, 4295), change(0.2, 0.25), change(0, 4)
-    ('−18.6 %', '+25.0 %', '–')
+    >>> change(5278, 4295), change(0.2, 0.25), change(0, 4), change(-0.06, -0.05)
+    ('−18.6 %', '+25.0 %', '–', '–')
     """
-    if not before or math.isnan(before) or math.isnan(after):
+    if not before > 0 or not after >= 0:
         return formats.MISSING
     text = formats.percent(after / before - 1)
     return f"+{text}" if after > before and not text.startswith("0.0") else text

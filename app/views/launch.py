@@ -166,7 +166,7 @@ def _runs(found: Opened, wanted: Plan) -> None:
     for point in wanted.points[:MOST_LISTED]:
         name, rounds = run_name(point.config), point.config.rounds
         done = min((known[name].seed(seed).whole_rounds() for seed in wanted.seeds), default=0) if name in known else 0
-        fresh = "computed again: an example" if name in examples else "new"
+        fresh = "an example, computed again" if name in examples else "new"
         state = "complete" if done > rounds else f"goes on after round {done - 1}" if done else fresh
         with st.container(gap=None):
             with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):

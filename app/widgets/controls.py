@@ -75,6 +75,7 @@ def step(name: str, label: str, last: int, default: int, **looks: Any) -> int:
     """Slide through the whole numbers from 0 to `last` (at least 1)."""
     given = address.start(name)
     if given is not None:
+        tell_unknown(name, label, [str(number) for number in range(last + 1)])
         st.session_state[name] = whole(given, default)
     st.session_state[name] = min(max(int(st.session_state[name]), 0), last)
     value = int(st.slider(label, 0, last, key=name, **looks))
@@ -146,7 +147,8 @@ def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
         st.toast(
             plain(f"The link asks for {label.lower()} {words}, not found here: another is shown."),
             icon=UNKNOWN,
-            duration="long",
+            # A page may take longer than a note that goes away by itself.
+            duration="infinite",
         )
 
 

@@ -71,3 +71,11 @@ def test_numbers_of_an_address_are_read_with_care() -> None:
     assert controls.decimal(["nan"], 1) == 1
     assert controls.decimal(["inf"], 1) == 1
     assert controls.decimal([], 2) == 2
+
+
+def test_a_round_beyond_the_last_one_is_told(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+    run = make_run("ugs")
+    app = open_page("subgraphs", run=run.name, round="99")
+    assert app.slider(key="round").value == 3
+    assert [toast.value for toast in app.toast] == ["The link asks for round “99”, not found here: another is shown."]
+    assert not open_page("subgraphs", run=run.name, round="2").toast
