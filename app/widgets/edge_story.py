@@ -12,10 +12,10 @@ import streamlit as st
 from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
-from analysis.subgraphs.subgraph import class_names
+from analysis.subgraphs.subgraph import classes_of, node_name
 from app.widgets import chart, controls, cutting, look, picking, reading
 from app.widgets.frame import plain
-from app.widgets.sampling import find_node, node_name
+from app.widgets.sampling import find_node
 from glt import formats
 from glt.data import Graph
 from glt.masks import EdgeMask
@@ -55,8 +55,7 @@ class Place:
 
     def class_of(self, node: int) -> str:
         """Return a node's class in words."""
-        label = int(self.graph.labels[node])
-        return class_names(self.graph)[label] if label >= 0 else "unknown class"
+        return classes_of(self.graph, [node])[0]
 
 
 def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> tuple[int, ...]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.subgraphs.subgraph import node_name
 from app.widgets import address
-from app.widgets.sampling import node_name
 from glt.data import Graph
 
 KEY = "picking"

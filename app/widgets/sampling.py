@@ -14,7 +14,7 @@ from analysis.export import Sample
 from analysis.subgraphs import SAMPLERS, Subgraph, sample_nodes, take
 from analysis.subgraphs.samplers import Sampler, in_order
 from analysis.subgraphs.sampling import DEFAULT_SIZE
-from analysis.subgraphs.subgraph import class_names
+from analysis.subgraphs.subgraph import class_names, node_name
 from app.widgets import controls, reading
 from glt import formats
 from glt.data import Graph
@@ -68,11 +68,6 @@ def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
         centre = controls.text("node", "Centre", width=110, placeholder="any node", help=ABOUT_CENTRE)
     number = controls.number("draw", "Draw", 0, 0, 99, 1, width=110, help="Another number, another sample.")
     return Sample(sampler.name, size, int(number), find_node(graph, centre) if centre else None, label), sampler
-
-
-def node_name(graph: Graph, node: int) -> str:
-    """Return what users call a node: the data set's own id where it has one, else its number."""
-    return str(node) if graph.node_ids is None else graph.node_ids[node]
 
 
 def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
