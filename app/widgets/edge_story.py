@@ -179,13 +179,23 @@ def _together(place: Place, row: pd.Series) -> str:
     jaccards = cutting.closeness_of(place.graph).jaccard_of_edges
     less = float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0
     same = "the same class" if row["same_class"] else "different classes"
+    return f"In common: {same}; {_neighbours(place, row)}; {_features(row, less)}."
+
+
+def _neighbours(place: Place, row: pd.Series) -> str:
+    if not row["common_neighbours"]:
+        return "no neighbour"
     neighbours = formats.number_of(row["common_neighbours"], "neighbour")
+    return f"{neighbours}, {row['common_neighbours_left']} left in round {place.number}"
+
+
+def _features(row: pd.Series, less: float) -> str:
+    """Say which features both ends share, and the share of edges whose ends share a smaller part of theirs."""
+    if not row["common_features"]:
+        return "no feature (Jaccard 0)"
+    most = f", more than {formats.percent(less)} of the edges of the graph" if less else ""
     features = formats.number_of(row["common_features"], "feature")
-    return (
-        f"In common: {same}; {neighbours}, {row['common_neighbours_left']} left in round {place.number}; {features} "
-        f"not zero, {row['jaccard']:.3f} of all that either has (Jaccard), more than {formats.percent(less)} of the "
-        "edges of the graph."
-    )
+    return f"{features} not zero, {row['jaccard']:.3f} of all that either has (Jaccard){most}"
 
 
 def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:
