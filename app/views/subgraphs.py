@@ -9,7 +9,7 @@ import streamlit as st
 from analysis import names
 from analysis.shared_graph import training_part
 from analysis.subgraphs import Subgraph
-from app.widgets import controls, frame, look, panels, pickers, picking, sampling
+from app.widgets import address, controls, frame, look, panels, pickers, picking, sampling
 from app.widgets.edge_story import edge_story
 from app.widgets.losers import losers
 from app.widgets.opened import opened
@@ -102,14 +102,27 @@ def _below(view: View) -> tuple[int, ...]:
 
 
 def _section(view: View) -> tuple[int, ...]:
-    section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
+    with st.container(key="section-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
+        run = _pick_told(view)
+    number = min(view.number, run.seed(view.seed).whole_rounds() - 1)
     if section == "why":
-        return edge_story(view.run, view.seed, view.number, view.graph, view.part.nodes)
+        return edge_story(run, view.seed, number, view.graph, view.part.nodes)
     if section == "losers":
-        losers(view.run, view.seed, view.number, view.graph)
+        losers(run, view.seed, number, view.graph)
     else:
-        whole_graph(view.run, view.seed, view.number, view.graph, view.part)
+        whole_graph(run, view.seed, number, view.graph, view.part)
     return picking.named(view.graph)
+
+
+def _pick_told(view: View) -> Run:
+    """Choose which of two runs side by side the section is about."""
+    if view.beside is None:
+        address.drop("whose")
+        return view.run
+    words = pickers.run_titles(view.runs)
+    name = controls.segments("whose", "What became of edges in", words, label_visibility="collapsed")
+    return next(run for run in view.runs if run.name == name)
 
 
 def _caption(view: View, record: RoundRecord) -> str:

@@ -177,6 +177,20 @@ def test_another_section_keeps_the_node_of_the_address(make_run: MakeRun, open_p
     assert pointed_out(open_page("subgraphs", section="losers", round="1")) == []
 
 
+@pytest.mark.parametrize("section", ["why", "losers", "whole"])
+def test_a_section_is_about_the_run_that_is_chosen(section: str, make_run: MakeRun, open_page: OpenPage) -> None:
+    first, other = make_run("ugs", ("done",)), make_run("random", ("done",), rounds=1)
+    view = {"run": first.name, "round": "3", "beside": other.name, "section": section}
+    mine, others = (shown(open_page("subgraphs", **view, **whose)) for whose in ({}, {"whose": other.name}))
+    assert mine != others
+    if section == "why":
+        assert "no score decided" in others
+        assert "no score decided" not in mine
+    alone = open_page("subgraphs", run=first.name, round="3", section=section, whose=other.name)
+    assert not alone.exception
+    assert "whose" not in alone.query_params
+
+
 def test_named_nodes_are_split_by_commas_or_spaces() -> None:
     cora = load_graph("cora")
     names = [cora.node_ids[node] if cora.node_ids else str(node) for node in (3, 1, 3)]
