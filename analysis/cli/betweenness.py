@@ -12,6 +12,7 @@ from glt.cli.arguments import add_json, add_progress, add_round, count, find_see
 if TYPE_CHECKING:
     from analysis.measures.elements import Betweenness
     from analysis.measures.graph import MeasuredGraph
+    from glt.data import Graph
 
 SHOWN = 20
 
@@ -40,12 +41,22 @@ def run(args: Namespace) -> int:
     after = _found(pruned, sample, lambda share: tell(args, (1 + share) / 2))
     if args.json:
         place = {"run": seed_run.path.parent.name, "seed": seed_run.seed, "round": args.round}
-        print_json(place | {"original": _plain(whole, before), "sparsified": _plain(pruned, after)})
+        found = {"original": _plain(whole, before), "sparsified": _plain(pruned, after)}
+        print_json(place | _called(graph) | found)
         return 0
-    from analysis.measures.element_tables import node_table
+    from analysis.measures.element_tables import node_table, with_names
 
-    print(node_table(graph, mask, before, after, "original").head(SHOWN).to_string(index=False))
+    ranked = node_table(graph, mask, before, after, "original").head(SHOWN)
+    print(with_names(graph, ranked).to_string(index=False))
     return 0
+
+
+def _called(graph: Graph) -> dict[str, list[str]]:
+    """Return the data set's own id and the class of every node, in the order of the values."""
+    from analysis.subgraphs.subgraph import classes_of, node_name
+
+    nodes = range(graph.num_nodes)
+    return {"ids": [node_name(graph, node) for node in nodes], "classes": classes_of(graph, nodes)}
 
 
 def _found(graph: MeasuredGraph, sample: int | None, tell: Tell) -> Betweenness:

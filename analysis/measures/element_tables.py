@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.measures.elements import Betweenness
 from analysis.measures.graph import MeasuredGraph
+from analysis.subgraphs.subgraph import classes_of, node_name
 from glt.data import Graph
 from glt.masks import EdgeMask
 
@@ -55,6 +56,12 @@ def edge_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Between
     survives = np.where(mask.both_ways(), BOTH_WAYS, np.where(kept, ONE_WAY, REMOVED))
     ends = {"low": graph.edges[0], "high": graph.edges[1], "survives": survives}
     return _ranked(pd.DataFrame({**ends, **_values(before.edges, pruned)}), order)
+
+
+def with_names(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of `node_table` with the data set's own ids and the names of classes in place of their numbers."""
+    ids = [node_name(graph, node) for node in table["node"].tolist()]
+    return table.assign(node=ids, label=classes_of(graph, table["node"].to_numpy())).rename(columns={"label": "class"})
 
 
 def _values(before: FloatArray, after: FloatArray) -> dict[str, FloatArray]:

@@ -24,11 +24,16 @@ class Counts:
     isolated_nodes: int
     components: int
 
-    def sentence(self) -> str:
+    def sentence(self, lonely: int | None = None) -> str:
         """Write the counts as a line under a picture.
+
+        Of a sample, `lonely` says how many nodes have no edge left in the whole graph either: what is isolated here
+        may only have its neighbours elsewhere.
 
         >>> Counts(150, 300, 210, 150, 4, 9).sentence()
         '150 nodes · 210 of 300 edges kept (150 both ways) · 4 isolated · 9 components'
+        >>> Counts(150, 300, 300, 300, 4, 9).sentence(lonely=1)
+        '150 nodes · 300 edges · 4 without an edge here (1 without any in the whole graph) · 9 components'
         """
         if self.kept_both_ways == self.edges:
             edges = _several(self.edges, "edge")
@@ -37,6 +42,9 @@ class Counts:
             edges = f"{either} of {total} edges kept"
             edges += f" ({both} both ways)" if self.kept_both_ways < self.kept_either_way else ""
         isolated = f"{formats.count(self.isolated_nodes)} isolated"
+        if lonely is not None:
+            isolated = f"{formats.count(self.isolated_nodes)} without an edge here"
+            isolated += f" ({formats.count(lonely)} without any in the whole graph)" if self.isolated_nodes else ""
         return " · ".join([_several(self.nodes, "node"), edges, isolated, _several(self.components, "component")])
 
 

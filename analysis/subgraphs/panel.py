@@ -35,7 +35,8 @@ class Panel:
     @property
     def caption(self) -> tuple[str, str]:
         """Return the two lines under the panel: the sample's counts and the whole graph's."""
-        shown, whole = self.sample.sentence(), self.whole.sentence()
+        lonely = int((self.degrees == 0).sum())
+        shown, whole = self.sample.sentence(lonely), self.whole.sentence()
         return f"Shown: {shown}{_lost(int(self.fresh.sum()))}", f"Whole graph: {whole}{_lost(self.whole_fresh)}"
 
 

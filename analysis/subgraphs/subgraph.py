@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,8 +36,7 @@ class Subgraph:
 
     def class_name(self, node: int) -> str:
         """Return the class of the node at position `node` in words."""
-        label = int(self.labels[node])
-        return self.class_names[label] if label >= 0 else "unknown class"
+        return _class_name(self.class_names, int(self.labels[node]))
 
 
 def take(graph: Graph, nodes: IntArray, seed: int = 0) -> Subgraph:
@@ -53,15 +53,30 @@ def take(graph: Graph, nodes: IntArray, seed: int = 0) -> Subgraph:
         edge_ids=edge_ids,
         positions=layout(nodes.size, edges, seed),
         labels=graph.labels[nodes],
-        names=tuple(str(n) if graph.node_ids is None else graph.node_ids[n] for n in nodes.tolist()),
+        names=tuple(node_name(graph, node) for node in nodes.tolist()),
         class_names=class_names(graph),
     )
+
+
+def node_name(graph: Graph, node: int) -> str:
+    """Return what users call a node: the data set's own id where it has one, else its number."""
+    return str(node) if graph.node_ids is None else graph.node_ids[node]
+
+
+def classes_of(graph: Graph, nodes: Sequence[int] | IntArray) -> list[str]:
+    """Return the class of each of these nodes in words."""
+    names = class_names(graph)
+    return [_class_name(names, label) for label in graph.labels[nodes].tolist()]
 
 
 def class_names(graph: Graph) -> tuple[str, ...]:
     """Return a name for every class; classes without one are called by their number."""
     named = graph.class_names
     return tuple(named[k] if k < len(named) else f"Class {k}" for k in range(graph.num_classes))
+
+
+def _class_name(names: Sequence[str], label: int) -> str:
+    return names[label] if label >= 0 else "unknown class"
 
 
 def edge_states(subgraph: Subgraph, mask: EdgeMask) -> EdgeStates:

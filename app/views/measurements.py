@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from app.widgets import controls, element_table, frame, measured_table, measured_trend, pickers
+from app.widgets import address, controls, element_table, frame, measured_table, measured_trend, pickers
 from app.widgets.opened import opened
 from glt.store import Run
 
@@ -26,11 +28,22 @@ def page() -> None:
                 "Launch a run",
             )
             return
-        view = controls.segments("view", "View", VIEWS, label_visibility="collapsed")
+        turned = partial(_turn, found)
+        view = controls.segments("view", "View", VIEWS, label_visibility="collapsed", on_change=turned)
         if view == "elements":
             element_table.show(found)
         else:
             _of_several(found, view)
+
+
+def _turn(found: list[Run]) -> None:
+    """On turning from several runs to the nodes and edges of one, take the first of those that were chosen."""
+    chosen = address.recall("runs")
+    first = next((run.name for run in found if run.name in chosen), None)
+    if st.session_state["view"] == "elements" and first is not None:
+        # Reading it first keeps the address from overruling the choice.
+        address.start("run")
+        st.session_state["run"] = first
 
 
 def _of_several(found: list[Run], view: str) -> None:

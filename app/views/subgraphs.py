@@ -8,8 +8,8 @@ import streamlit as st
 
 from analysis import names
 from analysis.shared_graph import training_part
-from analysis.subgraphs import SAMPLERS, Subgraph
-from app.widgets import controls, frame, look, panels, pickers, picking, sampling
+from analysis.subgraphs import Subgraph
+from app.widgets import address, controls, frame, look, panels, pickers, picking, sampling
 from app.widgets.edge_story import edge_story
 from app.widgets.losers import losers
 from app.widgets.opened import opened
@@ -77,6 +77,7 @@ def _controls(found: list[Run]) -> View:
         beside = panels.pick_compared(run, seed, found)
     with st.container(key="sample-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         sample = sampling.pick_round_sample(graph)
+    sampling.tell_unknown(graph, sample)
     return View(run, seed, number, beside, graph, sample)
 
 
@@ -101,24 +102,37 @@ def _below(view: View) -> tuple[int, ...]:
 
 
 def _section(view: View) -> tuple[int, ...]:
-    section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
+    with st.container(key="section-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
+        run = _pick_told(view)
+    number = min(view.number, run.seed(view.seed).whole_rounds() - 1)
     if section == "why":
-        return edge_story(view.run, view.seed, view.number, view.graph, view.part.nodes)
+        return edge_story(run, view.seed, number, view.graph, view.part.nodes)
     if section == "losers":
-        losers(view.run, view.seed, view.number, view.graph)
+        losers(run, view.seed, number, view.graph)
     else:
-        whole_graph(view.run, view.seed, view.number, view.graph, view.part)
-    return ()
+        whole_graph(run, view.seed, number, view.graph, view.part)
+    return picking.named(view.graph)
+
+
+def _pick_told(view: View) -> Run:
+    """Choose which of two runs side by side the section is about."""
+    if view.beside is None:
+        address.drop("whose")
+        return view.run
+    words = pickers.run_titles(view.runs)
+    name = controls.segments("whose", "What became of edges in", words, label_visibility="collapsed")
+    return next(run for run in view.runs if run.name == name)
 
 
 def _caption(view: View, record: RoundRecord) -> str:
-    run, sample = view.run, view.sample.sample
+    run = view.run
     kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
     return (
         f"{frame.plain(pickers.run_title(run))}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
         f"test {names.metric(run.config.task)} {formats.percent(record.test)}. "
-        f"Sample: {SAMPLERS.get(sample.kind).label.lower()}, draw {sample.seed}. "
+        f"{frame.plain(sampling.describe(view.graph, view.sample))} "
         f"{training_part(run.config)}"
     )

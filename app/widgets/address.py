@@ -67,6 +67,11 @@ def recall(name: str) -> list[str]:
     return list(kept.get(name, []))
 
 
+def told(name: str) -> str:
+    """Return what the address of this page says for a name, "" where it says nothing."""
+    return next(iter(recall(name)), "") if name in st.session_state.get(_SHOWN, []) else ""
+
+
 def write() -> None:
     """Bring the address in line with the controls of this page, in one step (one entry of the browser's history)."""
     kept: Mapping[str, list[str]] = st.session_state.get(_KEPT, {})

@@ -12,10 +12,10 @@ import streamlit as st
 from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
-from analysis.subgraphs.subgraph import class_names
+from analysis.subgraphs.subgraph import classes_of, node_name
 from app.widgets import chart, controls, cutting, look, picking, reading
 from app.widgets.frame import plain
-from app.widgets.sampling import find_node, node_name
+from app.widgets.sampling import find_node
 from glt import formats
 from glt.data import Graph
 from glt.masks import EdgeMask
@@ -55,8 +55,7 @@ class Place:
 
     def class_of(self, node: int) -> str:
         """Return a node's class in words."""
-        label = int(self.graph.labels[node])
-        return class_names(self.graph)[label] if label >= 0 else "unknown class"
+        return classes_of(self.graph, [node])[0]
 
 
 def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> tuple[int, ...]:
@@ -180,13 +179,23 @@ def _together(place: Place, row: pd.Series) -> str:
     jaccards = cutting.closeness_of(place.graph).jaccard_of_edges
     less = float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0
     same = "the same class" if row["same_class"] else "different classes"
+    return f"In common: {same}; {_neighbours(place, row)}; {_features(row, less)}."
+
+
+def _neighbours(place: Place, row: pd.Series) -> str:
+    if not row["common_neighbours"]:
+        return "no neighbour"
     neighbours = formats.number_of(row["common_neighbours"], "neighbour")
+    return f"{neighbours}, {row['common_neighbours_left']} left in round {place.number}"
+
+
+def _features(row: pd.Series, less: float) -> str:
+    """Say which features both ends share, and the share of edges whose ends share a smaller part of theirs."""
+    if not row["common_features"]:
+        return "no feature (Jaccard 0)"
+    most = f", more than {formats.percent(less)} of the edges of the graph" if less else ""
     features = formats.number_of(row["common_features"], "feature")
-    return (
-        f"In common: {same}; {neighbours}, {row['common_neighbours_left']} left in round {place.number}; {features} "
-        f"not zero, {row['jaccard']:.3f} of all that either has (Jaccard), more than {formats.percent(less)} of the "
-        "edges of the graph."
-    )
+    return f"{features} not zero, {row['jaccard']:.3f} of all that either has (Jaccard){most}"
 
 
 def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:

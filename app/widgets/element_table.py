@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import pandas as pd
 import streamlit as st
@@ -11,10 +11,12 @@ import streamlit as st
 from analysis import names
 from analysis.measures import MeasuredGraph
 from analysis.measures.element_cache import known_betweenness
-from analysis.measures.element_tables import Order, edge_table, node_table
+from analysis.measures.element_tables import Order, edge_table, node_table, with_names
 from analysis.measures.elements import SAMPLE, Betweenness, seconds
 from analysis.measures.ranks import spearman
-from app.widgets import computing, controls, degree_spread, pickers, reading
+from analysis.subgraphs.subgraph import node_name
+from app.widgets import computing, controls, degree_spread, links, pickers, picking, reading
+from app.widgets.frame import plain
 from glt import formats
 from glt.data import Graph
 from glt.masks import EdgeMask
@@ -24,6 +26,8 @@ from glt.training.tasks import message_graph
 ELEMENTS = {"nodes": "Nodes", "edges": "Edges", "degrees": "Degrees"}
 PRECISION = {"exact": "Exact", "sampled": "Sampled"}
 ORDERS: dict[Order, str] = {"original": "Original", "pruned": "Pruned", "change": "Change"}
+ORIGINAL, PRUNED, CHANGE = "Betweenness, original", "Betweenness, pruned", "Change of betweenness"
+ENDS = {"nodes": ["node"], "edges": ["low", "high"]}
 SHOWN = 1000
 
 
@@ -37,6 +41,11 @@ class Choice:
     elements: str
     order: Order
     sample: int | None
+
+    @property
+    def place(self) -> str:
+        """What tells this table from others."""
+        return f"{self.run.name} {self.seed} {self.round} {self.elements} {self.order} {self.sample}"
 
 
 def show(found: list[Run]) -> None:
@@ -65,7 +74,7 @@ def _choose(found: list[Run]) -> Choice:
         elements = controls.segments("elements", "Of", ELEMENTS)
         if elements == "degrees":
             return Choice(run, seed, number, elements, "original", None)
-        order = cast("Order", controls.segments("rank", "Ranked by", cast("dict[str, str]", ORDERS)))
+        order = cast("Order", controls.segments("rank", "Ranked by betweenness", cast("dict[str, str]", ORDERS)))
         precision = controls.segments("precision", "Shortest paths", PRECISION)
     return Choice(run, seed, number, elements, order, SAMPLE if precision == "sampled" else None)
 
@@ -81,20 +90,51 @@ def _compute(choice: Choice, pruned: MeasuredGraph, duration: float) -> None:
 def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness) -> None:
     make = node_table if choice.elements == "nodes" else edge_table
     table = make(graph, mask, before, after, choice.order)
-    read = nodes_as_read(table) if choice.elements == "nodes" else edges_as_read(table)
-    values = st.column_config.NumberColumn(format="%.6f")
-    changes = st.column_config.NumberColumn(format="%+.6f")
-    columns = {"Original": values, "Pruned": values, "Change": changes}
-    st.dataframe(read.head(SHOWN), hide_index=True, key="elements-table", height=560, column_config=columns)
+    shown = table.head(SHOWN)
+    read = nodes_as_read(graph, shown) if choice.elements == "nodes" else edges_as_read(graph, shown)
+    st.caption(":material/ads_click: Mark a row to open it in Subgraphs.")
+    event = st.dataframe(
+        read,
+        hide_index=True,
+        # Marked rows are kept by their places: other rows must be another table.
+        key=f"elements-table {choice.place}",
+        height=560,
+        column_config=_columns(),
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    for place in cast(Any, event).selection.rows:
+        _lead(choice, graph, shown.iloc[place])
     st.caption(_caption(choice, graph, mask, before, after))
 
 
-def nodes_as_read(table: pd.DataFrame) -> pd.DataFrame:
+def _columns() -> dict[str, Any]:
+    values = st.column_config.NumberColumn(format="%.6f")
+    return {ORIGINAL: values, PRUNED: values, CHANGE: st.column_config.NumberColumn(format="%+.6f")}
+
+
+def _lead(choice: Choice, graph: Graph, row: pd.Series) -> None:
+    """Lead to the node or edge of a row in Subgraphs."""
+    ends = [node_name(graph, int(row[name])) for name in ENDS[choice.elements]]
+    label = f"{'Node' if len(ends) == 1 else 'Edge'} {' to '.join(ends)} in Subgraphs"
+    links.link("subgraphs", plain(label), ":material/hub:", **destination(choice, graph, row))
+
+
+def destination(choice: Choice, graph: Graph, row: pd.Series) -> dict[str, str]:
+    """Return the view of Subgraphs that tells about a row of `node_table` or `edge_table`, and draws what is near."""
+    at, *to = (int(row[name]) for name in ENDS[choice.elements])
+    view = {"run": choice.run.name, "seed": str(choice.seed), "round": str(choice.round), "section": "why"}
+    name = node_name(graph, at)
+    return view | {"sample": "ego", "node": name, "at": name, "to": str(to[0]) if to else picking.ALL}
+
+
+def nodes_as_read(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `node_table` under the words of the page."""
+    called = with_names(graph, table)
     return pd.DataFrame(
         {
-            "Node": table["node"],
-            "Class": ["unknown" if label < 0 else str(label) for label in table["label"]],
+            "Node": called["node"],
+            "Class": called["class"],
             "Neighbours": table["degree_original"],
             "Left": table["degree_pruned"],
             **_values(table),
@@ -102,17 +142,18 @@ def nodes_as_read(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def edges_as_read(table: pd.DataFrame) -> pd.DataFrame:
+def edges_as_read(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `edge_table` under the words of the page."""
-    ends = [f"{low}, {high}" for low, high in zip(table["low"], table["high"], strict=True)]
+    pairs = zip(table["low"].tolist(), table["high"].tolist(), strict=True)
+    ends = [f"{node_name(graph, low)}, {node_name(graph, high)}" for low, high in pairs]
     return pd.DataFrame({"Edge": ends, "Survives": table["survives"], **_values(table)})
 
 
 def _values(table: pd.DataFrame) -> dict[str, pd.Series]:
     return {
-        "Original": table["original"],
-        "Pruned": table["pruned"],
-        "Change": table["change"],
+        ORIGINAL: table["original"],
+        PRUNED: table["pruned"],
+        CHANGE: table["change"],
         "Rank, original": table["rank_original"].astype("Int64"),
         "Rank, pruned": table["rank_pruned"].astype("Int64"),
     }
@@ -128,7 +169,8 @@ def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     return (
         f"{names.dataset(graph.name)}, round {choice.round}, seed {choice.seed}: {part} {formats.count(total)} "
         f"{choice.elements}. Order kept {which} (Spearman): {kept:.3f}. {how(before)} An edge counts when it survives "
-        "in at least one direction; NetworkX's normalisation."
+        "in at least one direction. Betweenness is the share of shortest paths between other nodes that run through a "
+        "node or an edge, with NetworkX's normalisation."
     )
 
 

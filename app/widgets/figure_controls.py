@@ -71,7 +71,9 @@ def _round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -
         shown = [run.existing_seed(choices.seed) for run in runs]
         choices = replace(choices, round=pickers.pick_round(shown))
     if "sample" in uses:
-        picked = sampling.pick_round_sample(message_graph(runs[0].config))
+        graph = message_graph(runs[0].config)
+        picked = sampling.pick_round_sample(graph)
+        sampling.tell_unknown(graph, picked)
         fresh = controls.switch("fresh", "Mark this round's", help="Strong dashes: edges that this very round removed.")
         choices = replace(choices, sample=replace(picked.sample, nodes=picked.nodes), fresh=fresh)
     return choices

@@ -9,9 +9,11 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.subgraphs.subgraph import node_name
 from app.widgets import address
-from app.widgets.sampling import node_name
+from app.widgets.sampling import find_node
 from glt.data import Graph
+from glt.errors import ConfigError
 
 KEY = "picking"
 SCRIPT = Path(__file__).resolve().parents[1] / "static" / "picking.js"
@@ -43,6 +45,16 @@ def choose(graph: Graph, nodes: Any) -> None:
         _set("section", "why")
     _set("at", "" if at is None else node_name(graph, at))
     _set("to", ALL if to is None else str(to))
+
+
+def named(graph: Graph) -> tuple[int, ...]:
+    """Return the node, or the ends of the edge, that the address names while the page tells about something else."""
+    at, to = address.told("at"), address.told("to")
+    try:
+        about = (find_node(graph, at),) if at else ()
+    except ConfigError:
+        return ()
+    return (*about, int(to)) if about and to.isascii() and to.isdigit() else about
 
 
 def _set(name: str, value: str) -> None:

@@ -14,8 +14,9 @@ from analysis.export import Sample
 from analysis.subgraphs import SAMPLERS, Subgraph, sample_nodes, take
 from analysis.subgraphs.samplers import Sampler, in_order
 from analysis.subgraphs.sampling import DEFAULT_SIZE
-from analysis.subgraphs.subgraph import class_names
+from analysis.subgraphs.subgraph import class_names, node_name
 from app.widgets import controls, reading
+from app.widgets.frame import plain
 from glt import formats
 from glt.data import Graph
 from glt.errors import ConfigError
@@ -24,6 +25,8 @@ from glt.store import Run
 
 SIZES = (50, 100, 150, 300, 600, 1000)
 MOST_NAMED = 200
+# A sentence names so many of them.
+MOST_TOLD = 5
 ABOUT_CENTRE = "A node by its number (or its own id): the sample grows around it, and it is pointed out."
 ABOUT_NODES = (
     "Numbers (or the nodes' own ids) with commas or spaces between them; their neighbours come along."
@@ -33,10 +36,11 @@ ABOUT_NODES = (
 
 @dataclass(frozen=True)
 class RoundSample:
-    """A sample of a round: as for any figure, and the nodes that were named."""
+    """A sample of a round: as for any figure, the nodes that were named, and the names that no node has."""
 
     sample: Sample
     nodes: tuple[int, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 def pick_sample(graph: Graph) -> Sample:
@@ -51,7 +55,10 @@ def pick_round_sample(graph: Graph) -> RoundSample:
         return RoundSample(sample)
     hub = int(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes).argmax())
     text = controls.text("nodes", "Nodes to show", width=300, placeholder=node_name(graph, hub), help=ABOUT_NODES)
-    return RoundSample(sample, find_nodes(graph, text) or (hub,))
+    nodes, unknown = find_known(graph, text)
+    if unknown and not nodes:
+        raise ConfigError(no_node(graph, unknown))
+    return RoundSample(sample, nodes or (hub,), unknown)
 
 
 def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
@@ -70,28 +77,71 @@ def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
     return Sample(sampler.name, size, int(number), find_node(graph, centre) if centre else None, label), sampler
 
 
-def node_name(graph: Graph, node: int) -> str:
-    """Return what users call a node: the data set's own id where it has one, else its number."""
-    return str(node) if graph.node_ids is None else graph.node_ids[node]
-
-
 def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
-    """Return the nodes a user lists, with commas or else spaces between them; raises ConfigError as `find_node`."""
+    """Return the nodes a user lists, with commas or else spaces between them; raises ConfigError for unknown ones."""
+    nodes, unknown = find_known(graph, text)
+    if unknown:
+        raise ConfigError(no_node(graph, unknown))
+    return nodes
+
+
+def find_known(graph: Graph, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the nodes a user lists, and the names among them that no node has.
+
+    Raises ConfigError for more than MOST_NAMED.
+    """
     parts = [part.strip() for part in (text.split(",") if "," in text else re.split(r"\s+", text)) if part.strip()]
     if len(parts) > MOST_NAMED:
         raise ConfigError(f"{len(parts)} nodes are named: name at most {MOST_NAMED}.")
-    return tuple(dict.fromkeys(find_node(graph, part) for part in parts))
+    found = {part: _find(graph, part) for part in parts}
+    nodes = dict.fromkeys(node for node in found.values() if node is not None)
+    return tuple(nodes), tuple(part for part, node in found.items() if node is None)
 
 
 def find_node(graph: Graph, text: str) -> int:
     """Return the index of the node a user names; raises ConfigError when the graph has none of that name."""
+    node = _find(graph, text)
+    if node is None:
+        raise ConfigError(no_node(graph, [text]))
+    return node
+
+
+def _find(graph: Graph, text: str) -> int | None:
     if graph.node_ids is not None and text in graph.node_ids:
         return graph.node_ids.index(text)
-    if text.isascii() and text.isdigit() and int(text) < graph.num_nodes:
-        return int(text)
-    raise ConfigError(
-        f"There is no node {text!r} in {names.dataset(graph.name)}: give a number from 0 to {graph.num_nodes - 1}."
+    return int(text) if text.isascii() and text.isdigit() and int(text) < graph.num_nodes else None
+
+
+def no_node(graph: Graph, missing: Sequence[str]) -> str:
+    """Say which names no node of the graph has, and what names there are."""
+    told = ", ".join(repr(text) for text in missing[:MOST_TOLD])
+    more = f" and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
+    own = "" if graph.node_ids is None else f"one of the data set's own ids, such as {graph.node_ids[0]}, or "
+    return (
+        f"There is no node {told}{more} in {names.dataset(graph.name)}: give {own}a number from 0 to "
+        f"{graph.num_nodes - 1}."
     )
+
+
+def tell_unknown(graph: Graph, wish: RoundSample) -> None:
+    """Say which of the names no node has, where others are drawn."""
+    if wish.unknown:
+        st.warning(plain(no_node(graph, wish.unknown)), icon=controls.UNKNOWN)
+
+
+def describe(graph: Graph, wish: RoundSample) -> str:
+    """Say which part of the graph is shown: the kind of sample, what it is about, and the draw."""
+    sample, sampler = wish.sample, SAMPLERS.get(wish.sample.kind)
+    about = ""
+    if "label" in sampler.uses and sample.label is not None:
+        about = f" {class_names(graph)[sample.label]}"
+    elif "nodes" in sampler.uses:
+        more = f" and {len(wish.nodes) - MOST_TOLD} more" if len(wish.nodes) > MOST_TOLD else ""
+        about = f" {', '.join(node_name(graph, node) for node in wish.nodes[:MOST_TOLD])}{more} and neighbours"
+    elif "center" in sampler.uses:
+        centre = "a node drawn at random" if sample.center is None else node_name(graph, sample.center)
+        about = f" around {centre}"
+    return f"Sample: {sampler.label.lower()}{about}, draw {sample.seed}."
 
 
 def subgraph(graph: Graph, sample: Sample) -> Subgraph:

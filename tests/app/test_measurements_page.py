@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
+import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis import published
-from analysis.measures import At, measurement_table, trend_table
+from analysis.measures import At, MeasuredGraph, measurement_table, trend_table
 from analysis.measures.cache import shared_cache
+from analysis.measures.element_cache import keep_betweenness
+from analysis.measures.element_tables import Order, edge_table, node_table
+from analysis.measures.elements import Betweenness
 from app.views import measurements
 from app.widgets import computing, measured_trend
+from app.widgets.element_table import CHANGE, ORIGINAL, PRUNED, Choice, destination, edges_as_read, nodes_as_read
 from app.widgets.measured_table import HEADLINE, SLOW
+from glt.data import Graph, load_graph
 from glt.formats import MISSING
+from glt.masks import EdgeMask
 from glt.store import Run
 
 MakeRun = Callable[..., Run]
@@ -100,10 +109,70 @@ def test_betweenness_is_computed_on_demand_in_a_process_of_its_own(make_run: Mak
     assert computation.share == 1
     table = app.dataframe[0].value
     assert table["Rank, original"].tolist()[:3] == [1, 2, 3]
-    assert table["Change"].iloc[0] == pytest.approx(table["Pruned"].iloc[0] - table["Original"].iloc[0])
+    assert table[CHANGE].iloc[0] == pytest.approx(table[PRUNED].iloc[0] - table[ORIGINAL].iloc[0])
     assert "SAMPLED" in app.caption[-1].value
     edges = open_page("measurements", **view, elements="edges", rank="change").dataframe[0].value
     assert set(edges["Survives"]) <= {"both ways", "one way"}
+
+
+def ranked(graph: Graph, elements: str, order: Order = "original") -> pd.DataFrame:
+    """Rank with the highest values on node 35 and on edge 10, as nothing is pruned."""
+    values = Betweenness(1.0 * (np.arange(2708) == 35), 1.0 * (np.arange(graph.num_edges) == 10), 2708)
+    mask = EdgeMask.full("undirected", graph.num_edges)
+    return (node_table if elements == "nodes" else edge_table)(graph, mask, values, values, order)
+
+
+def test_nodes_and_edges_have_their_own_ids_and_the_names_of_classes() -> None:
+    cora = load_graph("cora")
+    assert cora.node_ids is not None
+    first = nodes_as_read(cora, ranked(cora, "nodes")).iloc[0]
+    assert (first["Node"], first["Class"]) == (cora.node_ids[35], cora.class_names[cora.labels[35]])
+    low, high = cora.edges[:, 10]
+    edge = edges_as_read(cora, ranked(cora, "edges")).iloc[0]
+    assert edge["Edge"] == f"{cora.node_ids[low]}, {cora.node_ids[high]}"
+
+
+@pytest.mark.parametrize("elements", ["nodes", "edges"])
+def test_a_row_leads_to_its_node_or_edge_in_subgraphs(elements: str, make_run: MakeRun, open_page: OpenPage) -> None:
+    cora, run = load_graph("cora"), make_run()
+    row = ranked(cora, elements).iloc[0]
+    app = open_page("subgraphs", **destination(Choice(run, 1, 2, elements, "original", None), cora, row))
+    assert not app.exception
+    assert not app.error
+    (component,) = app.get("bidi_component")
+    expected = [35] if elements == "nodes" else cora.edges[:, 10].tolist()
+    assert json.loads(component.proto.json)["nodes"] == expected
+    assert (app.query_params["run"], app.query_params["seed"], app.query_params["round"]) == (run.name, "1", "2")
+
+
+def test_a_marked_row_is_a_link(make_run: MakeRun, open_page: OpenPage) -> None:
+    run, cora = make_run(), load_graph("cora")
+    whole = MeasuredGraph.of(cora)
+    for graph in (whole, whole.keeping(run.seed(0).edge_mask(2).either_way())):
+        values = Betweenness(np.zeros(graph.num_nodes), np.zeros(graph.num_edges), graph.num_nodes)
+        keep_betweenness(graph, values)
+    app = open_page("measurements", view="elements", round="2", elements="edges")
+    assert all("betweenness" in column.lower() for column in app.dataframe[0].value.columns[2:5])
+    place = Choice(run, 0, 2, "edges", "original", None).place
+    app.session_state[f"elements-table {place}"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.run()
+    assert not app.exception
+    (link,) = app.get("page_link")
+    low, high = cora.edges[:, 0].tolist()
+    assert cora.node_ids is not None
+    assert link.proto.label == f"Edge {cora.node_ids[low]} to {cora.node_ids[high]} in Subgraphs"
+    assert f"at={cora.node_ids[low]}&to={high}" in link.proto.query_string
+
+
+def test_turning_to_nodes_and_edges_takes_the_first_run_and_the_round_of_the_table(
+    make_run: MakeRun, open_page: OpenPage
+) -> None:
+    make_run("ugs")
+    chosen = make_run("random")
+    app = open_page("measurements", round="1", runs=[chosen.name])
+    next(group for group in app.button_group if group.key == "view").set_value("elements").run()
+    assert not app.exception
+    assert (app.query_params["run"], app.query_params["round"]) == (chosen.name, "1")
 
 
 def test_a_computation_can_be_stopped_and_says_why_it_failed() -> None:

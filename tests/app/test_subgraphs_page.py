@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from analysis.cuts.closeness import Closeness
 from analysis.subgraphs import sample_nodes
+from analysis.subgraphs.subgraph import node_name
 from app.widgets import picking, whole_graph
 from app.widgets.sampling import find_nodes
 from glt.data import load_graph
@@ -120,6 +123,72 @@ def test_a_second_run_stands_beside_the_first(make_run: MakeRun, open_page: Open
     assert "UGS, round 3" in picture.proto.srcdoc
     assert "Random pruning, round 1" in picture.proto.srcdoc
     assert 'id="play"' in picture.proto.srcdoc
+
+
+def test_the_known_nodes_are_drawn_and_the_unknown_named(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    cora = load_graph("cora")
+    assert cora.node_ids is not None
+    app = open_page("subgraphs", sample="nodes", nodes=f"{cora.node_ids[3]}, zzz", round="1", section="losers")
+    assert not app.exception
+    assert not app.error
+    (warning,) = app.warning
+    assert "no node 'zzz' in Cora: give one of the data set's own ids, such as" in warning.value
+    assert "a number from 0 to 2707" in warning.value
+    assert f"Sample: by node {cora.node_ids[3]} and neighbours, draw 0." in shown(app)
+    none = open_page("subgraphs", sample="nodes", nodes="zzz, yyy", round="1")
+    assert ["no node 'zzz', 'yyy'" in error.value for error in none.error] == [True]
+
+
+@pytest.mark.parametrize(
+    ("view", "told"),
+    [
+        ({"sample": "ego", "node": "35"}, "Sample: ego network around 35, draw 0."),
+        ({"sample": "walk", "draw": "2"}, "Sample: random walk around a node drawn at random, draw 2."),
+        ({"sample": "class", "class": "1"}, "Sample: class Reinforcement Learning, draw 0."),
+        ({"sample": "changed"}, "Sample: most changed, draw 0."),
+    ],
+)
+def test_the_caption_says_what_the_sample_is_about(
+    view: dict[str, str], told: str, make_run: MakeRun, open_page: OpenPage
+) -> None:
+    make_run("ugs", ("done",))
+    assert told in shown(open_page("subgraphs", round="1", section="losers", **view))
+
+
+def test_ends_with_nothing_in_common_say_so(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    cora = load_graph("cora")
+    closeness = Closeness(cora)
+    edge = int(np.argmin(closeness.jaccard_of_edges))
+    low, high = cora.edges[:, edge].tolist()
+    assert closeness.jaccard_of_edges[edge] == 0
+    app = open_page("subgraphs", section="why", at=node_name(cora, low), to=str(high), round="1")
+    assert "; no feature (Jaccard 0)." in shown(app)
+    assert "0 features" not in shown(app)
+
+
+def test_another_section_keeps_the_node_of_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    cora = load_graph("cora")
+    app = open_page("subgraphs", section="why", at=node_name(cora, 35), to="all", round="1")
+    next(group for group in app.button_group if group.key == "section").set_value("losers").run()
+    assert (app.query_params["at"], pointed_out(app)) == (node_name(cora, 35), [35])
+    assert pointed_out(open_page("subgraphs", section="losers", round="1")) == []
+
+
+@pytest.mark.parametrize("section", ["why", "losers", "whole"])
+def test_a_section_is_about_the_run_that_is_chosen(section: str, make_run: MakeRun, open_page: OpenPage) -> None:
+    first, other = make_run("ugs", ("done",)), make_run("random", ("done",), rounds=1)
+    view = {"run": first.name, "round": "3", "beside": other.name, "section": section}
+    mine, others = (shown(open_page("subgraphs", **view, **whose)) for whose in ({}, {"whose": other.name}))
+    assert mine != others
+    if section == "why":
+        assert "no score decided" in others
+        assert "no score decided" not in mine
+    alone = open_page("subgraphs", run=first.name, round="3", section=section, whose=other.name)
+    assert not alone.exception
+    assert "whose" not in alone.query_params
 
 
 def test_named_nodes_are_split_by_commas_or_spaces() -> None:

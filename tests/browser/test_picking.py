@@ -113,6 +113,47 @@ def test_the_pictures_point_out_what_the_address_asks_for_and_stay_as_they_are(p
     assert frame.locator("body").get_attribute("data-same") == "yes", "the pictures are not loaded anew"
 
 
+def test_what_the_address_does_not_name_is_not_chosen(page: Page, pictures: Frame) -> None:
+    bare = page.url
+    look_closely(pictures)
+    page.wait_for_url(re.compile(r"at="))
+    page.goto(bare)
+    frame = page.frame_locator(".st-key-pictures iframe")
+    expect(frame.locator("canvas")).to_have_count(2)
+    expect(frame.locator("#message")).to_have_text("")
+
+
+def test_a_search_says_what_it_found_and_one_in_vain_clears_the_choice(page: Page, pictures: Frame) -> None:
+    node = look_closely(pictures)
+    page.wait_for_url(re.compile(r"at="))
+    begins = pictures.evaluate(f"(() => {{ const d = {DATA}; return d.names.find((name) => name.length > 4); }})()")
+    pictures.locator("#search").fill(begins[:4])
+    pictures.locator("#search").press("Enter")
+    expect(pictures.locator("#message")).to_contain_text(f"No node {begins[:4]} here, but the ")
+    page.wait_for_url(re.compile(rf"at=(?!{node['name']}&)"))
+    expect(pictures.locator("#message")).to_contain_text("with it: Node ")
+    pictures.locator("#search").fill("zzz")
+    pictures.locator("#search").press("Enter")
+    page.wait_for_url(re.compile(r"^(?!.*at=)"))
+    expect(pictures.locator("#message")).to_have_text("No node zzz in this sample")
+
+
+def test_every_stop_of_the_keyboard_in_the_pictures_has_a_name(pictures: Frame) -> None:
+    stops = pictures.evaluate("""[...document.querySelectorAll("a, button, input, [tabindex]")]
+      .filter((e) => e.tabIndex >= 0 && e.getClientRects().length)
+      .map((e) => e.ariaLabel || e.innerText || e.labels?.[0]?.innerText || "")""")
+    assert len(stops) >= 3
+    assert "" not in stops
+
+
+def test_the_line_above_the_pictures_is_never_cut(page: Page, pictures: Frame) -> None:
+    look_closely(pictures)
+    page.set_viewport_size({"width": 700, "height": 1000})
+    message = pictures.locator("#message")
+    message.evaluate("e => { e.textContent = 'Random pruning, round 13: degree 74, 30 left · '.repeat(4) }")
+    assert message.evaluate("e => getComputedStyle(e).textOverflow !== 'ellipsis' && e.scrollWidth <= e.clientWidth")
+
+
 def test_other_windows_are_not_heard(page: Page, pictures: Frame) -> None:
     page.evaluate("postMessage({ kind: 'glt-picked', at: 3, to: null }, origin)")
     pictures.evaluate("parent.postMessage({ kind: 'glt-picked', at: 'x', to: '<img src=x>' }, origin)")

@@ -10,6 +10,8 @@
   let selected = [];
   let hovered = null;
   let moved = false;
+  // What is pointed out as long as nobody chose anything.
+  const centre = data.selected === null ? [] : [data.selected];
 
   const panels = [...document.querySelectorAll(".canvas")].map((canvas, number) => {
     const { nodes, edges, options } = data.panels[number];
@@ -96,34 +98,43 @@
     remember();
   };
   // The page tells more about what a reader chose; whatever else embeds this document may leave it unheard.
-  const choose = (nodes) => {
-    if (!nodes.length && !selected.length) return;
-    select(nodes);
+  const tell = (nodes) => {
     const [at = null, to = null] = nodes.map((node) => data.indices[node]);
     if (parent !== window) parent.postMessage({ kind: "glt-picked", at, to }, origin);
   };
+  const choose = (nodes) => {
+    if (!nodes.length && !selected.length) return;
+    select(nodes);
+    tell(nodes);
+  };
   addEventListener("message", ({ source, origin: from, data: said }) => {
     if (source !== parent || from !== origin || said?.kind !== "glt-point-out") return;
-    // Of an edge that leaves the sample, the end that is in it.
-    if (said.nodes.length) select(said.nodes.map((index) => data.indices.indexOf(index)).filter((node) => node >= 0));
+    // Of an edge that leaves the sample, the end that is in it. Where the page names nothing, nothing kept is chosen.
+    const named = said.nodes.map((index) => data.indices.indexOf(index)).filter((node) => node >= 0);
+    const wanted = said.nodes.length || !selected.length ? named : centre;
+    if (wanted.join() !== selected.join()) select(wanted);
   });
 
   const find = (text) => {
     const wanted = text.trim().toLowerCase();
     if (!wanted) return choose([]);
     const names = data.names.map((name) => name.toLowerCase());
+    const begin = names.flatMap((name, place) => (name.startsWith(wanted) ? [place] : []));
+    const others = begin.length > 1 ? `the first of ${begin.length} that begin with it` : "the one that begins with it";
     const ways = [
-      () => names.indexOf(wanted),
-      () => data.indices.findIndex((index) => String(index) === wanted),
-      () => names.findIndex((name) => name.startsWith(wanted)),
+      [names.indexOf(wanted), ""],
+      [data.indices.findIndex((index) => String(index) === wanted), ""],
+      [begin[0] ?? -1, `No node ${text.trim()} here, but ${others}: `],
     ];
-    const node = ways.reduce((found, way) => (found < 0 ? way() : found), -1);
-    if (node < 0) {
+    const [node, how] = ways.find(([place]) => place >= 0) ?? [];
+    if (node === undefined) {
       select([]);
+      tell([]);
       byId("message").textContent = `No node ${text.trim()} in this sample`;
       return;
     }
     choose([node]);
+    byId("message").textContent = how + byId("message").textContent;
     moved = true;
     const scale = Math.max(networks[0].getScale(), 0.9);
     networks.forEach((network) => network.focus(node, { scale, animation }));
@@ -149,6 +160,8 @@
     });
   }
 
+  // A canvas does nothing by keyboard: finding a node does what a click does.
+  for (const frame of document.querySelectorAll(".canvas .vis-network")) frame.tabIndex = -1;
   for (const name of data.names) byId("names").append(new Option(name));
   byId("search").addEventListener("change", (event) => find(event.target.value));
   byId("search").addEventListener("search", (event) => find(event.target.value));
@@ -227,6 +240,6 @@
     moved = true;
     networks.forEach((network) => network.moveTo({ ...kept.view, animation: false }));
   }
-  select(data.selected === null ? (kept.selected ?? []) : [data.selected]);
+  select(centre.length ? centre : (kept.selected ?? []));
   if (parent !== window) parent.postMessage({ kind: "glt-ready" }, origin);
 })();

@@ -13,7 +13,7 @@ from analysis.measures import MeasuredGraph, measure
 from analysis.measures.element_cache import keep_betweenness, known_betweenness
 from analysis.measures.element_tables import edge_table, node_table
 from analysis.measures.elements import Betweenness, betweenness, seconds
-from glt.data import Graph
+from glt.data import Graph, load_graph
 from glt.masks import EdgeMask
 from glt.store import Run
 
@@ -132,3 +132,19 @@ def test_the_verb_tells_its_progress_and_keeps_what_it_found(
     again = capsys.readouterr()
     assert again.err == ""
     assert json.loads(again.out) == document
+
+
+def test_the_verb_calls_nodes_by_their_own_ids_and_classes_by_name(
+    make_run: Callable[..., Run], own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, cora = ["betweenness", str(make_run().path), "--round", "2", "--sample", "64"], load_graph("cora")
+    assert cora.node_ids is not None
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["ids"] == list(cora.node_ids)
+    assert document["classes"][35] == cora.class_names[cora.labels[35]]
+    assert main(arguments) == 0
+    first = capsys.readouterr().out.splitlines()[1].split()
+    hub = int(np.argmax(document["original"]["nodes"]))
+    assert first[0] == cora.node_ids[hub]
+    assert cora.class_names[cora.labels[hub]].split()[0] in first

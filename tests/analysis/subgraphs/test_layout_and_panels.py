@@ -86,9 +86,12 @@ def test_states_tell_both_directions(two_triangles: Graph, mask: EdgeMask) -> No
 def test_counts_of_sample_and_graph(two_triangles: Graph, mask: EdgeMask) -> None:
     panel = make_panel(two_triangles, take(two_triangles, np.array([2, 3, 4])), mask, "")
     assert panel.caption == (
-        "Shown: 3 nodes · 1 of 2 edges kept · 1 isolated · 2 components",
+        "Shown: 3 nodes · 1 of 2 edges kept · 1 without an edge here (0 without any in the whole graph) · 2 components",
         "Whole graph: 7 nodes · 6 of 7 edges kept (4 both ways) · 1 isolated · 3 components",
     )
+    alone = make_panel(two_triangles, take(two_triangles, np.array([2, 6])), mask, "")
+    assert "2 without an edge here (1 without any in the whole graph)" in alone.caption[0]
+    assert len(replay_frame(alone)["lonely"]) == 1
     assert panel.degrees.tolist() == [2, 2, 2]
     assert panel.full_degrees.tolist() == [3, 3, 2]
     before = original_panel(two_triangles, panel.subgraph).sample.sentence()
