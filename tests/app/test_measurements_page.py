@@ -70,6 +70,31 @@ def test_rounds_stand_side_by_side(make_run: MakeRun, open_page: OpenPage) -> No
     assert "rounds 1, 3" in app.caption[1].value
 
 
+def test_runs_on_two_graphs_get_a_table_each_under_its_name(make_run: MakeRun, open_page: OpenPage) -> None:
+    runs = [make_run("ugs"), make_run("random"), make_run("ugs", task="link")]
+    app = open_page("measurements", round="2", runs=[run.name for run in runs])
+    assert not app.exception
+    assert [heading.value for heading in app.subheader] == ["Cora (node classification)", "Cora (link prediction)"]
+    columns = [table.value.columns.tolist() for table in app.table]
+    both, alone = ["Measure", "Original", "UGS", "Random pruning"], ["Measure", "Original", "UGS"]
+    assert columns == [both, both, alone, both, alone]
+    edges = [table.value.set_index("Measure")["Original"]["Edges (either way)"] for table in app.table[3:]]
+    assert edges == ["5,278", "4,488"]
+    trend = open_page("measurements", view="trend", measure="triangles", runs=[run.name for run in runs])
+    assert not trend.exception
+    assert [frame.value["Graph"].unique().tolist() for frame in trend.dataframe] == [both[2:], alone[2:]]
+
+
+def test_the_table_on_show_can_be_taken_away(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run()
+    app = open_page("measurements", round="1", also=["3"])
+    assert [button.label for button in app.get("download_button")] == ["CSV", "LaTeX"]
+    (link,) = [found.proto for found in app.get("page_link") if found.proto.label == "Export"]
+    assert f"runs={run.name}" in link.query_string
+    assert "what=measurements" in link.query_string
+    assert "round=1" in link.query_string
+
+
 def test_a_trend_is_drawn_for_the_measure_in_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run()
     app = open_page("measurements", view="trend", measure="triangles", over="kept", null="1")
