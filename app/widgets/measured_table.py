@@ -13,7 +13,7 @@ import streamlit as st
 
 from analysis import names, published
 from analysis.export import csv_bytes, measurements_latex
-from analysis.measures import in_order, wording
+from analysis.measures import Explanation, explanations, in_order, wording
 from analysis.measures.table import is_as_published
 from analysis.shared_graph import by_graph, printed_measurements, training_part
 from analysis.tables.caption import averaged_over
@@ -70,8 +70,12 @@ def show(runs: list[Run], rounds: Sequence[int], null: bool) -> None:
         with place:
             _take_away(graph, slow)
     with st.expander("What each of them means", icon=":material/menu_book:", key="definitions"):
-        told = [f"- **{each.label}**: {frame.plain(each.definition)}" for each in in_order()]
-        st.markdown("\n".join(told))
+        st.markdown("\n".join(map(_told, explanations())))
+
+
+def _told(each: Explanation) -> str:
+    definition, reading = frame.plain(each.definition), frame.plain(each.reading)
+    return f"- **{each.label}**: {definition}  \n  Reading it: {reading}  \n  :gray[{each.cost}]"
 
 
 @dataclass(frozen=True)

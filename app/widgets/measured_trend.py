@@ -12,7 +12,7 @@ import streamlit as st
 from analysis import names
 from analysis.curves import trend_figure
 from analysis.curves.trend import TrendAxis
-from analysis.measures import in_order, wording
+from analysis.measures import explanation, in_order, wording
 from analysis.shared_graph import by_graph
 from analysis.tables.caption import averaged_over
 from app.widgets import chart, controls, frame, look, measuring, reading
@@ -91,5 +91,4 @@ def _caption(runs: list[Run], trend: Trend, table: pd.DataFrame) -> str:
     ]
     if (table["kind"] == "null").any():
         parts.append("dotted: as many undirected edges as each run kept, drawn at random (five draws or one a seed)")
-    definition = next((m.definition for m in in_order() if m.name == trend.name), "")
-    return "; ".join(parts) + f". {definition}"
+    return "; ".join(parts) + f". {frame.plain(explanation(trend.name).definition)}"

@@ -55,11 +55,14 @@ def test_the_headline_stands_first_and_the_rest_is_folded_away(make_run: MakeRun
     assert len(first) == len(HEADLINE)
     assert first["Measure"].tolist()[0] == "Entries kept (directed)"
     assert len(paper) == 9
-    assert "Algebraic connectivity" in others["Measure"].tolist()
-    assert "Effective resistance" not in others["Measure"].tolist()
+    assert "Algebraic connectivity (largest component)" in others["Measure"].tolist()
+    assert "Effective resistance (largest component)" not in others["Measure"].tolist()
     assert [expander.label for expander in app.expander] == ["All other measures", "What each of them means"]
     next(toggle for toggle in app.toggle if toggle.label == SLOW).set_value(True).run()
-    assert "Effective resistance" in app.table[2].value["Measure"].tolist()
+    assert "Effective resistance (largest component)" in app.table[2].value["Measure"].tolist()
+    (told,) = [text.value for text in app.markdown if "Reading it" in text.value]
+    rows = [row for table in app.table for row in table.value["Measure"] if not row.startswith(":gray")]
+    assert [row for row in rows if f"- **{row}**: " not in told] == []
     assert app.query_params["slow"] == "1"
 
 
