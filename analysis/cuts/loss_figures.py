@@ -129,7 +129,7 @@ def _shares(table: pd.DataFrame, groups: dict[str, str], title: str, who: _Who, 
     figure.update_layout(showlegend=len(parts) > 1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 13, "color": theme.ink(dark).muted})
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.update_xaxes(range=share_range(table), showgrid=True, gridcolor=theme.ink(dark).grid)
+    figure.update_xaxes(range=share_range(pd.concat(parts)), showgrid=True, gridcolor=theme.ink(dark).grid)
     figure.update_xaxes(title_text=title, row=len(parts), col=1)
     return figure
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis import names, published
 from analysis.export import csv_bytes, measurements_latex
@@ -20,6 +21,7 @@ from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
 from app.widgets import controls, downloads, frame, links, measuring, pickers
 from glt import formats
+from glt.errors import StudioError
 from glt.store import Run
 
 HEADLINE = (
@@ -56,15 +58,9 @@ def choose(runs: Sequence[Run]) -> list[int]:
 def show(runs: list[Run], rounds: Sequence[int], null: bool) -> None:
     """Show the tables of every graph that these runs are on; what must be measured first shows how far it is."""
     graphs = [Measured(name, tuple(chosen), rounds, null) for name, chosen in by_graph(runs).items()]
-    places = []
-    for graph in graphs:
-        if len(graphs) > 1:
-            st.subheader(frame.plain(graph.name), anchor=False)
-        _figures(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
-        st.caption(_caption(graph.runs, rounds, graph.table()))
-        if graph.printed:
-            _papers(graph)
-        places.append(st.container(key=f"downloads-{graph.name}", horizontal=True, gap="small"))
+    if len(graphs) > 1:
+        graphs = [graph for graph in graphs if _is_measured(graph)]
+    places = [_first(graph, len(graphs) > 1) for graph in graphs]
     slow = _others(graphs)
     for graph, place in zip(graphs, places, strict=True):
         with place:
@@ -100,6 +96,27 @@ class Measured:
     def printed(self) -> Printed:
         """The paper's values of this graph."""
         return printed_measurements(self.runs[0].config)
+
+
+def _is_measured(graph: Measured) -> bool:
+    """Measure a graph beside others; one that cannot be, as when its data are not here, says so and leaves them be."""
+    try:
+        graph.table()
+    except StudioError as error:
+        frame.failure(f"{graph.name}: {error}")
+        return False
+    return True
+
+
+def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
+    """Show what stands first of a graph, under its name beside others; return the place of its downloads."""
+    if is_named:
+        st.subheader(frame.plain(graph.name), anchor=False)
+    _figures(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
+    st.caption(_caption(graph.runs, graph.rounds, graph.table()))
+    if graph.printed:
+        _papers(graph)
+    return st.container(key=f"downloads-{graph.name}", horizontal=True, vertical_alignment="center", gap="small")
 
 
 def _take_away(graph: Measured, slow: bool) -> None:

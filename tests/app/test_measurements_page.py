@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -86,6 +87,20 @@ def test_runs_on_two_graphs_get_a_table_each_under_its_name(make_run: MakeRun, o
     trend = open_page("measurements", view="trend", measure="triangles", runs=[run.name for run in runs])
     assert not trend.exception
     assert [frame.value["Graph"].unique().tolist() for frame in trend.dataframe] == [both[2:], alone[2:]]
+
+
+def test_a_graph_that_cannot_be_measured_leaves_the_others(
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GLT_DATA", str(tmp_path))
+    (tmp_path / "planetoid" / "Citeseer" / "raw").mkdir(parents=True)
+    for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
+        (tmp_path / "planetoid" / "Citeseer" / "raw" / f"ind.citeseer.{part}").write_text("nothing of use")
+    runs = [make_run("ugs"), make_run("ugs", dataset="citeseer")]
+    app = open_page("measurements", round="2", runs=[run.name for run in runs])
+    assert [error.value for error in app.error if error.value.startswith("Citeseer: ")] != []
+    assert app.table[0].value.columns.tolist() == ["Measure", "Original", "UGS"]
+    assert [button.label for button in app.get("download_button")] == ["CSV", "LaTeX"]
 
 
 def test_the_table_on_show_can_be_taken_away(make_run: MakeRun, open_page: OpenPage) -> None:

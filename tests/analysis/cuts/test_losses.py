@@ -120,6 +120,11 @@ def test_a_mark_at_0_stands_whole_inside_the_axis(
     assert all(150 * -low / (high - low) >= 11 / 2 + 1 for low, high in ranges)
 
 
+def test_the_axis_ends_at_what_is_drawn_not_at_pairs_of_classes(table: pd.DataFrame) -> None:
+    edges = table.assign(share=(table["grouping"] == "pair") * 0.9, null_high=0.2)
+    assert [axis.range[1] for axis in edge_loss_figure(edges, "ugs").select_xaxes()] == pytest.approx([21, 21, 21])
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_numbers_in_the_matrix_stand_out_from_every_colour_of_its_scale(dark: bool) -> None:
     table = loss_table(load_graph("cora"), EdgeMask("undirected", np.arange(5278) % 3 > 0))
