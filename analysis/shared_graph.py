@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 
-from analysis import published
+from analysis import names, published
+from analysis.settings import setting_words
 from glt.config import RunConfig, options_of
 from glt.data import DATASETS, Graph
 from glt.errors import ConfigError
@@ -18,13 +20,32 @@ def shared_graph(runs: Sequence[Run], purpose: str) -> Graph:
 
     Link prediction takes the edges it predicts out of the graph, so runs of both tasks do not share one.
     """
-    sources = {_source(run.config): run for run in runs}
-    if len(sources) != 1:
-        names = [f"{dataset} ({task})" for dataset, task, _ in sorted(sources)]
-        raise ConfigError(
-            f"{purpose} needs runs on one graph, not on {', '.join(dict.fromkeys(names)) or 'none'}: choose again."
-        )
-    return message_graph(next(iter(sources.values())).config)
+    graphs = by_graph(runs)
+    if len(graphs) != 1:
+        what = "take the runs on one of them at a time" if graphs else "choose at least one run"
+        raise ConfigError(f"{purpose} needs runs on one graph, not on {' and '.join(graphs) or 'none'}: {what}.")
+    return message_graph(next(iter(graphs.values()))[0].config)
+
+
+def by_graph(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Return the runs of each graph under its name, in their order: "Cora", with more words where graphs need them.
+
+    A task stands there where one data set has graphs of two, its settings where it has two of one task.
+    """
+    found: dict[tuple[str, str, str], list[Run]] = {}
+    for run in runs:
+        found.setdefault(_source(run.config), []).append(run)
+    return {_graph_words(source, found): chosen for source, chosen in found.items()}
+
+
+def _graph_words(source: tuple[str, str, str], others: Iterable[tuple[str, str, str]]) -> str:
+    dataset, task, options = source
+    alike = [other for other in others if other[0] == dataset]
+    details = [names.task(task)] if len({other[1] for other in alike}) > 1 else []
+    splits = [json.loads(other[2]) for other in alike if other[1] == task]
+    own = json.loads(options)
+    details += [setting_words(name, own[name]) for name in own if any(split[name] != own[name] for split in splits)]
+    return names.dataset(dataset) + (f" ({', '.join(details)})" if details else "")
 
 
 def training_part(config: RunConfig) -> str:

@@ -58,7 +58,7 @@ def whole(number: float) -> str:
     >>> whole(3.0), whole(float("nan"))
     ('3', '–')
     """
-    return MISSING if math.isnan(number) else f"{number:.0f}"
+    return MISSING if math.isnan(number) else signed_text(number, 0)
 
 
 def macs(count: float) -> str:
@@ -111,10 +111,10 @@ def file_size(size: float) -> str:
 def count(number: float) -> str:
     """Write a whole number with commas between thousands.
 
-    >>> count(13264)
-    '13,264'
+    >>> count(13264), count(-1200)
+    ('13,264', '−1,200')
     """
-    return f"{number:,.0f}"
+    return true_minus(f"{number:,.0f}")
 
 
 def number_of(number: int, noun: str) -> str:
@@ -142,7 +142,16 @@ def signed_text(value: float, decimals: int) -> str:
     ('−1.2', '0.0')
     """
     text = f"{value:.{decimals}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", MINUS)
+    return text.lstrip("-") if float(text) == 0 else true_minus(text)
+
+
+def true_minus(text: str) -> str:
+    """Return a written number with true minus signs, before it and in its exponent.
+
+    >>> true_minus("-1,200"), true_minus("-3.1e-07")
+    ('−1,200', '−3.1e−07')
+    """
+    return text.replace("-", MINUS)
 
 
 def _three_figures(value: float) -> str:

@@ -17,6 +17,7 @@ from glt.data.graph import Graph, Provenance, Split
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Epoch, Event, Pretraining, RoundRecord, SeedRun, State, Status, Store
+from glt.training.tasks import TASKS
 
 # A slow machine is no failure, and a check must say the same twice.
 settings.register_profile("studio", deadline=None)
@@ -69,7 +70,8 @@ def draw_seed() -> Callable[..., None]:
         seed_run.make()
         seed_run.write_init(ones())
         generator = np.random.default_rng([seed_run.seed, *seed_run.config.method.encode()])
-        masks = Masks(EdgeMask.full("directed", load_graph("cora").num_edges), WeightMask.full(SHAPES))
+        graph = TASKS.get(seed_run.config.task).message_graph(load_graph("cora"), seed_run.config)
+        masks = Masks(EdgeMask.full("directed", graph.num_edges), WeightMask.full(SHAPES))
         for number in range(rounds + 1):
             masks = drawn(masks, generator) if number else masks
             for epoch in range(seed_run.config.retrain_epochs):

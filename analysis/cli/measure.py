@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
 from analysis.cli.verb import VERBS, Verb
 from glt.cli.arguments import add_json, add_round, find_seed_run, print_json
@@ -14,12 +15,32 @@ from glt.cli.arguments import add_json, add_round, find_seed_run, print_json
 if TYPE_CHECKING:
     from analysis.measures import MeasuredRound
 
+WIDTH = 100
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add RUN, the round, what is measured and the form of the output."""
     add_round(parser)
     parser.add_argument("--all", action="store_true", help="also what takes a minute or more on 20,000 nodes")
+    parser.add_argument("--explain", action=_Explain, help="say what every number means and costs, and measure nothing")
     add_json(parser)
+
+
+class _Explain(Action):
+    """Prints what every number means and ends, as --help does: no run is needed for it."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **words: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **words)
+
+    def __call__(self, parser: ArgumentParser, *rest: Any) -> None:
+        """Print and exit with 0."""
+        from analysis.measures import explanations
+
+        for each in explanations():
+            print(f"{each.label} ({each.name})")
+            for text in (each.definition, f"Reading it: {each.reading}", each.cost):
+                print(fill(text, WIDTH, initial_indent="  ", subsequent_indent="  "))
+        parser.exit(0)
 
 
 def run(args: Namespace) -> int:

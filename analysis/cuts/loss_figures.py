@@ -19,6 +19,8 @@ from glt import formats
 SPARED, LOST = "#5BA4D6", "#E8845C"
 SPARED_DARK, LOST_DARK = "#2A6699", "#A8431A"
 ROW, HEAD = 25, 62
+# Of the largest share: what holds half a mark beside the axis.
+MARGIN = 0.05
 EDGE_GROUPS = {
     "relation": "Classes of both ends",
     "smaller_degree": "Smaller degree of both ends",
@@ -127,9 +129,19 @@ def _shares(table: pd.DataFrame, groups: dict[str, str], title: str, who: _Who, 
     figure.update_layout(showlegend=len(parts) > 1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 13, "color": theme.ink(dark).muted})
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
-    figure.update_xaxes(rangemode="tozero", showgrid=True, gridcolor=theme.ink(dark).grid)
+    figure.update_xaxes(range=share_range(pd.concat(parts)), showgrid=True, gridcolor=theme.ink(dark).grid)
     figure.update_xaxes(title_text=title, row=len(parts), col=1)
     return figure
+
+
+def share_range(table: pd.DataFrame) -> tuple[float, float]:
+    """Return the ends of an axis of shares in percent that leaves room for a whole mark at 0 and at the largest share.
+
+    >>> share_range(pd.DataFrame({"share": [0.0, 0.5], "null_high": [0.1, 0.4]}))
+    (-2.5, 52.5)
+    """
+    most = 100 * float(table[["share", "null_high"]].max(axis=None)) or 1.0
+    return -MARGIN * most, (1 + MARGIN) * most
 
 
 def _legend() -> dict[str, Any]:

@@ -13,6 +13,7 @@ from analysis import palette, theme
 from analysis.cuts.decisions import Decision, line_table, score_table
 from analysis.cuts.wording import Way
 from analysis.subgraphs.drawing import look
+from glt import formats
 
 HEIGHT = 320
 QUIET = {"hoverinfo": "skip", "mode": "lines", "line": {"width": 0}}
@@ -96,7 +97,7 @@ def _equals(rows: pd.DataFrame, ink: str) -> dict[str, Any]:
 
 
 def _hover(way: Way, row: dict[Any, Any], ranks: bool) -> str:
-    score = "" if ranks else f"score {row['score']:.4g}, "
+    score = "" if ranks else f"score {formats.true_minus(format(row['score'], '.4g'))}, "
     verdict = "cut" if row["cut"] else "kept"
     return (
         f"{escape(way.sender)} to {escape(way.receiver)}, round {row['round']}: {verdict}<br>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.measures.explaining import Explanation, explanation, explanations
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.measuring import MeasuredRound, measure, measure_graph, measure_mask, measure_round
 from analysis.measures.nulls import random_survivors, random_twins
@@ -12,9 +13,12 @@ from analysis.measures.trend import trend_table
 __all__ = [
     "MEASURES",
     "At",
+    "Explanation",
     "Measure",
     "MeasuredGraph",
     "MeasuredRound",
+    "explanation",
+    "explanations",
     "in_order",
     "measure",
     "measure_graph",

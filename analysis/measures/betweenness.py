@@ -15,8 +15,9 @@ from analysis.measures.registry import MEASURES, Measure
 def mean_node_betweenness(graph: MeasuredGraph) -> float:
     """Mean of NetworkX's `betweenness_centrality`: sum of (d - 1) over connected ordered pairs / (N (N-1) (N-2)).
 
-    Isolated nodes count with value 0. With fewer than three nodes every value is 0; NaN without nodes. Cutting
-    a graph apart lowers it (fewer pairs), longer detours raise it: it alone does not say which happened.
+    N is the number of nodes, d the distance of a pair. Isolated nodes count with value 0. With fewer than three nodes
+    every value is 0; NaN without nodes. Cutting a graph apart lowers it (fewer pairs), longer detours raise it: it
+    alone does not say which happened.
     """
     n = graph.num_nodes
     if n < 3:
@@ -27,9 +28,9 @@ def mean_node_betweenness(graph: MeasuredGraph) -> float:
 def mean_edge_betweenness(graph: MeasuredGraph) -> float:
     """Mean of NetworkX's `edge_betweenness_centrality`: sum of d over connected ordered pairs / (N (N-1) M).
 
-    The mean is over edges, so it rises when edges go and the others carry more. The paper also lists Citeseer's
-    124 native self-loops, each with value 0: multiply by M / (M + 124) to compare (.0008102 instead of .0008322).
-    NaN without edges.
+    N and M are the numbers of nodes and edges, d the distance of a pair. The mean is over edges, so it rises when
+    edges go and the others carry more. The paper also lists Citeseer's 124 native self-loops, each with value 0:
+    multiply by M / (M + 124) to compare (.0008102 instead of .0008322). NaN without edges.
     """
     n = graph.num_nodes
     return graph.distances.total / (n * (n - 1) * graph.num_edges) if graph.num_edges else nan

@@ -54,4 +54,4 @@ def _add_up(sums: np.ndarray, parent: IntArray, depth: IntArray) -> None:
         np.add.at(sums, parent[level], sums[level])
 
 
-MEASURES.register(Measure("bridge_share", "Bridges", "share of edges", "instant", 24, bridge_share))
+MEASURES.register(Measure("bridge_share", "Bridges (largest component)", "share of edges", "instant", 24, bridge_share))

@@ -9,7 +9,10 @@ from analysis.measures.registry import MEASURES, Measure
 
 
 def nodes(graph: MeasuredGraph) -> int:
-    """How many nodes there are, isolated ones included: pruning removes edges, never nodes."""
+    """How many nodes there are, isolated ones included.
+
+    Pruning removes edges, never nodes, so it stays as it is, and means over nodes count those without an edge too.
+    """
     return graph.num_nodes
 
 
@@ -23,12 +26,18 @@ def edges(graph: MeasuredGraph) -> int:
 
 
 def isolated_nodes(graph: MeasuredGraph) -> int:
-    """How many nodes have no edge; a network sees only their own features."""
+    """How many nodes have no edge; a network sees only their own features.
+
+    Citeseer has such nodes before any pruning: what counts is how many more there are than in the original graph.
+    """
     return int((graph.degrees == 0).sum())
 
 
 def mean_degree(graph: MeasuredGraph) -> float:
-    """Mean number of neighbours, 2 M / N; NaN for a graph without nodes."""
+    """Mean number of neighbours, 2 M / N for M edges and N nodes; NaN for a graph without nodes.
+
+    Nodes stay, so it falls with the edges kept either way and says nothing of which edges went.
+    """
     return 2 * graph.num_edges / graph.num_nodes if graph.num_nodes else nan
 
 

@@ -17,7 +17,10 @@ def degree_counts(graph: MeasuredGraph) -> IntArray:
 
 
 def largest_degree(graph: MeasuredGraph) -> float:
-    """How many neighbours the node with the most of them has; NaN for a graph without nodes."""
+    """How many neighbours the node with the most of them has; NaN for a graph without nodes.
+
+    It is the value of one node: a method that spares hubs shows in `degree_gini` too.
+    """
     return int(graph.degrees.max()) if graph.num_nodes else nan
 
 

@@ -9,7 +9,10 @@ from analysis.measures.registry import MEASURES, Measure
 
 
 def reach(graph: MeasuredGraph) -> float:
-    """Share of pairs of different nodes that a path connects; NaN for fewer than two nodes."""
+    """Share of pairs of different nodes that a path connects; NaN for fewer than two nodes.
+
+    The largest component decides it, by about the square of its share of the nodes, so it falls faster than that share.
+    """
     n = graph.num_nodes
     return graph.distances.pairs / (n * (n - 1)) if n > 1 else nan
 

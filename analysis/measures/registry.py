@@ -16,7 +16,8 @@ Cost = Literal["instant", "seconds", "background"]
 class Measure:
     """One number about a graph; NaN where the definition gives none (a mean over nothing).
 
-    `compute` has the definition, its source and its traps in its docstring. `unit` is "" for a pure number.
+    `compute` has the definition in the first paragraph of its docstring, then its source and its traps, in words that
+    `explaining` shows to users. `unit` is "" for a pure number.
     `cost` is what PubMed (20 k nodes, 44 k edges) takes: "instant" (under .1 s, never cached), "seconds", or
     "background" (longer, computed on demand only). `version` goes up when a correction changes values, so that cached
     ones are not used. `order` places it in tables. Measures of one `family` share their slow part: asked for one, all
@@ -32,11 +33,6 @@ class Measure:
     version: int = 1
     family: str = ""
     against_original: bool = False
-
-    @property
-    def definition(self) -> str:
-        """The first paragraph of the docstring of `compute`, as one line."""
-        return " ".join((self.compute.__doc__ or "").split("\n\n")[0].split())
 
 
 MEASURES: Registry[Measure] = Registry("measure", "analysis.measures")

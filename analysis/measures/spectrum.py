@@ -86,8 +86,22 @@ def _diagonal_sum(factors: SuperLU, first: int) -> float:
 
 
 MEASURES.register(
-    Measure("algebraic_connectivity", "Algebraic connectivity", "", "seconds", 70, algebraic_connectivity)
+    Measure(
+        "algebraic_connectivity",
+        "Algebraic connectivity (largest component)",
+        "",
+        "seconds",
+        70,
+        algebraic_connectivity,
+    )
 )
 MEASURES.register(
-    Measure("mean_effective_resistance", "Effective resistance", "", "background", 71, mean_effective_resistance)
+    Measure(
+        "mean_effective_resistance",
+        "Effective resistance (largest component)",
+        "",
+        "background",
+        71,
+        mean_effective_resistance,
+    )
 )

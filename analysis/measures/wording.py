@@ -59,8 +59,8 @@ def value(name: str, number: float) -> str:
 
     >>> value("reach", 0.84221), value("edges", 5278), value("mean_edge_betweenness", 0.00100693)
     ('84.2 %', '5,278', '0.0010069')
-    >>> value("average_path_length", float("nan"))
-    '–'
+    >>> value("average_path_length", float("nan")), value("degree_assortativity", -0.065871)
+    ('–', '−0.065871')
     """
     if math.isnan(number):
         return formats.MISSING
@@ -68,7 +68,7 @@ def value(name: str, number: float) -> str:
         return formats.percent(number)
     if abs(number) >= 100 or float(number).is_integer():
         return formats.count(number)
-    return f"{number:.7f}" if abs(number) < 0.01 else f"{number:.5g}"
+    return formats.true_minus(f"{number:.7f}" if abs(number) < 0.01 else f"{number:.5g}")
 
 
 def interval(name: str, mean: float, half_width: float) -> str:
@@ -76,15 +76,15 @@ def interval(name: str, mean: float, half_width: float) -> str:
 
     >>> interval("average_clustering", 0.16919, 0.0065798), interval("reach", 0.7571, 0.0102)
     ('0.1692 ± 0.0066', '75.7 ± 1.0 %')
-    >>> interval("components", 178.2, 5.98), interval("nodes", 2708, 0.0)
-    ('178.2 ± 6.0', '2,708')
+    >>> interval("components", 178.2, 5.98), interval("degree_assortativity", -0.0559, 0.0012)
+    ('178.2 ± 6.0', '−0.0559 ± 0.0012')
     """
     if math.isnan(mean) or math.isnan(half_width) or half_width <= 0:
         return value(name, mean)
     if is_share(name):
         return formats.percent_interval(mean, half_width)
     decimals = min(max(1 - math.floor(math.log10(half_width)), 0), 7)
-    return f"{mean:,.{decimals}f} ± {half_width:,.{decimals}f}"
+    return f"{formats.true_minus(f'{mean:,.{decimals}f}')} ± {half_width:,.{decimals}f}"
 
 
 def change(before: float, after: float) -> str:

@@ -166,8 +166,6 @@ def _table(what: str, runs: list[Run]) -> None:
 
 def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str]:
     dataset = runs[0].config.dataset
-    if any(run.config.dataset != dataset for run in runs):
-        raise ConfigError("A table of measurements is about one data set: choose runs on the same one.")
     number = pickers.pick_any_round(runs)
     table = measuring.table_of(runs, number, null=False, printed=printed_measurements(runs[0].config))
     return table, measurements_latex(table, dataset, note=training_part(runs[0].config))

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis import names, published
-from analysis.measures import in_order, wording
+from analysis.export import csv_bytes, measurements_latex
+from analysis.measures import Explanation, explanations, in_order, wording
 from analysis.measures.table import is_as_published
-from analysis.shared_graph import printed_measurements, training_part
+from analysis.shared_graph import by_graph, printed_measurements, training_part
 from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
-from app.widgets import controls, frame, measuring, pickers
+from app.widgets import controls, downloads, frame, links, measuring, pickers
 from glt import formats
+from glt.errors import StudioError
 from glt.store import Run
 
 HEADLINE = (
@@ -50,34 +56,100 @@ def choose(runs: Sequence[Run]) -> list[int]:
 
 
 def show(runs: list[Run], rounds: Sequence[int], null: bool) -> None:
-    """Show the tables; what must be measured first shows how far it is."""
-    table = measuring.table_of(runs, rounds, null)
-    printed = printed_measurements(runs[0].config)
-    _figures("measurements", as_read(table, HEADLINE, {}))
-    st.caption(_caption(runs, rounds, table))
-    if printed:
-        _papers(runs[0].config.dataset, table, printed)
-    _others(runs, rounds, null, table, set(HEADLINE) | set(printed))
+    """Show the tables of every graph that these runs are on; what must be measured first shows how far it is."""
+    graphs = [Measured(name, tuple(chosen), rounds, null) for name, chosen in by_graph(runs).items()]
+    if len(graphs) > 1:
+        graphs = [graph for graph in graphs if _is_measured(graph)]
+    places = [_first(graph, len(graphs) > 1) for graph in graphs]
+    slow = _others(graphs)
+    for graph, place in zip(graphs, places, strict=True):
+        with place:
+            _take_away(graph, slow)
     with st.expander("What each of them means", icon=":material/menu_book:", key="definitions"):
-        told = [f"- **{each.label}**: {frame.plain(each.definition)}" for each in in_order()]
-        st.markdown("\n".join(told))
+        st.markdown("\n".join(map(_told, explanations())))
 
 
-def _papers(dataset: str, table: pd.DataFrame, printed: Printed) -> None:
+def _told(each: Explanation) -> str:
+    definition, reading = frame.plain(each.definition), frame.plain(each.reading)
+    return f"- **{each.label}**: {definition}  \n  Reading it: {reading}  \n  :gray[{each.cost}]"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One graph of the page: its name, the runs on it, the rounds, and whether random graphs stand beside them."""
+
+    name: str
+    runs: tuple[Run, ...]
+    rounds: Sequence[int]
+    null: bool
+
+    def table(self, slow: bool = False) -> pd.DataFrame:
+        """Return the measurements, measured now or known before."""
+        return measuring.table_of(self.runs, self.rounds, self.null, self.printed, slow)
+
+    @property
+    def dataset(self) -> str:
+        """Name of its data set."""
+        return self.runs[0].config.dataset
+
+    @property
+    def printed(self) -> Printed:
+        """The paper's values of this graph."""
+        return printed_measurements(self.runs[0].config)
+
+
+def _is_measured(graph: Measured) -> bool:
+    """Measure a graph beside others; one that cannot be, as when its data are not here, says so and leaves them be."""
+    try:
+        graph.table()
+    except StudioError as error:
+        frame.failure(f"{graph.name}: {error}")
+        return False
+    return True
+
+
+def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
+    """Show what stands first of a graph, under its name beside others; return the place of its downloads."""
+    if is_named:
+        st.subheader(frame.plain(graph.name), anchor=False)
+    _figures(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
+    st.caption(_caption(graph.runs, graph.rounds, graph.table()))
+    if graph.printed:
+        _papers(graph)
+    return st.container(key=f"downloads-{graph.name}", horizontal=True, vertical_alignment="center", gap="small")
+
+
+def _take_away(graph: Measured, slow: bool) -> None:
+    table, name = graph.table(slow), re.sub(r"[^a-z0-9]+", "-", graph.name.lower()).strip("-")
+    latex = partial(measurements_latex, table, graph.dataset, note=training_part(graph.runs[0].config))
+    downloads.table_button("CSV", partial(csv_bytes, table), f"{name}-measurements.csv", "text/csv")
+    downloads.table_button("LaTeX", lambda: latex().encode(), f"{name}-measurements.tex", "application/x-tex")
+    runs = [run.name for run in graph.runs]
+    links.link("export", "Export", ":material/file_save:", what="measurements", runs=runs, round=str(graph.rounds[0]))
+
+
+def _papers(graph: Measured) -> None:
+    dataset = graph.dataset
     st.markdown(f"**The paper's table** :gray[{published.MEASUREMENT_TABLE.split(' (')[0]}]")
     as_printed = published.measurements(dataset, as_printed=True) if published.swapped(dataset) else {}
-    _figures("paper-table", as_read(table, published.MEASUREMENT_ROWS, printed, as_printed, dataset))
+    read = as_read(graph.table(), published.MEASUREMENT_ROWS, graph.printed, as_printed, dataset)
+    _figures(f"paper-table-{graph.name}", read)
     notes = [published.measured_at(dataset), WHERE, *([published.SWAP_NOTE] if as_printed else [])]
     st.caption(" ".join(notes))
 
 
-def _others(runs: list[Run], rounds: Sequence[int], null: bool, table: pd.DataFrame, shown: set[str]) -> None:
+def _others(graphs: Sequence[Measured]) -> bool:
+    """Show what is left of every graph, and say whether the slow measures were asked for."""
     waiting = [measure.label.lower() for measure in in_order() if measure.cost == "background"]
     with st.expander("All other measures", icon=":material/more_horiz:", key="other-measures"):
         told = f"Seconds on Cora, a minute or more a graph on PubMed: {', '.join(waiting)}."
-        if controls.switch("slow", SLOW, help=told):
-            table = measuring.table_of(runs, rounds, null, slow=True)
-        _figures("others", as_read(table, [name for name in _names(table) if name not in shown], {}))
+        slow = controls.switch("slow", SLOW, help=told)
+        for graph in graphs:
+            if len(graphs) > 1:
+                st.markdown(f"**{frame.plain(graph.name)}**")
+            table, shown = graph.table(slow), {*HEADLINE, *graph.printed}
+            _figures(f"others-{graph.name}", as_read(table, [name for name in _names(table) if name not in shown], {}))
+    return slow
 
 
 def _figures(key: str, read: pd.DataFrame) -> None:
@@ -133,7 +205,7 @@ def _names(table: pd.DataFrame) -> list[str]:
     )
 
 
-def _caption(runs: list[Run], rounds: Sequence[int], table: pd.DataFrame) -> str:
+def _caption(runs: Sequence[Run], rounds: Sequence[int], table: pd.DataFrame) -> str:
     config = runs[0].config
     averaged = averaged_over(int(count) for count in table.loc[table["kind"] == "run", "seeds"])
     drawn = table.loc[table["kind"] == "null", "seeds"]

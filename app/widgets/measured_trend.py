@@ -12,9 +12,10 @@ import streamlit as st
 from analysis import names
 from analysis.curves import trend_figure
 from analysis.curves.trend import TrendAxis
-from analysis.measures import in_order, wording
+from analysis.measures import explanation, in_order, wording
+from analysis.shared_graph import by_graph
 from analysis.tables.caption import averaged_over
-from app.widgets import chart, controls, look, measuring, reading
+from app.widgets import chart, controls, frame, look, measuring, reading
 from glt.store import Run
 
 FIRST = "average_clustering"
@@ -39,13 +40,21 @@ def choose() -> Trend:
 
 
 def show(runs: list[Run], trend: Trend, null: bool) -> None:
-    """Draw the trend; what must be measured first shows how far it is."""
+    """Draw the trend on every graph that these runs are on; what must be measured first shows how far it is."""
+    graphs = by_graph(runs)
+    for name, chosen in graphs.items():
+        if len(graphs) > 1:
+            st.subheader(frame.plain(name), anchor=False)
+        _one_graph(chosen, trend, null, f"-{name}" if len(graphs) > 1 else "")
+
+
+def _one_graph(runs: list[Run], trend: Trend, null: bool, key: str) -> None:
     table = measuring.trend_of(runs, trend.name, null)
     figure = _figure(tuple(reading.stamp(run) for run in runs), trend, null, look.is_dark(), table)
     words = wording.label(trend.name)
-    chart.show(figure, "trend", f"{words} over the rounds")
+    chart.show(figure, f"trend{key}", f"{words} over the rounds")
     st.caption(_caption(runs, trend, table))
-    with st.expander("The numbers", icon=":material/table_rows:", key="trend-numbers"):
+    with st.expander("The numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
         st.dataframe(numbers(table, trend.name), hide_index=True, height=320)
 
 
@@ -82,5 +91,4 @@ def _caption(runs: list[Run], trend: Trend, table: pd.DataFrame) -> str:
     ]
     if (table["kind"] == "null").any():
         parts.append("dotted: as many undirected edges as each run kept, drawn at random (five draws or one a seed)")
-    definition = next((m.definition for m in in_order() if m.name == trend.name), "")
-    return "; ".join(parts) + f". {definition}"
+    return "; ".join(parts) + f". {frame.plain(explanation(trend.name).definition)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -64,11 +65,14 @@ def test_the_headline_stands_first_and_the_rest_is_folded_away(make_run: MakeRun
     assert len(first) == len(HEADLINE)
     assert first["Measure"].tolist()[0] == "Entries kept (directed)"
     assert len(paper) == 9
-    assert "Algebraic connectivity" in others["Measure"].tolist()
-    assert "Effective resistance" not in others["Measure"].tolist()
+    assert "Algebraic connectivity (largest component)" in others["Measure"].tolist()
+    assert "Effective resistance (largest component)" not in others["Measure"].tolist()
     assert [expander.label for expander in app.expander] == ["All other measures", "What each of them means"]
     next(toggle for toggle in app.toggle if toggle.label == SLOW).set_value(True).run()
-    assert "Effective resistance" in app.table[2].value["Measure"].tolist()
+    assert "Effective resistance (largest component)" in app.table[2].value["Measure"].tolist()
+    (told,) = [text.value for text in app.markdown if "Reading it" in text.value]
+    rows = [row for table in app.table for row in table.value["Measure"] if not row.startswith(":gray")]
+    assert [row for row in rows if f"- **{row}**: " not in told] == []
     assert app.query_params["slow"] == "1"
 
 
@@ -77,6 +81,45 @@ def test_rounds_stand_side_by_side(make_run: MakeRun, open_page: OpenPage) -> No
     app = open_page("measurements", round="1", also=["3"])
     assert app.table[0].value.columns.tolist() == ["Measure", "Original", "UGS, round 1", "UGS, round 3"]
     assert "rounds 1, 3" in app.caption[1].value
+
+
+def test_runs_on_two_graphs_get_a_table_each_under_its_name(make_run: MakeRun, open_page: OpenPage) -> None:
+    runs = [make_run("ugs"), make_run("random"), make_run("ugs", task="link")]
+    app = open_page("measurements", round="2", runs=[run.name for run in runs])
+    assert not app.exception
+    assert [heading.value for heading in app.subheader] == ["Cora (node classification)", "Cora (link prediction)"]
+    columns = [table.value.columns.tolist() for table in app.table]
+    both, alone = ["Measure", "Original", "UGS", "Random pruning"], ["Measure", "Original", "UGS"]
+    assert columns == [both, both, alone, both, alone]
+    edges = [table.value.set_index("Measure")["Original"]["Edges (either way)"] for table in app.table[3:]]
+    assert edges == ["5,278", "4,488"]
+    trend = open_page("measurements", view="trend", measure="triangles", runs=[run.name for run in runs])
+    assert not trend.exception
+    assert [frame.value["Graph"].unique().tolist() for frame in trend.dataframe] == [both[2:], alone[2:]]
+
+
+def test_a_graph_that_cannot_be_measured_leaves_the_others(
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GLT_DATA", str(tmp_path))
+    (tmp_path / "planetoid" / "Citeseer" / "raw").mkdir(parents=True)
+    for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
+        (tmp_path / "planetoid" / "Citeseer" / "raw" / f"ind.citeseer.{part}").write_text("nothing of use")
+    runs = [make_run("ugs"), make_run("ugs", dataset="citeseer")]
+    app = open_page("measurements", round="2", runs=[run.name for run in runs])
+    assert [error.value for error in app.error if error.value.startswith("Citeseer: ")] != []
+    assert app.table[0].value.columns.tolist() == ["Measure", "Original", "UGS"]
+    assert [button.label for button in app.get("download_button")] == ["CSV", "LaTeX"]
+
+
+def test_the_table_on_show_can_be_taken_away(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run()
+    app = open_page("measurements", round="1", also=["3"])
+    assert [button.label for button in app.get("download_button")] == ["CSV", "LaTeX"]
+    (link,) = [found.proto for found in app.get("page_link") if found.proto.label == "Export"]
+    assert f"runs={run.name}" in link.query_string
+    assert "what=measurements" in link.query_string
+    assert "round=1" in link.query_string
 
 
 def test_a_trend_is_drawn_for_the_measure_in_the_address(make_run: MakeRun, open_page: OpenPage) -> None:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 
-from analysis.cuts.loss_figures import EDGE_GROUPS, NODE_GROUPS
+from analysis.cuts.loss_figures import EDGE_GROUPS, NODE_GROUPS, share_range
 from analysis.cuts.losses import outside
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
@@ -67,7 +67,7 @@ def _draw(area: Axes, part: pd.DataFrame, title: str) -> None:
     area.set_title(title, loc="left", fontsize="small", color="#555555")
     area.grid(visible=False, axis="y")
     area.grid(visible=True, axis="x")
-    area.set_xlim(left=min(0.0, area.get_xlim()[0]))
+    area.set_xlim(*share_range(part))
 
 
 def _share_edges_axis(areas: Sequence[Axes]) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from scipy.sparse import csr_array
 
@@ -104,6 +107,22 @@ def test_figures_draw_the_shares_and_escape_class_names(table: pd.DataFrame) -> 
     assert [trace.showlegend for trace in marks] == [True, False, False]
     nodes = [trace for trace in node_loss_figure(table, "ugs").data if trace.type == "scatter"]
     assert list(nodes[0].y) == ["A", "&lt;b&gt;"]
+
+
+@pytest.mark.parametrize("draw", [edge_loss_figure, node_loss_figure])
+def test_a_mark_at_0_stands_whole_inside_the_axis(
+    table: pd.DataFrame, draw: Callable[[pd.DataFrame, str], go.Figure]
+) -> None:
+    figure = draw(table, "ugs")
+    assert min(share for trace in figure.data if trace.type == "scatter" for share in trace.x) == 0
+    # Pixels between the axis and the middle of a mark at 0, on the narrowest plot of the page.
+    ranges = [axis.range for axis in figure.select_xaxes()]
+    assert all(150 * -low / (high - low) >= 11 / 2 + 1 for low, high in ranges)
+
+
+def test_the_axis_ends_at_what_is_drawn_not_at_pairs_of_classes(table: pd.DataFrame) -> None:
+    edges = table.assign(share=(table["grouping"] == "pair") * 0.9, null_high=0.2)
+    assert [axis.range[1] for axis in edge_loss_figure(edges, "ugs").select_xaxes()] == pytest.approx([21, 21, 21])
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -21,6 +21,7 @@ from matplotlib.text import Text
 
 from analysis.export import FIGURES, GROUPS, FigureChoices, csv_bytes, draw, figure_bytes, json_bytes, on_page, plan
 from analysis.export.choices import Sample
+from analysis.export.figures.losers import AREA
 from glt.errors import StudioError
 from glt.store import Run
 
@@ -132,3 +133,11 @@ def test_runs_without_rounds_are_one_sentence(make_run: Callable[..., Run], name
         plan(name, [make_run(seeds=())], FigureChoices())
     assert str(error.value).endswith(".")
     assert "\n" not in str(error.value)
+
+
+def test_a_mark_of_nobody_lost_stands_whole_inside_the_axis(runs_for: RunsFor) -> None:
+    figure = draw("losers", runs_for("losers")[:1], FigureChoices(round=13))
+    figure.canvas.draw()
+    for area in figure.axes:
+        zero, left = area.transData.transform((0, 0))[0], area.get_window_extent().x0
+        assert (zero - left) * 72 / figure.dpi >= AREA**0.5
