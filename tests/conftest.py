@@ -98,7 +98,9 @@ def made_up(number: int, masks: Masks, seed_run: SeedRun) -> RoundRecord:
     )
 
 
-def true_record(number: int, masks: Masks, seed_run: SeedRun, weights: Mapping[str, NDArray]) -> RoundRecord:
+def true_record(
+    number: int, masks: Masks, seed_run: SeedRun, weights: Mapping[str, NDArray[np.float32]]
+) -> RoundRecord:
     """A record that says of a drawn node classifier on Cora what is so."""
     from glt.cost import macs
     from glt.export.ticket import outputs

@@ -33,8 +33,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Check sums, compute the network again, and print what it is; whatever it states that is not so is a failure."""
-    if args.graph is not None and args.graph.suffix not in ENDINGS:
-        raise ConfigError(f"{args.graph} says no format: let its name end in one of {', '.join(ENDINGS)}.")
+    if args.graph is not None:
+        _refuse_graph(args.graph)
     from glt.export.opening import about_of, members
 
     # A file that is none is told at once, before torch is loaded.
@@ -51,6 +51,14 @@ def run(args: Namespace) -> int:
     else:
         _print(report)
     return DONE if report.passed else FAILED
+
+
+def _refuse_graph(path: Path) -> None:
+    """Raise ConfigError for a sparse graph that could not be written, before anything is checked."""
+    if path.suffix not in ENDINGS:
+        raise ConfigError(f"{path} says no format: let its name end in one of {', '.join(ENDINGS)}.")
+    if not path.parent.is_dir():
+        raise ConfigError(f"There is no folder {path.parent}: create it, or give another --graph.")
 
 
 def _write_graph(ticket: Ticket, path: Path) -> None:

@@ -159,7 +159,8 @@ def _zip(members: dict[str, bytes]) -> bytes:
 
 BAD = {
     "no zip": (b"\x80\x04K\x01.", "mine.zip is no ticket file"),
-    "nothing": (b"", "mine.zip is no ticket file"),
+    "nothing": (b"", "mine.zip is empty: fetch it again."),
+    "the beginning of a zip": (_zip({"a": bytes(99)})[:60], "mine.zip is damaged or cut short"),
     "another zip": (_zip({"data.pkl": b"x"}), "mine.zip is no ticket file: it holds no"),
     "not JSON": (_zip({"ticket.json": b"{", "tensors.safetensors": b""}), "mine.zip is damaged"),
     "no such number": (

@@ -135,6 +135,30 @@ def test_an_example_gives_no_ticket(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert not (tmp_path / "t.zip").exists()
 
 
+@pytest.mark.parametrize(("form", "name"), [("npz", "g.graphml"), ("ticket", "t.csv"), ("graphml", "g.ZIP")])
+def test_a_name_of_another_format_is_refused(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, name: str
+) -> None:
+    assert main(["export", run.name, "--round", "1", "--format", form, "--out", str(tmp_path / name)]) == 2
+    assert f"--format is {form}: make them agree." in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
+
+
+def test_a_name_of_no_format_is_the_users_own(run: Run, tmp_path: Path) -> None:
+    assert main(["export", run.name, "--round", "1", "--format", "graphml", "--out", str(tmp_path / "g.xml")]) == 0
+    assert nx.read_graphml(tmp_path / "g.xml").number_of_nodes() == 2708
+
+
+@pytest.mark.parametrize("name", ["g.txt", "nowhere/g.csv"])
+def test_a_graph_that_cannot_be_written_is_told_before_the_file_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert main(["import", str(tmp_path / "none.zip"), "--graph", str(tmp_path / name)]) == 2
+    error = capsys.readouterr().err
+    assert str(tmp_path / name).removesuffix("/g.csv") in error
+    assert "is not there" not in error
+
+
 def test_a_folder_that_is_not_there_is_one_line(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "nowhere" / "g.csv"
     assert main(["export", run.name, "--round", "1", "--format", "csv", "--out", str(file)]) == 2
