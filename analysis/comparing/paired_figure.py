@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import plotly.graph_objects as go
 from analysis import palette, theme
 from analysis.comparing.paired import SPARSITY, At
 from analysis.comparing.wording import chance_words
+from analysis.figure_text import escape
 from analysis.tables.statistics import seeds_words
 from glt import formats
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from analysis.ablation import PanelAxes, Varied, ablation_panels, panel_axes, pa
 from analysis.curves.frame import Frame
 from analysis.curves.keys import run_keys, ticket_key
 from analysis.curves.layers import run_layers
+from analysis.figure_text import escape
 from analysis.tables import curve_table, rounds_table
 from analysis.tables.curve import Score, XAxis, dense_table
 from glt import formats

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 
 from analysis import marks, palette, theme
+from analysis.figure_text import escape
 from glt.data.graph import IntArray
 
 HEIGHT = 460

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from analysis import palette, published
+from analysis.figure_text import escape
 from analysis.tables.statistics import seeds_words
 from glt import formats
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 import plotly.graph_objects as go
 
 from analysis import marks, palette
 from analysis.curves.frame import Frame
+from analysis.figure_text import escape
 from glt import formats
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import plotly.graph_objects as go
 from analysis import marks, palette
 from analysis.curves import hover
 from analysis.curves.frame import LARGEST_MARKER, Frame
+from analysis.figure_text import escape
 
 STAR_SIZE = 1.35 * LARGEST_MARKER
 QUIET = {"hoverinfo": "skip", "showlegend": False}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from analysis.crowd import crowd_styles
 from analysis.curves import hover
 from analysis.curves.frame import Frame
 from analysis.curves.keys import ticket_key
+from analysis.figure_text import escape
 from analysis.tables.curve import Score, XAxis, dense_table
 from analysis.tables.pareto import SUBJECT
 from glt import formats
@@ -119,7 +119,7 @@ def _baselines(figure: go.Figure, frame: Frame) -> None:
             line={"color": ink, "width": 1.2, "dash": "dash"},
             layer="below",
             annotation={
-                "text": escape(f"{line.name} {line.owner or ''} {formats.percent(line.mean)}", quote=False),
+                "text": escape(f"{line.name} {line.owner or ''} {formats.percent(line.mean)}"),
                 "font": {"color": ink, "size": 13},
             },
             annotation_position="top right" if frame.x == "macs" else "top left",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import plotly.graph_objects as go
 
 from analysis import marks, palette
 from analysis.curves.frame import HEIGHT, Frame
+from analysis.figure_text import escape
 from analysis.tables.curve import dense_table
 from glt import formats
 
@@ -38,7 +38,7 @@ def _baselines(figure: go.Figure, frame: Frame, paper: bool) -> None:
     places = marks.spread([100 * line.mean for line, _, _ in rules], _units(frame, 2 * LINE_HEIGHT))
     for (line, color, dash), place in zip(rules, places, strict=True):
         figure.add_hline(y=100 * line.mean, line={"color": color, "width": 1.4, "dash": dash}, layer="below")
-        text = "<br>".join(escape(words, quote=False) for words in _baseline_lines(line))
+        text = "<br>".join(escape(words) for words in _baseline_lines(line))
         _words(figure, text, color, x=1, xref="paper", y=place, xanchor="left", xshift=8, align="left")
     longest = max((len(words) for line, _, _ in rules for words in _baseline_lines(line)), default=0)
     figure.update_layout(margin={"r": min(max(RIGHT, 24 + LETTER * longest), WIDEST)})

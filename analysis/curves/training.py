@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 import plotly.graph_objects as go
 
 from analysis import theme
+from analysis.figure_text import escape
 from glt.store import Event
 
 VALIDATION = "#009E73"

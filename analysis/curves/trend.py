@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import plotly.graph_objects as go
 from analysis import marks, palette, theme
 from analysis.crowd import crowd_styles
 from analysis.curves.frame import DASHES
+from analysis.figure_text import escape
 from analysis.measures import wording
 from analysis.tables.statistics import seeds_words
 from analysis.titles import own_styles

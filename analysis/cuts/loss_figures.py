@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from analysis import palette, theme
 from analysis.cuts.losses import outside, pair_matrix
+from analysis.figure_text import escape
 from glt import formats
 
 # Text of the theme stands out from both ends of the scale by 4.5 : 1.

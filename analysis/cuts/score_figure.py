@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import pandas as pd
@@ -12,6 +11,7 @@ import plotly.graph_objects as go
 from analysis import palette, theme
 from analysis.cuts.decisions import Decision, line_table, score_table
 from analysis.cuts.wording import Way
+from analysis.figure_text import escape
 from analysis.subgraphs.drawing import look
 from glt import formats
 

@@ -50,8 +50,11 @@ def plain(text: str) -> str:
 
     >>> plain("seed [1](x) of $a$")
     'seed \\[1\\](x) of \\$a\\$'
+    >>> plain(":red[hi]")
+    '\\:red\\[hi\\]'
     """
-    return re.sub(r"([\\`*\[\]$<~])", r"\\\1", text)
+    # A colon before a letter begins one of Streamlit's directives, which is swallowed where it is none it knows.
+    return re.sub(r"([\\`*\[\]$<~]|:(?=[A-Za-z:]))", r"\\\1", text)
 
 
 def plain_lines(text: str) -> str:

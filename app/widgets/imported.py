@@ -20,6 +20,15 @@ from glt.export.graph_formats import GRAPH_FORMATS, read_adjacency
 from glt.export.sparse_graph import SparseGraph
 
 VIEWS = {"beside": "Beside the runs here", "subgraph": "Subgraph", "measures": "Measurements"}
+QUANTITIES = {
+    "test": "Test score",
+    "val": "Validation score",
+    "weight_sparsity": "Weight sparsity",
+    "test_last": "Last epoch's test score",
+    "best_epoch": "Best epoch",
+    "seconds": "Time of the round",
+    "search_seconds": "Time of the search",
+}
 Report = Mapping[str, Any]
 
 
@@ -64,40 +73,57 @@ def _head(found: Report, name: str, close: Callable[[], None]) -> None:
         st.subheader(
             frame.plain(f"{title}, round {found['round']}, seed {found['seed']}"), anchor=False, width="content"
         )
-        if found["passed"] and not found["differs"]:
+        if found["passed"]:
             st.badge("verified", color="green", icon=":material/verified:")
-        elif found["passed"]:
-            st.badge("states other numbers", color="orange", icon=":material/contrast:")
         else:
-            st.badge("failed", color="red", icon=":material/close:")
+            st.badge("check failed", color="red", icon=":material/close:")
         st.button("Close", icon=":material/close:", key="close-imported", on_click=close, type="tertiary")
     st.caption(frame.plain(f"{name}, made from {found['run']}; {names.task(config.task)}."))
 
 
 def _verdict(found: Report) -> None:
-    off = f"{found['max_output_difference']:.1e}" if found["max_output_difference"] else "0"
     if not found["passed"]:
-        frame.failure(
-            f"Run on its surviving edges the network gives other outputs than the file states: they differ by up to "
-            f"{off}, more than {found['tolerance']:.0e}."
-        )
-    elif found["differs"]:
-        told = ", ".join(quantity(each).lower() for each in found["differs"])
-        st.warning(
-            f"Its outputs are those it states, but other numbers are not those found: {frame.plain(told)}.",
-            icon=":material/contrast:",
-        )
-    else:
-        st.success(
-            f"Verified: run on its surviving edges alone the network gives the outputs the file states (largest "
-            f"difference {off}), and what it says of its round is what is found{_but(found)}.",
-            icon=":material/verified:",
-        )
+        frame.failures(faults(found))
+        return
+    st.success(
+        f"Verified: run on its surviving edges alone the network gives the outputs the file states (largest "
+        f"difference {_off(found)}), and so is every number that can be found again. Only stated: {_unchecked(found)}.",
+        icon=":material/verified:",
+    )
 
 
-def _but(found: Report) -> str:
-    untold = [quantity(each["name"]).lower() for each in found["stated"] if each["found"] is None]
-    return f", {' and '.join(untold)} aside, which cannot be told" if untold else ""
+def faults(found: Report) -> list[str]:
+    """Return a sentence for everything that fails the check, the outputs first."""
+    told = list(found["contradictions"])
+    if found["impossible"]:
+        told.insert(0, f"No run can have what it states as {_listed(found['impossible'])}.")
+    if found["differs"]:
+        told.insert(0, f"It states other numbers than those found: {_listed(found['differs'])}.")
+    if not found["outputs_agree"]:
+        told.insert(0, _other_outputs(found))
+    return told
+
+
+def _other_outputs(found: Report) -> str:
+    if found["not_numbers"]:
+        many = formats.number_of(found["not_numbers"], "output")
+        return f"{many}, in the file or computed here, cannot be told: not a number."
+    return (
+        f"Run on its surviving edges the network gives other outputs than the file states: they differ by up to "
+        f"{_off(found)}, more than {found['tolerance']:.0e}."
+    )
+
+
+def _off(found: Report) -> str:
+    return f"{found['max_output_difference']:.1e}" if found["max_output_difference"] else "0"
+
+
+def _unchecked(found: Report) -> str:
+    return _listed([each["name"] for each in found["stated"] if each["found"] is None])
+
+
+def _listed(told: list[str]) -> str:
+    return ", ".join(quantity(name).lower().replace("macs", "MACs") for name in told)
 
 
 def quantity(name: str) -> str:
@@ -108,7 +134,7 @@ def quantity(name: str) -> str:
     """
     if name.startswith("macs."):
         return f"MACs, {MAC_NAMES.get(name.removeprefix('macs.'), 'another convention')}"  # type: ignore[call-overload]
-    return {"test": "Test score", "weight_sparsity": "Weight sparsity"}.get(name) or wording.label(name)
+    return QUANTITIES.get(name) or wording.label(name)
 
 
 def as_read(found: Report) -> pd.DataFrame:
@@ -126,13 +152,20 @@ def as_read(found: Report) -> pd.DataFrame:
 
 
 def _agreement(each: Report) -> str:
+    if not each["possible"]:
+        return ":orange[cannot be]"
     if each["found"] is None:
-        return ":gray[cannot be told]"
+        return ":gray[stated, cannot be checked here]"
     return ":orange[differs]" if each["differs"] else ":green[same]"
 
 
 def _written_number(name: str, value: float) -> str:
-    return formats.macs(value) if name.startswith("macs.") else formats.percent(value)
+    if name.startswith("macs."):
+        return formats.macs(value)
+    if name == "best_epoch":
+        # Epochs are counted from 1 where people read them.
+        return formats.count(value + 1)
+    return formats.duration(value) if name.endswith("seconds") else formats.percent(value)
 
 
 def _caption(found: Report) -> str:
@@ -141,5 +174,9 @@ def _caption(found: Report) -> str:
         f"{formats.count(found['entries_kept'])} of {formats.count(found['entries'])} edge entries",
         f"{formats.count(found['weights_kept'])} of {formats.count(found['weights'])} weights left",
     ]
-    links = "" if found["test"] is not None else " A link file holds no held-out edges, so its score cannot be told."
+    links = (
+        ""
+        if found["test"] is not None
+        else " A link file holds no held-out edges, so its scores cannot be found again."
+    )
     return f"{', '.join(told)}. Found: counted on its masks, and read off the outputs computed here.{links}"

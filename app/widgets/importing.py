@@ -20,8 +20,8 @@ UPLOADER, BROUGHT, NAME = "ticket-upload", "ticket file: check", "ticket file: n
 ABOUT = (
     f"A .zip as Download on a ticket's card and `python -m glt export` write it, up to {MOST_MB} MB "
     f"({formats.file_size(MOST_UNPACKED_MB * 10**6)} unpacked). Its checksums are compared, its network runs once more "
-    "on the edges that are left, and every number it states is held against what is found. Nothing in it is unpickled; "
-    "it is forgotten when you close it or this tab."
+    "on the edges that are left, and every number that can be found again is held against what is found. Nothing in it "
+    "is unpickled; it is forgotten when you close it or this tab."
 )
 TASK = computing.Task("Check it again", "Running the network", "import", 15)
 

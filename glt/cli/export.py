@@ -30,10 +30,22 @@ def run(args: Namespace) -> int:
     """Write the file whole or not at all."""
     if not args.out.parent.is_dir():
         raise ConfigError(f"There is no folder {args.out.parent}: create it, or give another --out.")
+    refuse_other_ending(args.out, args.format)
     content = _content(find_seed_run(args), args.round, args.format)
     write(args.out, content)
     print(f"Wrote {args.out}, {file_size(len(content))}.")
     return DONE
+
+
+def refuse_other_ending(path: Path, form: str) -> None:
+    """Raise ConfigError for a name that ends as another format's files do; any other ending is the user's own."""
+    from glt.export.graph_formats import GRAPH_FORMATS
+
+    endings = {TICKET: ".zip", **{name: each.ending for name, each in GRAPH_FORMATS.items()}}
+    ending = path.suffix.lower()
+    if ending != endings[form] and ending in endings.values():
+        other = next(name for name, each in endings.items() if each == ending)
+        raise ConfigError(f"{path} ends as a file of --format {other} and --format is {form}: make them agree.")
 
 
 def write(path: Path, content: bytes, option: str = "--out") -> None:

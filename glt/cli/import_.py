@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from glt.cli.arguments import add_json, positive, print_json
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError
-from glt.formats import count, percent
+from glt.formats import count, number_of, percent
 
 if TYPE_CHECKING:
     from glt.export.checking import TicketReport
@@ -31,11 +32,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Check sums, compute the network again, and print what it is; other outputs than the file's are a failure."""
+    """Check sums, compute the network again, and print what it is; whatever it states that is not so is a failure."""
+    if args.graph is not None:
+        _refuse_graph(args.graph)
     from glt.export.opening import about_of, members
 
-    if args.graph is not None and args.graph.suffix not in ENDINGS:
-        raise ConfigError(f"{args.graph} says no format: let its name end in one of {', '.join(ENDINGS)}.")
     # A file that is none is told at once, before torch is loaded.
     about_of(args.file, *members(args.file, args.most_mb * MB))
     from glt.export.archive import read_ticket
@@ -50,6 +51,14 @@ def run(args: Namespace) -> int:
     else:
         _print(report)
     return DONE if report.passed else FAILED
+
+
+def _refuse_graph(path: Path) -> None:
+    """Raise ConfigError for a sparse graph that could not be written, before anything is checked."""
+    if path.suffix not in ENDINGS:
+        raise ConfigError(f"{path} says no format: let its name end in one of {', '.join(ENDINGS)}.")
+    if not path.parent.is_dir():
+        raise ConfigError(f"There is no folder {path.parent}: create it, or give another --graph.")
 
 
 def _write_graph(ticket: Ticket, path: Path) -> None:
@@ -74,10 +83,30 @@ def _print(report: TicketReport) -> None:
     again = "" if report.test is None else f", {percent(report.test)} here"
     print(f"Test {report.metric}: {percent(report.recorded_test)} in the file{again}.")
     for each in report.stated:
-        if each.differs:
+        if each.found is not None and each.differs:
             print(f"{each.name} differs: {each.in_file:g} in the file, {each.found:g} found.")
+        elif not each.possible:
+            print(f"{each.name} cannot be {each.in_file:g}.")
+    for sentence in report.contradictions:
+        print(sentence)
+    unchecked = [f"{each.name} {each.in_file:g}" for each in report.stated if each.found is None and each.possible]
+    print(f"Stated, cannot be checked here: {', '.join(unchecked)}.")
     verdict = "passed" if report.passed else "failed"
-    print(f"Check {verdict}: checksums fit, the largest difference of an output is {report.max_output_difference:.2e}.")
+    print(f"Check {verdict}: checksums fit, {'; '.join(_found(report))}.")
+
+
+def _found(report: TicketReport) -> Iterator[str]:
+    """Say what was found of the outputs, then what else fails the check."""
+    if report.not_numbers:
+        yield f"{number_of(report.not_numbers, 'output')}, there or computed here, cannot be told: not a number"
+    else:
+        yield f"the largest difference of an output is {report.max_output_difference:.2e}"
+    if report.differs:
+        yield f"it states other numbers than those found ({', '.join(report.differs)})"
+    if report.impossible:
+        yield f"it states numbers that cannot be ({', '.join(report.impossible)})"
+    if report.contradictions:
+        yield "what it says cannot all be true"
 
 
 VERBS.register(Verb("import", "Check a ticket file and say what it is", add_arguments, run))

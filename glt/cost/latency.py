@@ -25,6 +25,9 @@ COMPARED: tuple[tuple[ExecutionName, ExecutionName], ...] = (
     ("sparse", "sparse_features"),
 )
 REPEATS, WARM_UP = 50, 5
+# With fewer, p10 and p90 are about the fastest and the slowest pass, which one disturbance moves.
+FEWEST = 5
+TOO_FEW = "too few passes for a verdict"
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,10 @@ class Compared:
     times_faster: float
 
     @classmethod
-    def of(cls, mine: Measured, other: Measured) -> Compared:
-        """Compare two executions that took turns."""
+    def of(cls, mine: Measured, other: Measured, passes: int) -> Compared:
+        """Compare two executions that took turns for a number of `passes`."""
+        if passes < FEWEST:
+            return cls(mine.name, other.name, TOO_FEW, other.median / mine.median)
         verdict = "faster" if mine.p90 < other.p10 else "slower" if mine.p10 > other.p90 else "no measured speed-up"
         return cls(mine.name, other.name, verdict, other.median / mine.median)
 
@@ -123,7 +128,7 @@ def measure(
     by_name = {row.name: row for row in rows}
     return LatencyReport(
         tuple(rows),
-        tuple(Compared.of(by_name[name], by_name[against]) for name, against in COMPARED),
+        tuple(Compared.of(by_name[name], by_name[against], repeats) for name, against in COMPARED),
         repeats,
         warm_up,
         threads,

@@ -10,8 +10,10 @@ import numpy as np
 
 from glt.cost import macs
 from glt.errors import DataError
-from glt.export.stated import Stated, stated
+from glt.export.contradictions import contradictions
+from glt.export.stated import SCORES, Stated, stated
 from glt.export.ticket import Ticket, outputs
+from glt.store.annotations import one_line
 
 # Of the largest output where that is above 1: single precision is relative.
 TOLERANCE = 1e-5
@@ -22,6 +24,8 @@ class TicketReport:
     """What a ticket file is, and how far its outputs are from those computed here; scores are fractions.
 
     `test` is the accuracy of the outputs computed here, None where the file holds no labels to tell it by (links).
+    `max_output_difference` is over the outputs that are numbers; `not_numbers` counts the others, there or here.
+    `contradictions` are sentences, one for each thing that cannot be true beside the rest of the file.
     """
 
     run: str
@@ -46,15 +50,34 @@ class TicketReport:
     class_names: tuple[str, ...]
     config: dict[str, Any]
     stated: tuple[Stated, ...]
+    not_numbers: int
+    contradictions: tuple[str, ...]
 
     @property
     def passed(self) -> bool:
+        """Whether outputs and numbers that can be found again are those the file states, and nothing is ruled out."""
+        told = all(each.possible and not each.differs for each in self.stated)
+        return self.outputs_agree and told and not self.contradictions
+
+    @property
+    def outputs_agree(self) -> bool:
         """Whether the outputs are those the file states."""
-        return self.max_output_difference <= self.tolerance
+        return not self.not_numbers and self.max_output_difference <= self.tolerance
+
+    @property
+    def differs(self) -> list[str]:
+        """The names of the numbers that are not those found."""
+        return [each.name for each in self.stated if each.differs]
+
+    @property
+    def impossible(self) -> list[str]:
+        """The names of the numbers that no run could have."""
+        return [each.name for each in self.stated if not each.possible]
 
     def as_json(self) -> dict[str, Any]:
         """Return the document `glt import --json` prints."""
-        return {**asdict(self), "passed": self.passed, "differs": [each.name for each in self.stated if each.differs]}
+        names = ("passed", "outputs_agree", "differs", "impossible")
+        return {**asdict(self), **{name: getattr(self, name) for name in names}}
 
 
 def check(ticket: Ticket, path: Path) -> TicketReport:
@@ -62,19 +85,21 @@ def check(ticket: Ticket, path: Path) -> TicketReport:
     found = outputs(ticket.about.config, ticket.graph, ticket.masks, ticket.weights)
     if found.shape != ticket.outputs.shape:
         raise DataError(f"{path} is damaged (outputs of shape {ticket.outputs.shape}): export the ticket again.")
-    # Without numbers to compare, the comparison fails instead of passing by chance.
-    difference = np.nan_to_num(np.abs(found - ticket.outputs), nan=np.inf)
-    return _report(ticket, found, float(difference.max(initial=0.0)))
+    return _report(ticket, found)
 
 
-def _report(ticket: Ticket, found: np.ndarray, difference: float) -> TicketReport:
+def _report(ticket: Ticket, found: np.ndarray) -> TicketReport:
     about, masks = ticket.about, ticket.masks
-    test = _accuracy(ticket, found) if about.config.task == "node" else None
+    scores = _scores(ticket, found)
+    counted = macs(about.config, ticket.graph, masks).totals
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = np.abs(found - ticket.outputs)
+    numbers = np.isfinite(difference)
     return TicketReport(
-        run=about.run,
+        run=one_line(about.run),
         seed=about.seed,
         round=about.record.round,
-        dataset=about.data.name,
+        dataset=one_line(about.data.name),
         task=about.config.task,
         model=about.config.model,
         nodes=ticket.graph.num_nodes,
@@ -83,19 +108,28 @@ def _report(ticket: Ticket, found: np.ndarray, difference: float) -> TicketRepor
         entries=masks.edges.keep.size,
         weights_kept=masks.weights.kept,
         weights=masks.weights.total,
-        metric=about.metric,
+        metric=one_line(about.metric),
         recorded_test=about.record.test,
-        test=test,
-        max_output_difference=difference if np.isfinite(difference) else float(np.finfo(np.float32).max),
-        tolerance=TOLERANCE * max(1.0, float(np.abs(found).max(initial=0.0))),
+        test=scores.get("test"),
+        max_output_difference=float(difference.max(initial=0.0, where=numbers)),
+        tolerance=TOLERANCE * max(1.0, float(np.abs(found).max(initial=0.0, where=np.isfinite(found)))),
         graph_hash=ticket.graph.content_hash,
         edge_mask=masks.edges.kind,
-        class_names=about.class_names,
+        class_names=tuple(map(one_line, about.class_names)),
         config=about.config.model_dump(mode="json"),
-        stated=stated(about.record, masks, test, macs(about.config, ticket.graph, masks).totals),
+        stated=stated(about.record, about.search_seconds, about.config, masks, scores, counted),
+        not_numbers=int((~numbers).sum()),
+        contradictions=contradictions(ticket),
     )
 
 
-def _accuracy(ticket: Ticket, found: np.ndarray) -> float | None:
-    nodes = ticket.graph.split.test
-    return float((found[nodes].argmax(axis=1) == ticket.graph.labels[nodes]).mean()) if nodes.size else None
+def _scores(ticket: Ticket, found: np.ndarray) -> dict[str, float]:
+    """Return the accuracies that a file holds labels for: none where the task is links."""
+    if ticket.about.config.task != "node":
+        return {}
+    parts = {name: getattr(ticket.graph.split, name) for name in SCORES}
+    return {name: _accuracy(ticket, found, nodes) for name, nodes in parts.items() if nodes.size}
+
+
+def _accuracy(ticket: Ticket, found: np.ndarray, nodes: np.ndarray) -> float:
+    return float((found[nodes].argmax(axis=1) == ticket.graph.labels[nodes]).mean())

@@ -15,11 +15,13 @@ from glt.config import canonical_json
 from glt.errors import DataError
 from glt.export.about import FORMAT, VERSION, About
 from glt.formats import file_size
+from glt.store.annotations import one_line
 
 ABOUT, TENSORS, README = "ticket.json", "tensors.safetensors", "README.md"
 CHECKSUM = "sha256"
 MOST_BYTES = 8 << 30
 ENCRYPTED = 0x1
+ZIP_STARTS = b"PK\x03\x04"
 _NO_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 
@@ -44,9 +46,20 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
     except _NO_ZIP as error:
         if zipfile.is_zipfile(path):
             damaged(path, str(error))
+        _refuse_a_part(path)
         raise DataError(
             f"{path} is no ticket file: that is a .zip written by `python -m glt export --format ticket`."
         ) from None
+
+
+def _refuse_a_part(path: Path) -> None:
+    """Raise DataError for an empty file, and for one that begins as a .zip does and has no end."""
+    with path.open("rb") as file:
+        start = file.read(len(ZIP_STARTS))
+    if not start:
+        raise DataError(f"{path} is empty: fetch it again.")
+    if start == ZIP_STARTS:
+        raise DataError(f"{path} is damaged or cut short (a .zip without its end): fetch it again.")
 
 
 def about_of(path: Path, text: bytes, tensors: bytes) -> About:
@@ -74,7 +87,7 @@ def about_of(path: Path, text: bytes, tensors: bytes) -> About:
 
 def damaged(path: Path, why: str) -> NoReturn:
     """Raise DataError for a file that was ours once."""
-    raise DataError(f"{path} is damaged ({why.rstrip('.')}): export the ticket again.") from None
+    raise DataError(f"{path} is damaged ({one_line(why).rstrip('.')}): export the ticket again.") from None
 
 
 def checksum(content: bytes) -> str:

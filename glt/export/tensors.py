@@ -13,6 +13,7 @@ from glt.config import RunConfig
 from glt.data import Graph
 from glt.data.graph import Provenance, Split
 from glt.export.about import About
+from glt.export.fitting import check_classes, check_members, check_names, check_same
 from glt.export.ticket import Arrays, Ticket
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS
@@ -60,8 +61,11 @@ def messages(config: RunConfig, graph: Graph, mask: EdgeMask) -> tuple[Array, Ar
 
 
 def ticket_of(about: About, arrays: Mapping[str, Array]) -> Ticket:
-    """Put a ticket together again; raises ValueError or KeyError when its tensors do not fit each other."""
+    """Put a ticket together again; raises ValueError when its tensors do not fit each other."""
+    check_members(about.record, arrays)
     graph = _graph(about, arrays)
+    check_classes(about, graph, arrays["outputs"])
+    check_names(graph)
     weights = _named(WEIGHT, arrays)
     masks = Masks(EdgeMask(about.edge_mask, arrays["edge_mask"]), WeightMask(_named(MASK, arrays)))
     _check_shapes(about.config, graph, masks, weights)
@@ -106,11 +110,8 @@ def _nodes(nodes: Array, count: int) -> Array:
 def _check_shapes(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> None:
     shape = network_shape(config, graph.num_features, graph.num_classes)
     specs = {spec.name: spec for spec in tensor_specs(config, shape)}
-    if {name: spec.shape for name, spec in specs.items()} != {name: values.shape for name, values in weights.items()}:
-        raise ValueError("its weights are not those of the network its settings describe")
-    prunable = {name: spec.shape for name, spec in specs.items() if spec.prunable}
-    if prunable != {name: keep.shape for name, keep in masks.weights.keep.items()}:
-        raise ValueError("its masks are not those of the network its settings describe")
+    check_same(WEIGHT, {name: spec.shape for name, spec in specs.items()}, weights)
+    check_same(MASK, {name: spec.shape for name, spec in specs.items() if spec.prunable}, masks.weights.keep)
     if masks.edges.num_edges != graph.num_edges:
         raise ValueError("its edge mask is not as long as its list of edges")
     if any(weights[name][~keep].any() for name, keep in masks.weights.keep.items()):

@@ -81,3 +81,4 @@ def test_a_store_that_is_no_folder_is_one_sentence(name: str, store: Store, open
 
 def test_an_error_is_not_read_as_markup() -> None:
     assert frame.plain("see ![x](http://y) <b> $z$ a_b") == r"see !\[x\](http://y) \<b> \$z\$ a_b"
+    assert frame.plain("a :red[hi] ::b at 12:30: c") == r"a \:red\[hi\] \:\:b at 12:30: c"

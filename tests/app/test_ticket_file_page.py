@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,13 +24,13 @@ from glt.presets import resolve
 from glt.store import SeedRun, Store
 from glt.training.shapes import full_masks
 from tests.app.conftest import MAIN, SECONDS
-from tests.conftest import made_up
+from tests.conftest import true_record
 
 
 @pytest.fixture
 def ticket(store: Store) -> Ticket:
     """A drawn round of a narrow GCN on Cora whose record is made from its masks."""
-    run = store.create(resolve({"hidden": 4, "rounds": 1}))
+    run = store.create(resolve({"hidden": 4, "rounds": 1, "p_graph": 0.5, "p_weight": 0.5}))
     seed_run = run.seed(3)
     with seed_run.lock():
         _fill(seed_run)
@@ -44,7 +45,7 @@ def _fill(seed_run: SeedRun) -> None:
     seed_run.write_init(weights)
     for number in range(2):
         kept = {name: values * masks.weights.keep[name] for name, values in weights.items()}
-        seed_run.write_round(made_up(number, masks, seed_run), masks, kept)
+        seed_run.write_round(true_record(number, masks, seed_run, kept), masks, kept)
         edges = masks.edges.prune(generator.random(masks.edges.kept), 0.5)
         masks = Masks(edges, masks.weights.prune(weights, 0.5))
 
@@ -81,7 +82,16 @@ def test_a_file_is_checked_shown_and_stands_beside_the_runs(ticket: Ticket) -> N
     assert graph.edges.shape[1] == ticket.masks.edges.kept
     assert np.array_equal(graph.mask(load_graph("cora")).keep, ticket.masks.edges.keep)
     table = as_read(found)
-    assert table["In the file"].tolist()[1:3] == ["50.0 %", "50.0 %"]
+    rows = table.set_index("Quantity")
+    assert rows.loc[["Graph sparsity", "Weight sparsity"], "In the file"].tolist() == ["50.0 %", "50.0 %"]
+    assert rows.loc["Validation score", ""] == ":green[same]"
+    only_stated = rows[rows[""] == ":gray[stated, cannot be checked here]"]
+    assert only_stated["In the file"].to_dict() == {
+        "Last epoch's test score": "77.6 %",
+        "Best epoch": "4",
+        "Time of the round": "2.0 s",
+        "Time of the search": "4.0 s",
+    }
     app = opened(computation)
     assert not app.exception
     assert "mine.zip, made from" in texts(app)
@@ -108,13 +118,28 @@ def test_numbers_that_are_not_so_are_named(ticket: Ticket) -> None:
     about = About.model_validate({**ticket.about.model_dump(), "record": record.model_dump()})
     lying = Ticket(about, ticket.graph, ticket.masks, ticket.weights, ticket.theta0, ticket.outputs)
     app = opened(ended(ticket_bytes(lying)))
-    assert "test score, graph sparsity" in app.warning[0].value
+    assert "It states other numbers than those found: test score, graph sparsity." in app.error[0].value
     assert not app.success
     disagreeing = app.table[0].value
     assert disagreeing[disagreeing[""] == ":orange[differs]"]["Quantity"].tolist()[:2] == [
         "Test score",
         "Graph sparsity",
     ]
+
+
+def test_what_cannot_be_true_is_told_on_the_page_as_by_the_command(ticket: Ticket) -> None:
+    record = ticket.about.record.model_copy(update={"best_epoch": 10**6})
+    about = ticket.about.model_copy(update={"seed": -3, "metric": "auc", "record": record})
+    lying = replace(ticket, about=about)
+    app = opened(ended(ticket_bytes(lying)))
+    (error,) = app.error
+    for sentence in (
+        "No run can have what it states as best epoch.",
+        "Its seed is -3, and seeds are 0 to 999999999.",
+        "Its metric is auc, and that of node classification is accuracy.",
+    ):
+        assert sentence in error.value
+    assert app.table[0].value.set_index("Quantity").loc["Best epoch", ""] == ":orange[cannot be]"
 
 
 def test_other_outputs_are_a_failure(ticket: Ticket) -> None:
@@ -134,7 +159,8 @@ def _zip(members: dict[str, bytes]) -> bytes:
 
 BAD = {
     "no zip": (b"\x80\x04K\x01.", "mine.zip is no ticket file"),
-    "nothing": (b"", "mine.zip is no ticket file"),
+    "nothing": (b"", "mine.zip is empty: fetch it again."),
+    "the beginning of a zip": (_zip({"a": bytes(99)})[:60], "mine.zip is damaged or cut short"),
     "another zip": (_zip({"data.pkl": b"x"}), "mine.zip is no ticket file: it holds no"),
     "not JSON": (_zip({"ticket.json": b"{", "tensors.safetensors": b""}), "mine.zip is damaged"),
     "no such number": (

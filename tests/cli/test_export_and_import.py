@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -15,17 +16,19 @@ import scipy.sparse
 
 from glt.cli.main import main
 from glt.data import load_graph
+from glt.export.archive import ticket_bytes
+from glt.export.ticket import make_ticket
 from glt.presets import resolve
 from glt.store import Run, SeedRun, Store, bundled_examples
 from glt.training.shapes import full_masks
 from glt.zips import zip_bytes
-from tests.conftest import made_up
+from tests.conftest import true_record
 
 
 @pytest.fixture
 def run(store: Store) -> Run:
     """A round of random weights in a narrow GCN on Cora."""
-    config = resolve({"hidden": 4, "rounds": 1})
+    config = resolve({"hidden": 4, "rounds": 1, "p_graph": 0.5, "p_weight": 0.5})
     run = store.create(config)
     seed_run = run.seed(3)
     with seed_run.lock():
@@ -40,7 +43,7 @@ def fill(seed_run: SeedRun) -> None:
     weights = {name: generator.normal(size=shape).astype("f4") for name, shape in shapes.items()}
     seed_run.write_init(weights)
     for number in range(2):
-        seed_run.write_round(made_up(number, masks, seed_run), masks, weights)
+        seed_run.write_round(true_record(number, masks, seed_run, weights), masks, weights)
         edges = masks.edges.prune(generator.random(masks.edges.kept), 0.5)
         masks = type(masks)(edges, masks.weights.prune(weights, 0.5))
         weights = {name: values * masks.weights.keep[name] for name, values in weights.items()}
@@ -57,6 +60,25 @@ def test_a_ticket_goes_out_and_comes_back(run: Run, tmp_path: Path, capsys: pyte
     assert (document["entries_kept"], document["entries"]) == (5278, 10556)
     assert main(["import", str(file)]) == 0
     assert "Check passed" in capsys.readouterr().out
+
+
+def test_numbers_that_are_not_so_fail_the_command(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ticket = make_ticket(run.seed(3), 1)
+    record = ticket.about.record.model_copy(update={"test": 0.999, "best_epoch": 10**6})
+    about = ticket.about.model_copy(update={"record": record, "seed": -3, "run": "a\n\x1b[31mred"})
+    file = tmp_path / "ticket.zip"
+    file.write_bytes(ticket_bytes(replace(ticket, about=about)))
+    assert main(["import", str(file)]) == 1
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[0].startswith("a [31mred, seed -3, round 1:")
+    assert f"test differs: 0.999 in the file, {ticket.about.record.test:g} found." in lines
+    assert "best_epoch cannot be 1e+06." in lines
+    assert "Its seed is -3, and seeds are 0 to 999999999." in lines
+    assert "Stated, cannot be checked here: test_last 0.776, seconds 2, search_seconds 4." in lines
+    assert lines[-2].startswith("Check failed: checksums fit,")
+    assert main(["import", str(file), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["passed"], document["differs"], document["impossible"]) == (False, ["test"], ["best_epoch"])
 
 
 def test_import_of_another_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,6 +133,30 @@ def test_an_example_gives_no_ticket(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["export", str(example.path), "--round", "1", "--out", str(tmp_path / "t.zip")]) == 1
     assert "is an example, which leaves weights out" in capsys.readouterr().err
     assert not (tmp_path / "t.zip").exists()
+
+
+@pytest.mark.parametrize(("form", "name"), [("npz", "g.graphml"), ("ticket", "t.csv"), ("graphml", "g.ZIP")])
+def test_a_name_of_another_format_is_refused(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, name: str
+) -> None:
+    assert main(["export", run.name, "--round", "1", "--format", form, "--out", str(tmp_path / name)]) == 2
+    assert f"--format is {form}: make them agree." in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
+
+
+def test_a_name_of_no_format_is_the_users_own(run: Run, tmp_path: Path) -> None:
+    assert main(["export", run.name, "--round", "1", "--format", "graphml", "--out", str(tmp_path / "g.xml")]) == 0
+    assert nx.read_graphml(tmp_path / "g.xml").number_of_nodes() == 2708
+
+
+@pytest.mark.parametrize("name", ["g.txt", "nowhere/g.csv"])
+def test_a_graph_that_cannot_be_written_is_told_before_the_file_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert main(["import", str(tmp_path / "none.zip"), "--graph", str(tmp_path / name)]) == 2
+    error = capsys.readouterr().err
+    assert str(tmp_path / name).removesuffix("/g.csv") in error
+    assert "is not there" not in error
 
 
 def test_a_folder_that_is_not_there_is_one_line(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from glt.cost.executions import LABELS, Execution, executions, tensor_bytes
-from glt.cost.latency import Compared, Measured, measure
+from glt.cost.latency import FEWEST, TOO_FEW, Compared, Measured, measure
 from glt.cost.peak import peak_bytes
 from glt.data import load_graph
 from glt.errors import ConfigError
@@ -83,7 +83,8 @@ def test_a_report_has_every_execution_and_finite_numbers() -> None:
         assert row["peak_bytes"] >= 4 * 2708 * 16
         assert row["memory"] == sum(row["held_bytes"].values()) + row["peak_bytes"]
     assert "read-out" in document["notes"][0]
-    assert len(document["compared"]) == 3
+    assert [row["verdict"] for row in document["compared"]] == [TOO_FEW] * 3
+    assert all(row["words"].endswith(f"{TOO_FEW}.") for row in document["compared"])
 
 
 def timed(name: str, p10: float, median: float, p90: float) -> Measured:
@@ -102,10 +103,16 @@ def timed(name: str, p10: float, median: float, p90: float) -> Measured:
 def test_a_speed_up_needs_intervals_that_do_not_overlap(
     mine: tuple[float, float, float], verdict: str, words: str
 ) -> None:
-    compared = Compared.of(timed("sparse", *mine), timed("masked", 3.0, 4.0, 5.0))
+    compared = Compared.of(timed("sparse", *mine), timed("masked", 3.0, 4.0, 5.0), FEWEST)
     assert compared.verdict == verdict
     assert compared.words().endswith((words, f"{words}."))
     assert math.isclose(compared.times_faster, 4.0 / mine[1])
+
+
+def test_a_few_passes_give_no_verdict() -> None:
+    compared = Compared.of(timed("sparse", 1.0, 2.0, 2.9), timed("masked", 3.0, 4.0, 5.0), FEWEST - 1)
+    assert compared.verdict == TOO_FEW
+    assert compared.words().endswith("masks multiplied in: too few passes for a verdict.")
 
 
 def test_the_peak_counts_what_is_alive_at_once() -> None:

@@ -7,6 +7,7 @@ import json
 import pickle
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from glt.data import load_graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.export.archive import read_ticket, ticket_bytes
 from glt.export.checking import TicketReport, check
+from glt.export.contradictions import contradictions
 from glt.export.opening import ABOUT, TENSORS, checksum
 from glt.export.ticket import Ticket, make_ticket
+from glt.masks import EdgeMask, Masks
 from glt.store import SeedRun
 
 Arrays = dict[str, Any]
@@ -89,6 +92,122 @@ def test_other_outputs_fail_the_check(ticket: Ticket, path: Path) -> None:
     assert not checked(changed(path, outputs=np.full_like(ticket.outputs, np.nan))).passed
 
 
+def test_outputs_that_are_no_numbers_are_counted(ticket: Ticket, path: Path) -> None:
+    holed = ticket.outputs.copy()
+    holed[0, :2] = np.nan, np.inf
+    report = checked(changed(path, outputs=holed))
+    assert (report.passed, report.not_numbers) == (False, 2)
+    assert report.max_output_difference <= 1e-6
+
+
+def states(**numbers: float) -> Callable[[Arrays], None]:
+    def change(document: Arrays) -> None:
+        (document if "search_seconds" in numbers else document["record"]).update(numbers)
+
+    return change
+
+
+@pytest.mark.parametrize("name", ["test", "val", "graph_sparsity", "weight_sparsity", "edges_kept_either_way"])
+def test_a_number_that_is_not_found_fails_the_check(path: Path, name: str) -> None:
+    report = checked(changed(path, states(**{name: 0.999})))
+    assert report.outputs_agree
+    assert (report.passed, report.differs) == (False, [name])
+
+
+def test_macs_that_are_not_found_fail_the_check(path: Path) -> None:
+    report = checked(changed(path, lambda document: document["record"]["macs"].update(published=5)))
+    assert (report.passed, report.differs) == (False, ["macs.published"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("test_last", 1.01), ("best_epoch", -1), ("best_epoch", 15), ("seconds", -0.1), ("search_seconds", -5)],
+)
+def test_a_number_that_no_run_has_fails_the_check(path: Path, name: str, value: float) -> None:
+    report = checked(changed(path, states(**{name: value})))
+    assert (report.passed, report.impossible) == (False, [name])
+
+
+def test_what_leaves_no_trace_is_taken_as_stated(path: Path) -> None:
+    report = checked(changed(path, states(best_epoch=3, seconds=9.0)))
+    assert report.passed
+    unfound = [each.name for each in report.stated if each.found is None]
+    assert unfound == ["test_last", "best_epoch", "seconds", "search_seconds"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda document: document.update(seed=-3), "Its seed is -3"),
+        (lambda document: document["record"].update(round=2), "It is of round 2, and its settings end at round 1."),
+        (lambda document: document["record"].update(round=0), "At round 0 p_graph 0.4 leaves 10,556 edge entries"),
+        (lambda document: document["config"].update(p_graph=0.9), "At round 1 p_graph 0.9 leaves 1,056 edge entries"),
+        (lambda document: document["config"].update(p_weight=0.9), "At round 1 p_weight 0.9 leaves"),
+        (lambda document: document.update(metric="auc"), "Its metric is auc"),
+        (
+            lambda document: document["data"].update(hash="0" * 64),
+            "The hash it states of cora is not that of the graph",
+        ),
+        (lambda document: document["data"].update(hash=None), "The hash it states of cora is not that of cora here."),
+        (
+            lambda document: document["config"].update(dataset="pubmed"),
+            "Its graph is of cora, its settings say pubmed.",
+        ),
+        (
+            lambda document: document["record"].update(best_epoch=14, test_last=0.01),
+            "Its best epoch is the last one, but it states two test scores for it.",
+        ),
+    ],
+)
+def test_what_cannot_all_be_true_fails_the_check(path: Path, change: Callable[[Arrays], None], sentence: str) -> None:
+    report = checked(changed(path, change))
+    assert not report.passed
+    assert any(told.startswith(sentence) for told in report.contradictions)
+
+
+def test_edges_that_went_whole_are_no_contradiction(ticket: Ticket) -> None:
+    """Of 5,278 edges floor(0.4 * 5,278) = 2,111 go, of 10,556 entries 4,222 and not an odd number such as 4,223."""
+    listed = ticket.graph.num_edges
+    for gone, told in ((2111, 0), (2112, 1)):
+        keep = np.tile(np.arange(listed) >= gone, 2)
+        masks = Masks(EdgeMask("directed", keep), ticket.masks.weights)
+        assert len(contradictions(replace(ticket, masks=masks))) == told
+
+
+def test_a_missing_tensor_is_named(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    tensors = load(members[TENSORS])
+    del tensors["outputs"]
+    document = json.loads(members[ABOUT])
+    document["sha256"][TENSORS] = checksum(save(tensors))
+    zipped(path, {ABOUT: json.dumps(document).encode(), TENSORS: save(tensors)})
+    with pytest.raises(DataError, match=r"is damaged \(it holds no tensor outputs\)"):
+        read_ticket(path)
+
+
+def test_labels_and_features_of_another_network_are_named(ticket: Ticket, path: Path) -> None:
+    labels = ticket.graph.labels.copy()
+    labels[5] = 77
+    with pytest.raises(DataError, match=r"\(labels from 0 to 77 for outputs of 7 classes\)"):
+        read_ticket(changed(path, labels=labels))
+    wide = {"labels": ticket.graph.labels, "features.shape": np.array([2708, 10**12])}
+    with pytest.raises(DataError, match=r"weight.layers.0.weight is \[1433, 16\], where settings, features and labels"):
+        read_ticket(changed(path, **wide))
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [({"published": 10**400}, "counts beyond all bounds"), ({}, "has no MACs with dense_features")],
+)
+def test_macs_that_are_none_are_noticed(path: Path, counts: Arrays, sentence: str) -> None:
+    def change(document: Arrays) -> None:
+        document["record"]["macs"] = {**document["record"]["macs"], **counts} if counts else {}
+
+    with pytest.raises(DataError, match=sentence):
+        read_ticket(changed(path, change))
+
+
 def test_a_flipped_bit_is_noticed(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -104,7 +223,7 @@ def test_a_flipped_bit_is_noticed(path: Path) -> None:
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.999])
 def test_a_file_that_was_cut_is_noticed(path: Path, share: float) -> None:
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
-    with pytest.raises(DataError, match=r"is no ticket file|is damaged"):
+    with pytest.raises(DataError, match=r"is damaged or cut short .*: fetch it again\."):
         read_ticket(path)
 
 
@@ -146,6 +265,10 @@ def test_tensors_that_do_not_fit_are_noticed(path: Path, name: str, change: Call
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
+        ({"class_names": ["a"]}, r"\(1 class name for 7 classes\)"),
+        ({"node_ids": ["1", "2"]}, r"\(2 node ids for 2,708 nodes\)"),
+        ({"node_ids": ["1"] * 2708}, r"\(2707 node ids of another node\)"),
+        ({"\x1b[31mred": 1}, r"\( ?\[31mred: Extra"),
         ({"format": "another"}, "was not written by GLT Studio"),
         ({"version": 2}, "newer GLT Studio"),
         ({"seed": "x"}, "is damaged"),
@@ -175,7 +298,9 @@ def test_foreign_files_get_a_sentence(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "other.zip", {"data.pkl": pickle.dumps(1)})
     empty = tmp_path / "empty.zip"
     empty.touch()
-    for path in (pickled, archive, empty, tmp_path):
+    with pytest.raises(DataError, match=r"empty.zip is empty: fetch it again\."):
+        read_ticket(empty)
+    for path in (pickled, archive, tmp_path):
         with pytest.raises(DataError, match=r"is no ticket file|cannot be read"):
             read_ticket(path)
     with pytest.raises(DataError, match="is not there"):
