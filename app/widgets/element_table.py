@@ -168,9 +168,9 @@ def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     which = "of all nodes" if choice.elements == "nodes" else "of the surviving edges"
     return (
         f"{names.dataset(graph.name)}, round {choice.round}, seed {choice.seed}: {part} {formats.count(total)} "
-        f"{choice.elements}. Order kept {which} (Spearman): {formats.signed_text(kept, 3)}. {how(before)} An edge counts "
-        "when it survives in at least one direction. Betweenness is the share of shortest paths between other nodes that "
-        "run through a node or an edge, with NetworkX's normalisation."
+        f"{choice.elements}. Order kept {which} (Spearman): {formats.signed_text(kept, 3)}. {how(before)} "
+        "An edge counts when it survives in at least one direction. Betweenness is the share of shortest paths between "
+        "other nodes that run through a node or an edge, with NetworkX's normalisation."
     )
 
 
