@@ -75,7 +75,7 @@ def _caption(table: pd.DataFrame, dataset: str, note: str) -> str:
     seeds = [int(count) for count in table["seeds"].iloc[1:] if count] or [1]
     over = averaged_over(seeds).replace("95% t", r"95\% $t$")
     rounds = sorted({number for numbers in table["rounds"] for number in numbers})
-    after = f" after round {', '.join(map(str, rounds))}" if rounds else ""
+    after = f" after round{'s' if len(rounds) > 1 else ''} {', '.join(map(str, rounds))}" if rounds else ""
     parts = [
         f"Graph measurements of {escape(names.dataset(dataset))} and of what pruning leaves of it{after}: {over}",
         "an edge is kept when either direction is",

@@ -82,6 +82,12 @@ def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
     assert cells(latex, "Graph sparsity")[1:3] == ["$0.0$", "$48.8$"]
 
 
+def test_several_rounds_are_named_in_the_caption(make_run: Callable[..., Run]) -> None:
+    run = make_run(rounds=2)
+    assert "after rounds 1, 2:" in measurements_latex(measurement_table([run], [At(round=1), At(round=2)]), "cora")
+    assert "after round 2:" in measurements_latex(measurement_table([run], At(round=2)), "cora")
+
+
 def test_the_closest_to_the_original_is_bold(make_run: Callable[..., Run]) -> None:
     table = measurement_table([make_run("ugs"), make_run("random")], At(round=1))
     table["average_clustering"] = [0.24, 0.30, 0.20]
