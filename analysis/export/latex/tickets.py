@@ -41,13 +41,13 @@ def tickets_latex(
     rows = [_row(row, best) for row in table.to_dict("records")]
     metric = metric_words(table)
     headers = [header.replace("{metric}", metric[:1].upper() + metric[1:]) for header in HEADERS]
-    return booktabs(headers, rows, caption=_caption(table, score, macs, tolerance), label=label, wide=True)
+    return booktabs(headers, rows, caption=_caption(table, score, macs, tolerance), label=label)
 
 
 def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
     is_best = {name: row["is_ticket"] and row[name] == value for name, value in best.items()}
     return [
-        escape(row["label"]),
+        row["label"],
         f"{row['round']}" + ("" if row["is_ticket"] else r"$^\dagger$"),
         number(100 * row["graph_sparsity"], bold=is_best["graph_sparsity"]),
         number(100 * row["weight_sparsity"]),
