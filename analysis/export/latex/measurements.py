@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from analysis import names, published
-from analysis.export.latex.writing import booktabs, escape, number
+from analysis.export.latex.writing import booktabs, number
+from analysis.export.letters import escape
 from analysis.measures import wording
 from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width

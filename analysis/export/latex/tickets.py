@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from analysis import names
-from analysis.export.latex.writing import booktabs, escape, number
+from analysis.export.latex.writing import booktabs, number
+from analysis.export.letters import escape
 from analysis.tables.caption import MAC_WORDS, allowance, averaged_over
 from analysis.tables.curve import Score
 from analysis.tables.scores import metric_words, score_words
