@@ -31,7 +31,9 @@ GROUPED = " A group takes every seed once, with its mean over the runs; seeds: h
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the runs, how they are put together and ranked, and the form of the output."""
     add_runs(parser)
-    parser.add_argument("--by", metavar="FIELD", help="one row for every value of this setting, each seed its mean over the runs")
+    parser.add_argument(
+        "--by", metavar="FIELD", help="one row for every value of this setting, each seed its mean over the runs"
+    )
     parser.add_argument("--rank", choices=("best", "dense"), default="best", help="score that leads (default: best)")
     add_score(parser)
     add_json(parser)

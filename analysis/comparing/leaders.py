@@ -40,7 +40,7 @@ def leader_table(
     Where every group is a single run, its rows are those of the runs, paired by seed, under the groups' names.
     Columns: run ("" for a group), label, dataset, task, objective, model, method, color, runs, seeds; for `dense`,
     `best` (the pruned round with the highest mean validation score) and `sparsest` (the extreme ticket at this
-    tolerance, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, of a group the mean over its runs),
+    tolerance, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in a group),
     _graph_sparsity, _weight_sparsity, _macs; then place ("leads", "tie", "behind", "open" where too few seeds tell),
     compared ("paired", "intervals", ""), behind with behind_low, behind_high and p_value (leader minus this row,
     paired, at the round ranked by), and shared_seeds.
