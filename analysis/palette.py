@@ -14,6 +14,8 @@ from glt.store import COLORS
 DENSE = "dense"
 # How far the lightest and the darkest shade of a method's colour go to white and to black.
 TINT, SHADE = 0.32, 0.44
+# How far the colour of another method goes to black where a person gives it to a run.
+SHIFT = 0.75
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,21 @@ def style(method: str) -> Style:
 def painted(method: str, color: str) -> Style:
     """Return how a run with a colour of its own looks: that colour (a name of `glt.store.COLORS`), its method's marker.
 
+    The colour of another method is deeper (lighter in the dark theme), so that the run is not taken for one of that.
+
     >>> painted("ugs", "blue").light, painted("ugs", "blue").symbol, painted("ugs", "") == style("ugs")
-    ('#0072B2', 'circle', True)
+    ('#004D78', 'circle', True)
     """
     own, paint = style(method), _PAINTS.get(color)
-    return replace(paint, symbol=own.symbol, marker=own.marker) if paint else own
+    if paint is None:
+        return own
+    taken = {style(name).light for name in METHODS.names()} - {own.light}
+    return replace(_shifted(paint) if paint.light in taken else paint, symbol=own.symbol, marker=own.marker)
+
+
+def _shifted(paint: Style) -> Style:
+    light, words = _toned(paint.light, SHIFT), _toned(paint.words, SHIFT)
+    return replace(paint, light=light, dark=_toned(paint.dark, -1.0), words=words)
 
 
 def rank(method: str) -> tuple[int, str]:

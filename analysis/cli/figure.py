@@ -43,23 +43,24 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_structure(parser)
     add_page(parser)
     parser.add_argument("--panels", metavar="RxC", help="rows and columns of several figures, such as 2x2")
-    parser.add_argument("--dpi", type=count, default=300, metavar="D", help="dots an inch of a png")
+    parser.add_argument("--dpi", type=count, default=300, metavar="D", help="dots an inch of a png, 1200 at most")
     parser.add_argument("--out", required=True, metavar="FILE", help=OUT)
 
 
 def run(args: Namespace) -> int:
     """Draw the figure and write it, or the numbers in it."""
-    from analysis.export import csv_bytes, figure_bytes, json_bytes, on_page, plan
+    from analysis.export import check_dpi, csv_bytes, figure_bytes, json_bytes, on_page, plan
 
     out = Path(args.out)
     kind = _kind(out)
+    check_dpi(args.dpi)
     runs, choices = find_runs(args), chosen_figure(args)
     drawing = plan(args.figure, runs, choices, args.panels)
     _tell_missing(args.figure, runs)
     if kind in TABLES:
         write_out((csv_bytes if kind == "csv" else json_bytes)(drawing.points), out)
     else:
-        write_out(figure_bytes(on_page(drawing, choices), kind, max(args.dpi, 1)), out)
+        write_out(figure_bytes(on_page(drawing, choices), kind, args.dpi), out)
     return 0
 
 

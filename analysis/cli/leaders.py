@@ -25,12 +25,15 @@ CAPTION = (
     "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the sparsest "
     "round within the tolerance of its dense baseline. A place is no rank: a tie is a difference within its interval."
 )
+GROUPED = " A group takes every seed once, with its mean over the runs; seeds: how many different ones there are."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the runs, how they are put together and ranked, and the form of the output."""
     add_runs(parser)
-    parser.add_argument("--by", metavar="FIELD", help="one row for every value of this setting, a mean over its runs")
+    parser.add_argument(
+        "--by", metavar="FIELD", help="one row for every value of this setting, each seed its mean over the runs"
+    )
     parser.add_argument("--rank", choices=("best", "dense"), default="best", help="score that leads (default: best)")
     add_score(parser)
     add_json(parser)
@@ -65,7 +68,8 @@ def _print(table: pd.DataFrame) -> None:
     console = Console(file=sys.stdout)
     for (dataset, task, objective), rows in table.groupby(SUBJECT, sort=False):
         console.print(_shown(rows, f"{names.dataset(dataset)}, {names.task(task, objective)}"))
-    console.print(CAPTION, highlight=False, markup=False)
+    together = not table["run"].all()
+    console.print(CAPTION + (GROUPED if together else ""), highlight=False, markup=False)
 
 
 def _shown(rows: pd.DataFrame, title: str) -> Table:

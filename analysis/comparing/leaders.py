@@ -40,7 +40,7 @@ def leader_table(
     Where every group is a single run, its rows are those of the runs, paired by seed, under the groups' names.
     Columns: run ("" for a group), label, dataset, task, objective, model, method, color, runs, seeds; for `dense`,
     `best` (the pruned round with the highest mean validation score) and `sparsest` (the extreme ticket at this
-    tolerance, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, or over the runs of a group),
+    tolerance, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in a group),
     _graph_sparsity, _weight_sparsity, _macs; then place ("leads", "tie", "behind", "open" where too few seeds tell),
     compared ("paired", "intervals", ""), behind with behind_low, behind_high and p_value (leader minus this row,
     paired, at the round ranked by), and shared_seeds.
@@ -52,7 +52,7 @@ def leader_table(
         table = entries.assign(**{f"{part}_runs": entries[f"{part}_mean"].notna().astype(int) for part in PARTS})
         verdicts = _paired_verdicts(table, rounds, score, rank)
     else:
-        table = _of_groups(entries)
+        table = _of_groups(entries, rounds, score)
         verdicts = _interval_verdicts(table, rank)
     table = table.join(verdicts).sort_values(f"{rank}_mean", ascending=False, kind="stable")
     first = {key: place for place, key in enumerate(rounds.groupby(SUBJECT, sort=False).groups)}
@@ -84,17 +84,21 @@ def _in_groups(entries: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame
     return entries.sort_values("label", key=lambda labels: labels.map(order), kind="stable").reset_index(drop=True)
 
 
-def _of_groups(entries: pd.DataFrame) -> pd.DataFrame:
-    """Return a row a group and data set: means over its runs, with t intervals over runs instead of seeds."""
-    parts = entries.groupby(["label", *SUBJECT], sort=False)
-    table = parts.agg(
-        runs=("run", "size"), seeds=("seeds", "sum"), model=("model", _shared), method=("method", _shared)
-    )
+def _of_groups(entries: pd.DataFrame, rounds: pd.DataFrame, score: Score) -> pd.DataFrame:
+    """Return a row a group and data set: a seed's mean over the runs that have it, then mean and t interval over seeds.
+
+    Runs of a group may share their dense model: taken a run each, one and the same score would count several times.
+    """
+    keys = ["label", *SUBJECT]
+    parts = entries.groupby(keys, sort=False)
+    table = parts.agg(runs=("run", "size"), model=("model", _shared), method=("method", _shared))
     for part in PARTS:
         table[f"{part}_runs"] = parts[f"{part}_mean"].count()
-        table[[f"{part}_mean", f"{part}_low", f"{part}_high"]] = mean_and_interval(parts[f"{part}_mean"])[
-            ["mean", "low", "high"]
-        ]
+        scores = entries[["run", *keys]].merge(_at_round(entries, rounds, score, part), on="run")
+        by_seed = scores.groupby([*keys, "seed"])["score"].mean().groupby(level=keys)
+        table[[f"{part}_mean", f"{part}_low", f"{part}_high"]] = mean_and_interval(by_seed)[["mean", "low", "high"]]
+        if part == "dense":
+            table["seeds"] = by_seed.size()
         for name in ("graph_sparsity", "weight_sparsity", "macs"):
             table[f"{part}_{name}"] = parts[f"{part}_{name}"].mean()
         # Rounds of several runs have no mean; where all agree, it is that round.
@@ -113,7 +117,7 @@ def _paired_verdicts(table: pd.DataFrame, rounds: pd.DataFrame, score: Score, ra
     for _, rows in table.groupby(SUBJECT, sort=False):
         if rows[f"{rank}_mean"].notna().any():
             leader = rows.loc[rows[f"{rank}_mean"].idxmax(), "run"]
-            _pair(verdicts, rows, _at_ranked(rows, rounds, score, rank), leader)
+            _pair(verdicts, rows, _at_round(rows, rounds, score, rank), leader)
     return verdicts
 
 
@@ -134,9 +138,9 @@ def _pair(verdicts: pd.DataFrame, rows: pd.DataFrame, scores: pd.DataFrame, lead
     verdicts.loc[told.index, "compared"] = PAIRED
 
 
-def _at_ranked(rows: pd.DataFrame, rounds: pd.DataFrame, score: Score, rank: Rank) -> pd.DataFrame:
-    """Return the score of every seed of these runs in the round they are ranked by: run, seed, score."""
-    at = rows.set_index("run")[f"{rank}_round"]
+def _at_round(rows: pd.DataFrame, rounds: pd.DataFrame, score: Score, part: str) -> pd.DataFrame:
+    """Return the score of every seed of these runs in their round of this part: run, seed, score."""
+    at = rows.set_index("run")[f"{part}_round"]
     chosen = rounds[rounds["round"] == rounds["run"].map(at)]
     return chosen[["run", "seed"]].assign(score=chosen[score])
 

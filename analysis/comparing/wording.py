@@ -79,7 +79,7 @@ def place_words(row: Mapping[Hashable, Any]) -> str:
         return f"tie ({gap})" if place == TIE else f"{gap}, {chance_words(row['p_value'])}"
     if row["compared"] == INTERVALS:
         return "tie: intervals overlap" if place == TIE else "behind: intervals apart"
-    return "behind" if place == BEHIND else f"too few {'seeds' if row['run'] else 'runs'} to tell"
+    return "behind" if place == BEHIND else "too few seeds to tell"
 
 
 def chance_words(p: float) -> str:

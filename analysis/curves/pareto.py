@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis import marks, palette, theme
-from analysis.crowd import crowd_styles
+from analysis.crowd import MOST_POINTS, crowd_styles
 from analysis.curves import hover
 from analysis.curves.frame import Frame
 from analysis.curves.keys import ticket_key
@@ -41,7 +41,8 @@ def pareto_figure(
     stepped line, because nothing lies between two rounds. A point's customdata is [run, round]. Raises ConfigError
     for runs of several tasks.
     """
-    frame = Frame(table, rounds, x, score, macs, dark, marks.window(table), crowd=crowd_styles(table), sized=False)
+    crowd = crowd_styles(table, MOST_POINTS)
+    frame = Frame(table, rounds, x, score, macs, dark, marks.window(table), crowd=crowd, sized=False)
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
     figure.add_traces([*_fronts(frame), *_points(frame), *_keys(frame), *ticket_key(frame)])
     _baselines(figure, frame)

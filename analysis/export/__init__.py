@@ -9,7 +9,7 @@ from analysis.export.data import csv_bytes, json_bytes
 from analysis.export.figures import FIGURES, GROUPS, PaperFigure
 from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.export.page import draw, on_page, plan
-from analysis.export.rendering import DPI, FORMATS, figure_bytes
+from analysis.export.rendering import DPI, FORMATS, check_dpi, figure_bytes
 from analysis.export.tex import PGF, check_tex, formats_here
 from analysis.export.venues import VENUES, Venue
 
@@ -25,6 +25,7 @@ __all__ = [
     "Sample",
     "Venue",
     "bundle_bytes",
+    "check_dpi",
     "check_tex",
     "csv_bytes",
     "draw",

@@ -33,10 +33,10 @@ STORE = "runs"
 
 
 class Part(NamedTuple):
-    """What a figure or a table adds: its files by path, the command that makes it, and what it shows."""
+    """What a figure or a table adds: its files by path, the commands that make them, and what it shows."""
 
     files: dict[str, bytes]
-    command: str
+    commands: tuple[str, ...]
     caption: str
 
 
@@ -57,7 +57,7 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
     files |= {f"data/{name}.json": json_bytes(table) for name, table in (("rounds", rounds), ("curve", curve))}
     for run in begun:
         files |= _settings(run)
-    files["commands.sh"] = _script(begun, [part.command for part in parts])
+    files["commands.sh"] = _script(begun, [command for part in parts for command in part.commands])
     files["README.md"] = _readme(begun, parts, missing)
     return zip_bytes(dict(sorted(files.items())))
 
@@ -97,8 +97,9 @@ def _figure(name: str, runs: Sequence[Run], choices: FigureChoices) -> Part:
         f"data/figure-{name}.csv": csv_bytes(drawing.points),
         f"data/figure-{name}.json": json_bytes(drawing.points),
     }
-    command = figure_command(name, [run.name for run in runs], choices, STORE, f"{name}.pdf")
-    return Part(files, command, f"{drawing.caption} {FIGURES.get(name).missing(runs)}".strip())
+    names = [run.name for run in runs]
+    commands = (figure_command(name, names, choices, STORE, f"figures/{name}.{kind}") for kind in FORMATS)
+    return Part(files, tuple(commands), f"{drawing.caption} {FIGURES.get(name).missing(runs)}".strip())
 
 
 def _table(name: str, runs: Sequence[Run], choices: FigureChoices, table: pd.DataFrame, latex: str, told: str) -> Part:
@@ -106,7 +107,8 @@ def _table(name: str, runs: Sequence[Run], choices: FigureChoices, table: pd.Dat
         raise StoreError(f"these runs have nothing for the table {name}.")
     files = {f"tables/{name}.tex": latex.encode(), f"data/{name}.csv": csv_bytes(table)}
     files[f"data/{name}.json"] = json_bytes(table)
-    return Part(files, table_command(name, [run.name for run in runs], choices, STORE, f"{name}.tex"), told)
+    command = table_command(name, [run.name for run in runs], choices, STORE, f"tables/{name}.tex")
+    return Part(files, (command,), told)
 
 
 def _tickets(runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) -> Part:
@@ -166,7 +168,7 @@ def _readme(runs: Sequence[Run], parts: Sequence[Part], missing: Mapping[str, st
     ]
     for part in parts:
         files = ", ".join(f"`{path}`" for path in part.files)
-        lines += [f"## {files}", "", part.caption, "", f"    {part.command}", ""]
+        lines += [f"## {files}", "", part.caption, "", *(f"    {command}" for command in part.commands), ""]
     if missing:
         lines += ["## Not in this bundle", "", *(f"- {name}: {reason}" for name, reason in missing.items()), ""]
     return "\n".join(lines).encode()

@@ -17,6 +17,8 @@ from glt.errors import ConfigError, unknown_name
 
 FORMATS = ("pdf", "svg", "png")
 DPI = 300
+# Journals ask line art at 1200 dots an inch; a page of more fills the memory.
+MOST_DPI = 1200
 
 # Without a date, and with a fixed salt for the ids inside an SVG, equal figures are equal bytes.
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
@@ -78,11 +80,18 @@ def paper_style(venue: Venue, font: Font = "times") -> Iterator[None]:
         yield
 
 
+def check_dpi(dpi: int) -> None:
+    """Raise ConfigError for dots an inch that no picture can have."""
+    if not 1 <= dpi <= MOST_DPI:
+        raise ConfigError(f"A picture of {dpi} dots an inch cannot be: choose 1 to {MOST_DPI}.")
+
+
 def figure_bytes(figure: Figure, kind: str, dpi: int = DPI) -> bytes:
     """Return the file of a figure as "pdf", "svg", "png" (`dpi` dots an inch) or "pgf".
 
-    Raises ConfigError for other kinds, StudioError for PGF without a TeX.
+    Raises ConfigError for other kinds and as `check_dpi` does, StudioError for PGF without a TeX.
     """
+    check_dpi(dpi)
     if kind == PGF:
         with _ONE_AT_A_TIME, mpl.rc_context(_SETTINGS):
             return pgf_bytes(figure)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,21 +17,12 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
 from analysis.export.alignment import align
+from analysis.export.letters import escape
 from glt.errors import StudioError
 
 PGF = "pgf"
 # In the order in which they are asked for: pdflatex is what venues run.
 SYSTEMS = ("pdflatex", "lualatex", "xelatex")
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\N{MINUS SIGN}": r"\ensuremath{-}",
-    "\N{MULTIPLICATION SIGN}": r"\ensuremath{\times}",
-    "\N{EN DASH}": "--",
-    **{letter: f"\\{letter}" for letter in "%&#_${}"},
-}
-_SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
 
 
 def tex_found() -> str | None:
@@ -119,4 +109,4 @@ def escaped(words: str) -> str:
     >>> print(escaped("82.5% of R&D"), escaped("$10^2$"))
     82.5\% of R\&D $10^2$
     """
-    return words if cbook.is_math_text(words) else _SPECIAL.sub(lambda found: SPECIAL[found[0]], words)
+    return words if cbook.is_math_text(words) else escape(words)

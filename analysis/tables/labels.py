@@ -16,6 +16,8 @@ from glt.store import Run
 # What runs are about: where they differ in it, other settings that follow from it go without saying.
 SUBJECT = {"dataset": names.dataset, "model": names.model, "task": names.task}
 Settings = Mapping[str, Any]
+# Runs are told apart by the first of these that is enough, by others where none is.
+KNOWN_BY = ("hidden", "layers", "p_graph", "p_weight", "degree", "edge_mask")
 
 
 def run_labels(runs: Sequence[Run]) -> dict[str, str]:
@@ -50,13 +52,22 @@ def setting_details(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _parting_most(columns: Sequence[tuple[str, ...]], chosen: Sequence[int]) -> int | None:
-    """Return the place of the column that makes the chosen ones tell most rows apart, None where none helps."""
+    """Return the place of the column that makes the chosen ones tell most rows apart, None where none helps.
+
+    Of several that tell as many apart it is the one that readers know a run by.
+    """
 
     def kinds(places: Sequence[int]) -> int:
         return len(set(zip(*(columns[place] for place in places), strict=True))) if places else 1
 
-    best = max(range(len(columns)), key=lambda place: kinds([*chosen, place]), default=None)
+    order = sorted(range(len(columns)), key=lambda place: _known_by(columns[place]))
+    best = max(order, key=lambda place: kinds([*chosen, place]), default=None)
     return best if best is not None and kinds([*chosen, best]) > kinds(chosen) else None
+
+
+def _known_by(column: Sequence[str]) -> int:
+    name = column[0].partition(" = ")[0]
+    return KNOWN_BY.index(name) if name in KNOWN_BY else len(KNOWN_BY)
 
 
 def _label(method: str, details: Sequence[str]) -> str:

@@ -14,7 +14,9 @@ from glt.store import COLORS, AnyRun
 from glt.store.annotations import LONGEST_NOTE, LONGEST_TITLE
 
 ABOUT = "Kept beside the runs; the run itself, its name and its results stay as they are."
-ABOUT_COLOR = "Its colour in every figure; none is its method's own."
+ABOUT_COLOR = (
+    "Its colour in every figure; none is its method's own. The colour of another method is drawn in a shade of its own."
+)
 ABOUT_HIDING = "Hidden runs stand at the end of the list and are not offered elsewhere; nothing is deleted."
 FIELDS = ("title", "note", "color")
 

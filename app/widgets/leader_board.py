@@ -161,7 +161,7 @@ def _columns(table: pd.DataFrame, board: Board) -> dict[str, Any]:
 
 def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
     together = bool(board.by) and not table["run"].all()
-    over = "runs of a group (each the mean over its seeds)" if together else "seeds"
+    over = "the different seeds of a group (each the mean over its runs)" if together else "seeds"
     parts = [
         f"{score_words(rounds, board.score).capitalize()}; means and 95% t intervals over {over}, from three on",
         f"best pruned: the round with the highest mean validation {metric_words(table)}",

@@ -57,10 +57,10 @@ def _pick(runs: list[Run], first: Sequence[str]) -> tuple[Run, Run, At]:
     words, by_name = pickers.run_words(runs), {run.name: run for run in runs}
     usual = list(dict.fromkeys([*first, *(run.name for run in pickers.together(runs)), *by_name]))
     with st.container(key="pair-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        one = controls.select("one", "Run", words, usual[0], width=330)
+        one = controls.select("one", "Run", words, usual[0], width=pickers.WIDEST_RUN)
         others = {name: text for name, text in words.items() if name != one}
         default = next(name for name in usual if name != one)
-        other = controls.select("other", "minus", others, default, width=330)
+        other = controls.select("other", "minus", others, default, width=pickers.WIDEST_RUN)
         at = controls.segments("at", "Paired at", {str(name): text for name, text in AT_WORDS.items()}, "round")
     return by_name[one], by_name[other], cast(At, at)
 

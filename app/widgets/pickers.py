@@ -18,6 +18,8 @@ from glt.errors import ConfigError
 from glt.pretraining.start import pretraining_of
 from glt.store import Run, SeedRun, annotations_of
 
+# Pixels: a run's name with the setting that tells it from others.
+WIDEST_RUN = 360
 # A title names so many settings at most.
 MOST_DETAILS = 3
 # A picture that nobody chose the runs of holds so many.
@@ -33,9 +35,12 @@ def run_words(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_titles(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the title of each run: a person's own, else what it is about and what tells it from others like it."""
+    """Return the title of each run: a person's own, else what tells it from others like it and what it is about.
+
+    Select boxes cut the end, so what tells runs apart stands right behind the method.
+    """
     told = run_details(runs)
-    words = {run.name: ", ".join([subject(run), *([told[run.name]] if told[run.name] else [])]) for run in runs}
+    words = {run.name: _titled(run, told[run.name]) for run in runs}
     return with_titles(words, runs)
 
 
@@ -67,8 +72,13 @@ def run_title(run: Run) -> str:
 
 def subject(run: Run) -> str:
     """Return what a run is about in few words: method, data set, network, and where task or start are not the usual."""
+    return _titled(run, "")
+
+
+def _titled(run: Run, details: str) -> str:
     config = run.config
-    title = f"{palette.label(config.method)} · {names.dataset(config.dataset)} {names.model(config.model)}"
+    method = ", ".join(filter(None, (palette.label(config.method), details)))
+    title = f"{method} · {names.dataset(config.dataset)} {names.model(config.model)}"
     more = [names.task(config.task)] if config.task != "node" else []
     more += ["pre-trained start"] if pretraining_of(config) is not None else []
     return ", ".join([title, *more])
@@ -129,7 +139,7 @@ def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
 def pick_run(runs: Sequence[Run], default: Run | None = None) -> Run:
     """Choose one run."""
     words = run_words(runs)
-    name = controls.select("run", "Run", words, default.name if default else None, width=240)
+    name = controls.select("run", "Run", words, default.name if default else None, width=WIDEST_RUN)
     return next(run for run in runs if run.name == name)
 
 

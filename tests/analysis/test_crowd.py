@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 
 from analysis import marks, palette
 from analysis.crowd import MOST, crowd_styles
-from analysis.curves import accuracy_figure
+from analysis.curves import accuracy_figure, pareto_figure
 from analysis.export import FigureChoices, draw
 from analysis.tables import caption, curve_table, rounds_table, setting_details
+from analysis.tables.pareto import with_front
 from glt.store import Run
 
 MakeScored = Callable[..., Run]
@@ -35,6 +38,31 @@ def test_only_a_crowd_is_shaded(sweep: list[Run], make_scored: MakeScored) -> No
     light = [sum(palette.rgb(each.light)) for each in styles.values()]
     assert light == sorted(light, reverse=True)
     assert len({each.light for each in styles.values()}) == len(sweep)
+
+
+def test_points_of_two_runs_of_one_method_are_two_shades(sweep: list[Run]) -> None:
+    runs = sweep[:2]
+    rounds = rounds_table(runs)
+    table = with_front(curve_table(rounds, x="macs"), "macs")
+    traces = [trace for trace in pareto_figure(table, rounds).data if trace.legendgroup in {run.name for run in runs}]
+    inks = {
+        run.name: {str(ink) for each in traces if each.legendgroup == run.name for ink in _inks(each)} for run in runs
+    }
+    own = [found - {palette.color(palette.DENSE)} for found in inks.values()]
+    assert [len(each) for each in own] == [1, 1]
+    assert own[0] != own[1]
+    (legend,) = draw("pareto", runs, FigureChoices()).legends
+    assert {ink.lower() for each in own for ink in each} <= {
+        to_hex(ink) for mark in legend.legend_handles for ink in _paper_inks(mark)
+    }
+
+
+def _inks(trace: Any) -> list[str]:
+    return [trace.marker.color] if isinstance(trace.marker.color, str) else list(trace.marker.color)
+
+
+def _paper_inks(mark: Any) -> list[Any]:
+    return [mark.get_markerfacecolor()] if isinstance(mark, Line2D) else list(mark.get_facecolor())
 
 
 def test_shades_begin_and_end_around_the_method_s_own_colour() -> None:
@@ -86,7 +114,7 @@ def test_the_legend_of_a_crowd_stays_inside_a_printed_figure(sweep: list[Run], c
 def test_settings_that_divide_runs_alike_are_told_once(make_scored: MakeScored) -> None:
     runs = [make_scored("ugs", [[0.8]], hidden=h, epochs=h, p_graph=p) for h in (8, 16) for p in (0.1, 0.2)]
     details = setting_details(runs)
-    assert details[runs[1].name] == ["epochs = 8", "p_graph = 20 %"]
+    assert details[runs[1].name] == ["hidden = 8", "p_graph = 20 %"]
     assert len(set(map(tuple, details.values()))) == 4
 
 

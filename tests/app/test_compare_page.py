@@ -70,7 +70,7 @@ def test_runs_are_grouped_by_a_setting(make_run: MakeRun, open_page: OpenPage) -
     assert table["hidden"].tolist() == ["hidden = 8", "hidden = 16"]
     assert table["Runs"].tolist() == [1, 2]
     assert app.query_params["by"] == "hidden"
-    assert "means and 95% t intervals over runs of a group" in words(app)
+    assert "means and 95% t intervals over the different seeds of a group" in words(app)
 
 
 def test_words_narrow_the_table(pair: tuple[Run, Run], open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import marks, palette
-from analysis.crowd import crowd_styles
+from analysis.crowd import MOST_POINTS, crowd_styles
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.accuracy import THREE
 from analysis.export.figures.base import (
@@ -62,7 +62,7 @@ def pareto(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
 
 def _panel(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Panel:
     table = with_front(curve_table(rounds, choices.score, x, choices.macs, choices.tolerance), x)
-    window, crowd = marks.window(table, near=choices.near), crowd_styles(table)
+    window, crowd = marks.window(table, near=choices.near), crowd_styles(table, MOST_POINTS)
     return Panel(table, rounds, x, choices.score, choices.macs, [], window, sized=False, crowd=crowd)
 
 

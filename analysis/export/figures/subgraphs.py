@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import FigureBase
 
+from analysis import names
 from analysis.export.choices import FigureChoices, Sample
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure, Use, shown_round
 from analysis.export.figures.legend import line_key, mark_key
@@ -158,14 +159,18 @@ def _keys(panels: Sequence[Panel], choices: FigureChoices) -> Keys:
     part = panels[0].subgraph
     labels = [label for label in np.unique(part.labels).tolist() if label >= 0]
     few = labels if len(labels) <= MOST_CLASSES else []
-    names = part.class_names
-    return Keys(keys, [mark_key(names[n], _marker(n, choices.grey), CLASS_AREA, ink=class_color(n)) for n in few])
+    classes = part.class_names
+    return Keys(keys, [mark_key(classes[n], _marker(n, choices.grey), CLASS_AREA, ink=class_color(n)) for n in few])
 
 
 def _caption(runs: Sequence[Run], choices: FigureChoices) -> str:
     seed, number = shown_round(runs[0], choices)
     marked = " Strong dashes: edges that lost their last direction in this round." if choices.fresh else ""
-    return f"Seed {seed.seed}, round {number}.{marked}"
+    who = ", ".join(run_labels(runs).values())
+    shown = f"A part of {names.dataset(runs[0].config.dataset)} and what {who} leave{'s' * (len(runs) == 1)} of it"
+    meaning = "Dashed edges are removed, thin ones kept in one direction, thick ones in both; the area of a node grows "
+    meaning += "with its edges, and one without any is hollow."
+    return f"{shown}: seed {seed.seed}, round {number}. {meaning}{marked}"
 
 
 USES: frozenset[Use] = frozenset({"round", "seed", "sample"})

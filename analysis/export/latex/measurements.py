@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from analysis import names, published
-from analysis.export.latex.writing import booktabs, escape, number
+from analysis.export.latex.writing import booktabs, number
+from analysis.export.letters import escape
 from analysis.measures import wording
 from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
@@ -30,8 +31,8 @@ def measurements_latex(
         rows.append(_measure(table, name))
         if f"{name}_published" in table:
             rows.append(_paper(table, name))
-    headers = ["Measurement", *map(escape, table["label"])]
-    return booktabs(headers, rows, caption=_caption(table, dataset, note), label=label, wide=len(headers) > 4)
+    headers = ["Measurement", *table["label"]]
+    return booktabs(headers, rows, caption=_caption(table, dataset, note), label=label)
 
 
 def _measure(table: pd.DataFrame, name: str) -> list[str]:
@@ -43,14 +44,14 @@ def _measure(table: pd.DataFrame, name: str) -> list[str]:
         number(scale * mean, scale * half, decimals, bold=place == closest)
         for place, (mean, half) in enumerate(zip(table[name], halves, strict=True))
     ]
-    return [escape(wording.label(name)) + unit, *cells]
+    return [wording.label(name) + unit, *cells]
 
 
 def _paper(table: pd.DataFrame, name: str) -> list[str]:
     scale, decimals, _ = _scale(name, float(table[name].iloc[0]))
     # The paper prints five decimals, of which three go into the scale.
     decimals = min(decimals, 2) if scale == SMALL else decimals
-    return [r"\quad in the paper", *(number(scale * v, decimals=decimals) for v in table[f"{name}_published"])]
+    return ["\N{EM SPACE}in the paper", *(number(scale * v, decimals=decimals) for v in table[f"{name}_published"])]
 
 
 def _closest(table: pd.DataFrame, name: str) -> int | None:
@@ -62,11 +63,11 @@ def _closest(table: pd.DataFrame, name: str) -> int | None:
 
 def _scale(name: str, original: float) -> tuple[float, int, str]:
     if wording.is_share(name):
-        return 100.0, 1, r" (\%)"
+        return 100.0, 1, " (%)"
     if wording.is_counted(name):
         return 1.0, 0 if abs(original) >= 100 else 1, ""
     if original and abs(original) < 0.01:
-        return SMALL, 3, r" ($\times 10^{-3}$)"
+        return SMALL, 3, " (\N{MULTIPLICATION SIGN}10\N{SUPERSCRIPT MINUS}\N{SUPERSCRIPT THREE})"
     return 1.0, 0 if abs(original) >= 100 else 2 if abs(original) > 1 else 4, ""
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from analysis import names
-from analysis.export.latex.writing import booktabs, escape, number
+from analysis.export.latex.writing import booktabs, number
 from analysis.tables.scores import metric_words
 
-HEADERS = ("Run", "Round", r"Graph sp.\ (\%)", r"Weight sp.\ (\%)", r"Ours (\%)", r"Paper (\%)", "Gap")
+HEADERS = ("Run", "Round", "Graph sp. (%)", "Weight sp. (%)", "Ours (%)", "Paper (%)", "Gap")
 CAPTION = (
     "Test {metric} beside the values the paper prints, matched by round; "
     r"ours with the half-width of the 95\% $t$ interval over seeds where there are three and more; gap in points."
@@ -21,12 +21,12 @@ CAPTION = (
 def paper_latex(table: pd.DataFrame, label: str = "tab:paper") -> str:
     """Return `paper_table` as LaTeX."""
     rows = list(map(_row, table.to_dict("records")))
-    return booktabs(HEADERS, rows, caption=CAPTION.format(metric=metric_words(table)), label=label, wide=True)
+    return booktabs(HEADERS, rows, caption=CAPTION.format(metric=metric_words(table)), label=label)
 
 
 def _row(row: Mapping[str, Any]) -> list[str]:
     return [
-        escape(f"{names.dataset(row['dataset'])} {row['label']}"),
+        f"{names.dataset(row['dataset'])} {row['label']}",
         str(row["round"]),
         number(100 * row["graph_sparsity"]),
         number(100 * row["weight_sparsity"]),

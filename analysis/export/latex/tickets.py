@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from analysis import names
-from analysis.export.latex.writing import booktabs, escape, number
+from analysis.export.latex.writing import booktabs, number
+from analysis.export.letters import escape
 from analysis.tables.caption import MAC_WORDS, allowance, averaged_over
 from analysis.tables.curve import Score
 from analysis.tables.scores import metric_words, score_words
@@ -41,13 +42,13 @@ def tickets_latex(
     rows = [_row(row, best) for row in table.to_dict("records")]
     metric = metric_words(table)
     headers = [header.replace("{metric}", metric[:1].upper() + metric[1:]) for header in HEADERS]
-    return booktabs(headers, rows, caption=_caption(table, score, macs, tolerance), label=label, wide=True)
+    return booktabs(headers, rows, caption=_caption(table, score, macs, tolerance), label=label)
 
 
 def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
     is_best = {name: row["is_ticket"] and row[name] == value for name, value in best.items()}
     return [
-        escape(row["label"]),
+        row["label"],
         f"{row['round']}" + ("" if row["is_ticket"] else r"$^\dagger$"),
         number(100 * row["graph_sparsity"], bold=is_best["graph_sparsity"]),
         number(100 * row["weight_sparsity"]),

@@ -1,33 +1,14 @@
-"""The pieces of a LaTeX table. Cells are LaTeX already: what comes from a user goes through `escape`."""
+"""The pieces of a LaTeX table. Words are escaped here, numbers are LaTeX already."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\N{MINUS SIGN}": "$-$",
-    "\N{PLUS-MINUS SIGN}": r"$\pm$",
-    "\N{EN DASH}": "--",
-}
+from analysis.export.latex.fitting import Block, Layout, fitted, wrapped
+from analysis.export.letters import escape
+
 MISSING = "--"
-
-
-# A table of more columns than this takes less room between them, so that it stays inside ICML's two columns.
-FEW_COLUMNS, NARROW_GAP = 7, "4pt"
-
-
-def escape(text: str) -> str:
-    r"""Return text with everything LaTeX would take as a command made harmless.
-
-    >>> escape("p_g = 5% & more")
-    'p\\_g = 5\\% \\& more'
-    """
-    return "".join(_SPECIAL.get(letter, letter) for letter in text)
 
 
 def number(mean: float, half_width: float = math.nan, decimals: int = 1, bold: bool = False, unit: str = "") -> str:
@@ -46,33 +27,49 @@ def number(mean: float, half_width: float = math.nan, decimals: int = 1, bold: b
     return f"${text}{interval}{unit}$"
 
 
-def booktabs(
-    headers: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    caption: str,
-    label: str,
-    wide: bool = False,
-) -> str:
-    """Return a table environment (needs the package booktabs): first column left, the others right; `wide`: table*."""
-    environment = "table*" if wide else "table"
+def booktabs(headers: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, label: str) -> str:
+    """Return a table environment (needs the package booktabs) that no page of `fitting` is too narrow for.
+
+    Headers and the first cell of every row are plain words, broken into lines where there is little room; the other
+    cells are LaTeX. Columns that fit no page side by side stand one part below the other.
+    """
+    blocks, layout = fitted([Block(headers, rows)])
+    body = "\n\\par\\medskip\n".join(_tabular(block, layout) for block in blocks)
+    environment = "table*" if layout.wide else "table"
     lines = [
         "% needs \\usepackage{booktabs}",
         rf"\begin{{{environment}}}[t]",
         r"\centering",
-        *([rf"\setlength{{\tabcolsep}}{{{NARROW_GAP}}}"] if len(headers) > FEW_COLUMNS else []),
         rf"\caption{{{caption}}}",
         rf"\label{{{label}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(headers) - 1)}}}",
-        r"\toprule",
-        _row(headers),
-        r"\midrule",
-        *map(_row, rows),
-        r"\bottomrule",
-        r"\end{tabular}",
+        *([layout.size] if layout.size else []),
+        rf"\setlength{{\tabcolsep}}{{{layout.gap:g}pt}}",
+        body,
         rf"\end{{{environment}}}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _tabular(block: Block, layout: Layout) -> str:
+    first, *others = (wrapped(header, layout.header) for header in block.headers)
+    lines = [
+        rf"\begin{{tabular}}{{@{{}}l{'r' * len(others)}@{{}}}}",
+        r"\toprule",
+        _row([_lines(first, "l", "b"), *(_lines(header, "r", "b") for header in others)]),
+        r"\midrule",
+        *(_row([_lines(wrapped(name, layout.label), "l", "t"), *cells]) for name, *cells in block.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines)
+
+
+def _lines(lines: Sequence[str], side: str, place: str) -> str:
+    """Return escaped lines as one cell, `place` ("t", "b") of them level with the row."""
+    if len(lines) == 1:
+        return escape(lines[0])
+    inner = r"\\".join(map(escape, lines))
+    return rf"\begin{{tabular}}[{place}]{{@{{}}{side}@{{}}}}{inner}\end{{tabular}}"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -100,9 +100,9 @@ def test_a_group_is_the_mean_over_its_runs(make_scored: MakeScored) -> None:
     table = leader_table(rounds_table(runs), groups=groups)
     assert table["label"].tolist() == ["hidden = 512", "hidden = 16"]
     assert table["best_mean"].tolist() == pytest.approx([0.73, 0.6])
-    assert (table["runs"].tolist(), table["seeds"].tolist()) == ([2, 1], [4, 1])
+    assert (table["runs"].tolist(), table["seeds"].tolist()) == ([2, 1], [2, 1])
     assert table["place"].tolist() == ["leads", "open"]
-    assert place_words(table.to_dict("records")[1]) == "too few runs to tell"
+    assert place_words(table.to_dict("records")[1]) == "too few seeds to tell"
 
 
 def test_a_group_of_one_run_each_is_paired_by_seed(make_scored: MakeScored) -> None:
@@ -117,15 +117,29 @@ def test_a_group_of_one_run_each_is_paired_by_seed(make_scored: MakeScored) -> N
     assert table["behind"][1] == pytest.approx(0.01)
 
 
-def test_three_runs_give_a_group_an_interval_over_runs(make_scored: MakeScored) -> None:
-    scores = (0.70, 0.72, 0.74)
-    runs = [make_scored("ugs", [[0.8, score]], p_graph=0.1 * (n + 1)) for n, score in enumerate(scores)]
-    (row,) = leader_table(rounds_table(runs), groups=grouped_by(runs, "method")).to_dict("records")
-    low, high = stats.t.interval(0.95, 2, loc=0.72, scale=stats.sem(scores))
-    assert (row["best_low"], row["best_high"]) == pytest.approx((low, high))
-    assert row["label"] == "UGS"
+def test_a_group_takes_every_seed_once(make_scored: MakeScored) -> None:
+    dense, pruned = [0.80, 0.82, 0.81], [[0.70, 0.74, 0.73], [0.76, 0.70, 0.77], [0.73, 0.72, 0.78]]
+    methods = ("ugs", "random", "admm")
+    runs = [
+        make_scored(method, [[first, then] for first, then in zip(dense, scores, strict=True)])
+        for method, scores in zip(methods, pruned, strict=True)
+    ]
+    (row,) = leader_table(rounds_table(runs), groups=grouped_by(runs, "hidden")).to_dict("records")
+    assert (row["runs"], row["seeds"]) == (3, 3)
+    for part, of_seeds in (("dense", np.array(dense)), ("best", np.mean(pruned, axis=0))):
+        interval = stats.t.interval(0.95, 2, loc=of_seeds.mean(), scale=stats.sem(of_seeds))
+        assert (row[f"{part}_low"], row[f"{part}_high"]) == pytest.approx(interval)
+        assert row[f"{part}_mean"] == pytest.approx(of_seeds.mean())
     assert np.isnan(row["sparsest_mean"])
     assert row["sparsest_runs"] == 0
+
+
+def test_three_runs_of_one_seed_give_a_group_no_interval(make_scored: MakeScored) -> None:
+    runs = [make_scored("ugs", [[0.8, score]], p_graph=score / 2) for score in (0.70, 0.72, 0.74)]
+    (row,) = leader_table(rounds_table(runs), groups=grouped_by(runs, "method")).to_dict("records")
+    assert (row["label"], row["runs"], row["seeds"]) == ("UGS", 3, 1)
+    assert row["best_mean"] == pytest.approx(0.72)
+    assert np.isnan(row["best_low"])
 
 
 def test_what_varies_is_offered_first_and_a_wrong_name_is_told(make_scored: MakeScored) -> None:

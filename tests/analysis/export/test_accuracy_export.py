@@ -108,6 +108,18 @@ def test_unknown_names_and_empty_runs(runs: Sequence[Run], make_scored: Callable
     assert list(VENUES) == ["icml", "neurips", "iclr", "ieee", "acm"]
 
 
+@pytest.mark.parametrize("dpi", ["0", "1201", "1000000"])
+def test_more_dots_than_fit_the_memory_are_one_sentence(
+    runs: Sequence[Run], dpi: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "f.png"
+    assert main(["figure", "accuracy", str(runs[0].path), "--dpi", dpi, "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert f"{dpi} dots an inch cannot be: choose 1 to 1200" in said
+    assert said.count("\n") == 1
+    assert not out.exists()
+
+
 def test_command_line_writes_the_figure(runs: Sequence[Run], tmp_path: Path) -> None:
     out = tmp_path / "f.pdf"
     paths = [str(run.path) for run in runs]

@@ -58,7 +58,8 @@ def test_everything_the_readme_names_is_there(runs: Sequence[Run]) -> None:
 
 def test_what_was_not_chosen_is_named(runs: Sequence[Run]) -> None:
     readme = opened(bundle_bytes(runs, FigureChoices()))["README.md"].decode()
-    assert "Seed 0, round 2" in readme
+    assert "A part of Cora and what " in readme
+    assert "leave of it: seed 0, round 2." in readme
     assert "None" not in readme
     assert "--round 2 --seed 0" in readme
 
@@ -80,13 +81,18 @@ def test_its_commands_are_ones_the_command_line_takes(
     assert sum(line[2] == "glt" for line in lines) == len(runs)
     monkeypatch.chdir(tmp_path)
     store = runs[0].path.parent
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "tables").mkdir()
+    made = {line[-1] for line in lines if line[2] == "analysis"}
+    assert made == {path for path in files if path.startswith(("figures/", "tables/"))}
     for line in lines:
-        if line[2] == "analysis":
+        if line[2] == "analysis" and (line[-1].endswith((".pdf", ".tex")) or line[4] == "accuracy"):
             line[line.index("--store") + 1] = str(store)
             assert main(line[3:]) == 0
-    assert (tmp_path / "tickets.tex").read_bytes() == files["tables/tickets.tex"]
-    assert (tmp_path / "accuracy.pdf").read_bytes() == files["figures/accuracy.pdf"]
-    assert (tmp_path / "subgraphs.pdf").read_bytes() == files["figures/subgraphs.pdf"]
+    assert (tmp_path / "tables/tickets.tex").read_bytes() == files["tables/tickets.tex"]
+    assert (tmp_path / "figures/accuracy.svg").read_bytes() == files["figures/accuracy.svg"]
+    assert (tmp_path / "figures/accuracy.pdf").read_bytes() == files["figures/accuracy.pdf"]
+    assert (tmp_path / "figures/subgraphs.pdf").read_bytes() == files["figures/subgraphs.pdf"]
 
 
 def test_runs_without_rounds_and_other_endings_are_one_sentence(

@@ -8,12 +8,13 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from analysis import published
 from analysis.cli.main import main
-from analysis.export import csv_bytes, json_bytes, measurements_latex, paper_latex, tickets_latex
-from analysis.export.latex.writing import escape
+from analysis.export import csv_bytes, json_bytes, measurements_latex, paper_latex, tex, tickets_latex
+from analysis.export.letters import escape
 from analysis.measures import At, measurement_table
 from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
 from glt.store import Run, bundled_examples
@@ -58,12 +59,24 @@ def test_tickets_in_latex(make_scored: Callable[..., Run]) -> None:
 def test_labels_are_escaped(make_scored: Callable[..., Run]) -> None:
     table = tickets_table(rounds_table([make_scored("ugs", UGS)]))
     latex = tickets_latex(table.assign(label=r"p_g & 5% #1 \input{x} ~^"))
-    assert r"p\_g \& 5\% \#1 \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}" in latex
+    printed = latex.replace(r"\\", " ")
+    assert r"p\_g \& 5\% \#1 \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}" in printed
+
+
+def test_letters_that_the_oldest_encoding_prints_as_others_are_escaped() -> None:
+    assert escape("a < b > c | d") == r"a \ensuremath{<} b \ensuremath{>} c \ensuremath{|} d"
+    assert escape('a "b" c') == "a ``b'' c"
+    assert tex.escaped("a<b") == r"a\ensuremath{<}b"
+
+
+def test_letters_that_tex_has_not_are_plain_or_a_question_mark() -> None:
+    assert escape("caf\N{LATIN SMALL LETTER E WITH ACUTE}") == "caf\N{LATIN SMALL LETTER E WITH ACUTE}"
+    assert escape("x\N{SUBSCRIPT TWO} \N{PILE OF POO}") == "x2 ?"
 
 
 def test_escape_leaves_plain_words_alone() -> None:
     assert escape("Random pruning") == "Random pruning"
-    assert escape("\N{MINUS SIGN}1") == "$-$1"
+    assert escape("\N{MINUS SIGN}1") == r"\ensuremath{-}1"
 
 
 def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
@@ -75,7 +88,9 @@ def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
     assert clustering[1] == "$0.2407$"
     assert [cell.count(r"\pm") for cell in clustering[1:]] == [0, 1, 0]
     assert sum(r"\mathbf" in cell for cell in clustering) == 1
-    assert cells(latex, "Mean node betweenness")[0].endswith(r"($\times 10^{-3}$)")
+    assert cells(latex, "Mean node betweenness")[0].endswith(
+        r"(\ensuremath{\times}10\ensuremath{{}^-}\ensuremath{{}^3})"
+    )
     assert cells(latex, r"\quad in the paper") == [r"\quad in the paper", "$0.2407$", "$0.1585$", "$0.1541$"]
     assert "the heading it swapped them with" in latex
     assert "after round 3: mean and, from 3 seeds on, 95\\% $t$ interval over 2 to 3 seeds" in latex
@@ -122,22 +137,54 @@ def test_latex_takes_both_tables(make_run: Callable[..., Run], tmp_path: Path) -
     assert done.returncode == 0, done.stdout[-2000:]
 
 
+PAGES = {
+    "article": r"\documentclass[twocolumn]{article}\usepackage[letterpaper,margin=1in]{geometry}",
+    "icml": r"\documentclass[twocolumn]{article}\usepackage[textwidth=6.75in]{geometry}\setlength{\columnsep}{0.25in}",
+    "neurips": r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}",
+}
+LONG_TITLES = ("W" * 60, 'A title that says in 60 letters what <this> "run" & it is for', "")
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
-def test_the_tables_of_the_examples_fit_two_columns_of_icml(tmp_path: Path) -> None:
-    runs = [run for run in bundled_examples() if run.name.startswith("cora-node-gcn") and len(run.seeds()) == 5]
-    assert len(runs) == 3
+@pytest.mark.parametrize("page", PAGES)
+def test_the_tables_fit_the_columns_of_a_paper_whatever_the_labels(page: str, tmp_path: Path) -> None:
+    examples = [run for run in bundled_examples() if run.name.startswith("cora-node-gcn") and len(run.seeds()) == 5]
+    assert len(examples) == 3
+    body = "".join(_tables(examples[:count], title) for count in (1, 2, 3) for title in LONG_TITLES)
+    said = typeset(rf"{PAGES[page]}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}", tmp_path)
+    assert "Overfull" not in said
+    assert "Warning" not in said
+
+
+def _tables(runs: list[Run], title: str) -> str:
     rounds = rounds_table(runs)
     measured = measurement_table(runs, At(round=13), published=published.measurements("cora"))
-    body = measurements_latex(measured, "cora")
-    body += tickets_latex(tickets_table(rounds)) + paper_latex(paper_table(curve_table(rounds)))
-    page = r"\documentclass[10pt]{article}\usepackage{booktabs}\usepackage[textwidth=6.75in]{geometry}"
-    (tmp_path / "table.tex").write_text(rf"{page}\begin{{document}}{body}\end{{document}}")
+    tables = [measured, tickets_table(rounds), paper_table(curve_table(rounds))]
+    for table in tables if title else []:
+        table.loc[table["label"] != "Original", "label"] = title
+    name = "-".join(("tab:", str(len(runs)), str(LONG_TITLES.index(title))))
+    measurements = measurements_latex(tables[0], "cora", label=f"{name}-m")
+    return measurements + tickets_latex(tables[1], label=f"{name}-t") + paper_latex(tables[2], label=f"{name}-p")
+
+
+def typeset(document: str, folder: Path) -> str:
+    """Run pdflatex twice, as references need, and return what it said the second time."""
+    (folder / "table.tex").write_text(document)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
     for _ in range(2):
-        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout[-2000:]
-    assert "Overfull" not in done.stdout
-    assert "Warning" not in done.stdout
+    return done.stdout
+
+
+def test_columns_that_fit_no_page_stand_one_part_below_the_other(make_run: Callable[..., Run]) -> None:
+    table = measurement_table([make_run("ugs"), make_run("random")], At(round=1))
+    many = pd.concat([table, *[table.iloc[1:]] * 7], ignore_index=True)
+    latex = measurements_latex(many, "cora")
+    parts = [line for line in latex.splitlines() if line.startswith("Measurement &")]
+    assert len(parts) > 1
+    assert sum(line.count("UGS") for line in parts) == 8
+    assert latex.count("Average clustering") == len(parts)
 
 
 def test_csv_and_json_hold_every_digit(make_scored: Callable[..., Run]) -> None:
