@@ -76,6 +76,8 @@ def test_a_node_opens_its_edges_and_an_edge_its_story(page: Page, pictures: Fram
     page.wait_for_url(re.compile(r"at="))
     assert asked(page)["section"] == "why"
     assert (asked(page)["at"], asked(page)["to"]) == (node["name"], "all")
+    # A table of the view before may still stand for a moment.
+    expect(page.locator("[data-testid=stDataFrame]")).to_have_count(1)
     expect(page.locator("[data-testid=stDataFrame]")).to_be_visible()
     expect(page.get_by_text("The message from")).to_have_count(0)
 

@@ -24,6 +24,7 @@ from analysis.export.figures.legend import run_key
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.run_lines import band, stroke
 from analysis.shared_graph import shared_graph
+from analysis.subgraphs.subgraph import node_name
 from analysis.tables.labels import run_labels
 from glt.data import Graph
 from glt.data.graph import IntArray
@@ -54,7 +55,7 @@ def scores(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
     if not panels:
         raise StoreError(no_scores(runs[0].config.method))
     row = PanelRow(len(panels), width)
-    ends = [_name(graph, node) for node in graph.edges[:, edge].tolist()]
+    ends = [node_name(graph, node) for node in graph.edges[:, edge].tolist()]
     ways = [f"{ends[0]} to {ends[1]}", f"{ends[1]} to {ends[0]}"]
 
     def fill(figure: FigureBase) -> Keys:
@@ -101,10 +102,6 @@ def _first_gone(gone: IntArray) -> int:
     """Return the column of the edge that was gone first, both ways; of edges that survive, the first."""
     last = np.where((gone > 0).all(axis=0), gone.max(axis=0), np.iinfo(np.int64).max)
     return int(np.argmin(last))
-
-
-def _name(graph: Graph, node: int) -> str:
-    return str(node) if graph.node_ids is None else graph.node_ids[node]
 
 
 def _draw(area: Axes, panel: Panel) -> None:
