@@ -87,7 +87,8 @@ def _verdict(found: Report) -> None:
         return
     st.success(
         f"Verified: run on its surviving edges alone the network gives the outputs the file states (largest "
-        f"difference {_off(found)}), and so is every number that can be found again. Only stated: {_unchecked(found)}.",
+        f"difference {_off(found)}), and every number that can be found again is as it says. Only stated: "
+        f"{_unchecked(found)}.",
         icon=":material/verified:",
     )
 
@@ -165,7 +166,9 @@ def _written_number(name: str, value: float) -> str:
     if name == "best_epoch":
         # Epochs are counted from 1 where people read them.
         return formats.count(value + 1)
-    return formats.duration(value) if name.endswith("seconds") else formats.percent(value)
+    if name.endswith("seconds"):
+        return formats.duration(value) if value >= 0 else f"{value:g} s"
+    return formats.percent(value)
 
 
 def _caption(found: Report) -> str:
