@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from glt.data import load_graph
+from glt.export.archive import ticket_bytes
 from glt.export.ticket import Ticket, make_ticket
 from glt.masks import Masks
 from glt.presets import resolve
@@ -69,3 +71,10 @@ def draw(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., SeedRun]:
 def weights(name: str, shape: tuple[int, ...], generator: np.random.Generator) -> np.ndarray:
     size = 1.0 if name == "layers.0.weight" else (2 / shape[0]) ** 0.5
     return generator.normal(0, size, shape).astype(np.float32)
+
+
+@pytest.fixture
+def path(ticket: Ticket, tmp_path: Path) -> Path:
+    path = tmp_path / "ticket.zip"
+    path.write_bytes(ticket_bytes(ticket))
+    return path
