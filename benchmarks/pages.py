@@ -63,7 +63,7 @@ def _load(page: Page, address: str) -> None:
 
 
 def _switch(page: Page, title: str) -> None:
-    page.get_by_role("link", name=title, exact=True).click()
+    page.get_by_test_id("stTopNavLink").get_by_text(title, exact=True).click()
     page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title)
     _settled(page)
 
