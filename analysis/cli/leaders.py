@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 PARTS = ("dense", "best", "sparsest")
 HEADS = ("dense", "best", "k", "ticket", "k", "graph", "MACs", "seeds")
+# In so few letters a line, numbers in these places are left out, or words would be broken.
+NARROW, LEFT_OUT = 110, (2, 4, 5, 6)
+LEAST_LABEL = 18
+NARROWED = " A wider terminal also shows rounds, sparsity and MACs, --json everything."
 CAPTION = (
     "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the sparsest "
     "round within the tolerance of its dense baseline. A place is no rank: a tie is a difference within its interval."
@@ -67,22 +71,25 @@ def _print(table: pd.DataFrame) -> None:
 
     console = Console(file=sys.stdout)
     for (dataset, task, objective), rows in table.groupby(SUBJECT, sort=False):
-        console.print(_shown(rows, f"{names.dataset(dataset)}, {names.task(task, objective)}"))
+        console.print(_shown(rows, f"{names.dataset(dataset)}, {names.task(task, objective)}", console.width < NARROW))
     together = not table["run"].all()
-    console.print(CAPTION + (GROUPED if together else ""), highlight=False, markup=False)
+    narrowed = NARROWED if console.width < NARROW else ""
+    console.print(CAPTION + (GROUPED if together else "") + narrowed, highlight=False, markup=False)
 
 
-def _shown(rows: pd.DataFrame, title: str) -> Table:
+def _shown(rows: pd.DataFrame, title: str, narrow: bool) -> Table:
     from rich import box
     from rich.table import Table
 
     shown = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    shown.add_column("", overflow="fold")
-    for head in HEADS:
-        shown.add_column(head, justify="right", no_wrap=True)
-    shown.add_column("against the highest", overflow="fold")
+    kept = [place for place in range(len(HEADS)) if not (narrow and place in LEFT_OUT)]
+    shown.add_column("", overflow="fold", min_width=LEAST_LABEL)
+    for place in kept:
+        shown.add_column(HEADS[place], justify="right", no_wrap=True)
+    shown.add_column("against the highest", overflow="fold", min_width=len("-22.5 points, "))
     for row in rows.to_dict("records"):
-        shown.add_row(*_cells(row))
+        label, *numbers, place_told = _cells(row)
+        shown.add_row(label, *(numbers[place] for place in kept), place_told)
     return shown
 
 
@@ -103,7 +110,7 @@ def _cells(row: Mapping[Hashable, Any]) -> list[Text | str]:
         formats.whole(row["best_round"]),
         *ticket,
         str(row["seeds"]),
-        place_words(row),
+        place_words(row).replace(", p", ",\np"),
     ]
 
 

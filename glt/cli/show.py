@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("round", "graph", "weights", "either", "both", "val", "test", "last", "MACs", "time")
 CAPTION = (
-    "graph, weights: share removed; either, both: edges kept one way at least, both ways; val, test, last: {metric}"
+    "in percent. graph, weights: share removed; either, both: edges kept one way at least, both ways; "
+    "val, test, last: {metric}"
 )
 
 
@@ -82,7 +83,7 @@ def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
         pad_edge=False,
     )
     for column in table.columns:
-        column.justify = "right"
+        column.justify, column.no_wrap = "right", True
     for record in seed_run.rounds():
         shares = (
             record.graph_sparsity,
@@ -94,7 +95,9 @@ def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
             record.test_last,
         )
         macs = f"{record.macs['dense_features'] / 1e6:.0f} M"
-        table.add_row(str(record.round), *map(percent, shares), macs, duration(record.seconds))
+        table.add_row(
+            str(record.round), *(percent(share).removesuffix(" %") for share in shares), macs, duration(record.seconds)
+        )
     console.print(table)
     if status.error:
         console.print(status.error, highlight=False, markup=False, soft_wrap=True)

@@ -88,7 +88,8 @@ def test_tables_for_people(run: Run, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["show", str(run.path)]) == 0
     shown = capsys.readouterr().out
     assert "seed 2: stopped" in shown
-    assert "81.6 %" in shown
+    assert " 81.6 " in shown
+    assert "in percent" in shown
     assert "62 M" in shown
     assert main(["list"]) == 0
     listed = capsys.readouterr().out

@@ -94,3 +94,15 @@ def test_what_cannot_be_compared_is_one_line(
     filled = [argument.format(runs[0].name) for argument in arguments]
     assert main([*filled, "--store", str(store.root)]) == code
     assert told in capsys.readouterr().err
+
+
+def test_leaders_break_no_word_in_eighty_columns(
+    runs: tuple[Run, Run], store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    store.annotate(runs[0].name, {"title": "Convolutional network of sixty-four channels"})
+    assert main(["leaders", *(run.name for run in runs), "--store", str(store.root)]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    assert {"Convolutional", "network", "sixty-four", "channels", "highest"} <= set(said.split())
+    assert "A wider terminal also shows rounds" in " ".join(said.split())
