@@ -71,7 +71,7 @@ def painted(method: str, color: str) -> Style:
     The colour of another method is deeper (lighter in the dark theme), so that the run is not taken for one of that.
 
     >>> painted("ugs", "blue").light, painted("ugs", "blue").symbol, painted("ugs", "") == style("ugs")
-    ('#004D78', 'circle', True)
+    ('#004C77', 'circle', True)
     """
     own, paint = style(method), _PAINTS.get(color)
     if paint is None:
