@@ -19,10 +19,10 @@ def read_seeds(text: str) -> tuple[int, ...]:
     ((0, 3, 4, 5), (7,))
     """
     found: dict[int, None] = {}
-    listed = [part for part in map(str.strip, text.split(",")) if part]
+    listed = text.strip(" ,")
     if not listed:
         raise ConfigError("No seed is given: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
-    for part in listed:
+    for part in map(str.strip, listed.split(",")):
         if LONG.search(part):
             raise ConfigError(f"{part!r} is too large for a seed: the largest is {LARGEST}.")
         match = RANGE.fullmatch(part)

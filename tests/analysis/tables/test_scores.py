@@ -63,7 +63,8 @@ def test_runs_of_both_tasks_are_refused_in_one_figure(runs: dict[str, Run]) -> N
 def test_a_table_of_both_tasks_names_both(runs: dict[str, Run]) -> None:
     table = tickets_table(rounds_table([*runs.values()]))
     assert metric_words(table) == "accuracy or ROC-AUC"
-    assert "Accuracy or ROC-AUC" in tickets_latex(table)
+    # A narrow column breaks its header.
+    assert "Accuracy or ROC-AUC" in " ".join(tickets_latex(table).replace(r"\\", " ").split())
 
 
 def test_the_papers_points_are_those_of_the_task(runs: dict[str, Run]) -> None:
