@@ -114,6 +114,21 @@ def true_record(
     return made_up(number, masks, seed_run).model_copy(update={**scores, "macs": counted})
 
 
+def write_true_rounds(seed_run: SeedRun) -> None:
+    """Write rounds 0 and 1 of random weights, half of edges and weights pruned, with records that are so."""
+    from glt.training.shapes import full_masks
+
+    generator, masks = np.random.default_rng(0), full_masks(seed_run.config, load_graph("cora"))
+    shapes = {name: keep.shape for name, keep in masks.weights.keep.items()}
+    weights = {name: generator.normal(size=shape).astype("f4") for name, shape in shapes.items()}
+    seed_run.write_init(weights)
+    for number in range(2):
+        kept = {name: values * masks.weights.keep[name] for name, values in weights.items()}
+        seed_run.write_round(true_record(number, masks, seed_run, kept), masks, kept)
+        edges = masks.edges.prune(generator.random(masks.edges.kept), 0.5)
+        masks = Masks(edges, masks.weights.prune(kept, 0.5))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark everything in tests/browser as a browser test."""
     for item in items:

@@ -21,7 +21,7 @@ FORBIDDEN = {
 }
 # A part of glt imports from its own floor and those before it.
 FLOORS = (
-    ("errors", "formats", "registry", "randomness", "seeds", "zips", "config", "masks", "data", "sparse"),
+    ("errors", "formats", "printable", "registry", "randomness", "seeds", "zips", "config", "masks", "data", "sparse"),
     ("models", "training"),
     ("methods", "pretraining"),
     ("presets", "cost", "store"),
@@ -112,5 +112,14 @@ heavy = {{"torch", "torch_geometric", "ogb", "streamlit"}} & set(sys.modules)
 assert not heavy, heavy
 """
     assert modules
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", ["curves", "compare", "measurements", "tickets", "launch", "runs"])
+def test_a_page_that_draws_no_paper_figure_opens_without_what_draws_them(page: str) -> None:
+    code = (
+        f"import sys, app.views.{page}; heavy = {{'matplotlib', 'igraph'}} & set(sys.modules); assert not heavy, heavy"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
     assert result.returncode == 0, result.stderr

@@ -69,7 +69,8 @@ def add_structure(parser: ArgumentParser) -> None:
 
 def chosen_figure(args: Namespace) -> FigureChoices:
     """Return what the arguments of `add_score`, `add_sample`, `add_structure` and `add_page` say about a figure."""
-    from analysis.export import FigureChoices, Sample
+    from analysis.export import FigureChoices
+    from analysis.subgraphs import Sample
 
     return FigureChoices(
         venue=args.venue,

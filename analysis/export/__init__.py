@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.export.bundle import bundle_bytes
-from analysis.export.choices import FigureChoices, Sample
+from analysis.export.choices import FigureChoices
 from analysis.export.commands import figure_command
 from analysis.export.data import csv_bytes, json_bytes
 from analysis.export.figures import FIGURES, GROUPS, PaperFigure
@@ -22,7 +22,6 @@ __all__ = [
     "VENUES",
     "FigureChoices",
     "PaperFigure",
-    "Sample",
     "Venue",
     "bundle_bytes",
     "check_dpi",

@@ -6,23 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analysis.export.venues import Font, Venue, venue_named
+from analysis.subgraphs import Sample
 from analysis.tables.curve import Score, XAxis
 from glt.store import MacConvention
 
-
-@dataclass(frozen=True)
-class Sample:
-    """Which nodes a subgraph figure shows: the arguments of `analysis.subgraphs.sample_nodes`.
-
-    "changed" takes the edges that the first run has removed by the round shown.
-    """
-
-    kind: str = "walk"
-    size: int = 150
-    seed: int = 0
-    center: int | None = None
-    label: int | None = None
-    nodes: tuple[int, ...] = ()
+RANDOM_WALK = Sample()
+THREE: tuple[XAxis, ...] = ("graph", "weight", "macs")
 
 
 @dataclass(frozen=True)
@@ -45,7 +34,7 @@ class FigureChoices:
     near: bool = True
     round: int | None = None
     seed: int | None = None
-    sample: Sample = Sample()
+    sample: Sample = RANDOM_WALK
     font: Font = "times"
     text: float | None = None
     grey: bool = False
@@ -54,6 +43,11 @@ class FigureChoices:
     over: Literal["round", "kept"] = "round"
     null: bool = True
     edge: tuple[int, int] | None = None
+
+    @property
+    def axes(self) -> tuple[XAxis, ...]:
+        """The axes that panels are drawn over: the chosen one, or all three."""
+        return THREE if self.x == "all" else (self.x,)
 
     @property
     def page(self) -> Venue:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import logging
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from analysis.measures.elements import Betweenness
 from analysis.measures.graph import MeasuredGraph
+from glt import zips
 from glt.data.planetoid_files import cache_folder
 from glt.errors import StoreError
 from glt.store.safe_files import make_folder, replace_file
@@ -25,7 +25,7 @@ def known_betweenness(graph: MeasuredGraph, sample: int | None = None) -> Betwee
     try:
         with _path(graph, sample).open("rb") as file, np.load(file, allow_pickle=False) as held:
             found = Betweenness(held["nodes"], held["edges"], int(held["sources"]))
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
+    except (OSError, ValueError, KeyError, TypeError, *zips.DAMAGE):
         return None
     fits = found.nodes.shape == (graph.num_nodes,) and found.edges.shape == (graph.num_edges,)
     return found if fits and found.nodes.dtype == found.edges.dtype == np.float64 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.subgraphs.counts import Counts
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.panel import Panel, make_panel, original_panel
+from analysis.subgraphs.sample import Sample
 from analysis.subgraphs.samplers import SAMPLERS, Sampler
 from analysis.subgraphs.sampling import sample_nodes
 from analysis.subgraphs.subgraph import BACKWARD, BOTH, FORWARD, REMOVED, EdgeStates, Subgraph, edge_states, take
@@ -18,6 +19,7 @@ __all__ = [
     "Counts",
     "EdgeStates",
     "Panel",
+    "Sample",
     "Sampler",
     "Subgraph",
     "edge_states",

@@ -72,7 +72,7 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
 def _picture(runs: list[Run], view: View) -> None:
     rounds = reading.rounds_of(runs)
     table = reading.curve_of(runs, view.score, view.x, view.macs, view.tolerance)
-    figure = _figure(tuple(reading.stamp(run) for run in runs), view, look.is_dark(), table, rounds)
+    figure = _figure(reading.stamps(runs), view, look.is_dark(), table, rounds)
     round_chart.show(figure, "accuracy", "Test score of every round against sparsity")
     st.caption(frame.plain(caption(rounds, view.score, view.macs, view.tolerance, view.paper)))
     _numbers(table)

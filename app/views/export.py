@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -24,7 +23,18 @@ from analysis.export import (
 )
 from analysis.export.panels import MOST
 from analysis.shared_graph import printed_measurements, training_part
-from app.widgets import bundling, controls, figure_controls, figure_gallery, frame, measuring, pickers, reading, scoring
+from app.widgets import (
+    bundling,
+    controls,
+    figure_controls,
+    figure_gallery,
+    files,
+    frame,
+    measuring,
+    pickers,
+    reading,
+    scoring,
+)
 from app.widgets.figure_files import MIME, Wanted
 from app.widgets.opened import opened
 from glt.errors import ConfigError
@@ -35,8 +45,8 @@ ABLATION = "ablation"
 TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
 BUNDLE, PANELS = "bundle", "panels"
 DOTS = {"150": "150 dpi", "300": "300 dpi", "600": "600 dpi"}
-SHAPES = {"": "as they fit", **{shape: shape.replace("x", " by ") for shape in ("1x2", "2x1", "2x2", "1x3", "3x1")}}
-SHAPES |= {shape: shape.replace("x", " by ") for shape in ("2x3", "3x2", "1x4", "4x1")}
+GRIDS = ("1x2", "2x1", "2x2", "1x3", "3x1", "2x3", "3x2", "1x4", "4x1")
+SHAPES = {"": "as they fit", **{grid: grid.replace("x", " by ") for grid in GRIDS}}
 FIRST_PANELS = ("accuracy", "pareto")
 SCREEN_PIXELS_AN_INCH = 150
 
@@ -128,9 +138,11 @@ def _preview(wanted: Wanted, dots: int) -> None:
 def _downloads(wanted: Wanted, what: str, dots: int) -> None:
     name = _stem(wanted, what)
     for kind in formats_here():
-        _download(kind.upper(), f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots))
+        files.file_button(kind.upper(), f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots))
     for kind in ("csv", "json"):
-        _download(f"{kind.upper()} of its points", f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots))
+        files.file_button(
+            f"{kind.upper()} of its points", f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots)
+        )
 
 
 def _stem(wanted: Wanted, what: str) -> str:
@@ -149,7 +161,7 @@ def _bundle(runs: list[Run], choices: FigureChoices) -> None:
         choices = figure_controls.pick(runs, choices, figure_controls.CURVE)
     content = bundling.made(runs, choices)
     if content is not None:
-        _download("Bundle", f"{runs[0].config.dataset}-bundle.zip", "application/zip", lambda: content)
+        files.file_button("Bundle", f"{runs[0].config.dataset}-bundle.zip", "application/zip", lambda: content)
         bundling.contents(content)
 
 
@@ -159,9 +171,9 @@ def _table(what: str, runs: list[Run]) -> None:
     st.code(latex, language="latex", height=420, wrap_lines=True)
     name = f"{runs[0].config.dataset}-{what}"
     with st.container(horizontal=True, gap="small", key="downloads"):
-        _download("LaTeX", f"{name}.tex", "application/x-tex", latex.encode)
-        _download("CSV", f"{name}.csv", "text/csv", partial(csv_bytes, table))
-        _download("JSON", f"{name}.json", "application/json", partial(json_bytes, table))
+        files.file_button("LaTeX", f"{name}.tex", "application/x-tex", latex.encode)
+        files.file_button("CSV", f"{name}.csv", "text/csv", partial(csv_bytes, table))
+        files.file_button("JSON", f"{name}.json", "application/json", partial(json_bytes, table))
 
 
 def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str]:
@@ -177,7 +189,3 @@ def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:
     if table.empty:
         raise ConfigError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
     return table, tickets_latex(table, score, macs, tolerance)
-
-
-def _download(label: str, name: str, mime: str, data: Callable[[], bytes]) -> None:
-    st.download_button(label, data, name, mime, key=f"download-{name}", on_click="ignore", icon=":material/download:")

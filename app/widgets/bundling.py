@@ -21,7 +21,7 @@ AT_WORK = "Draws the figures and measures the graphs; one never measured before 
 
 def made(runs: list[Run], choices: FigureChoices) -> bytes | None:
     """Return the bundle of these runs and choices, None until the reader has asked for it."""
-    state = tuple(reading.stamp(run) for run in runs), repr(choices)
+    state = reading.stamps(runs), repr(choices)
     known, content = st.session_state.get(MADE, (None, None))
     if known == state:
         return bytes(content)

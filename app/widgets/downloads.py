@@ -51,12 +51,6 @@ def graph_buttons(make: Callable[[str], bytes], stem: str, key: str) -> None:
             )
 
 
-def table_button(label: str, make: Callable[[], bytes], name: str, mime: str) -> None:
-    """Offer a table as a file of this name, written when it is asked for."""
-    icon = ":material/download:"
-    st.download_button(label, make, name, mime, key=f"download-{name}", on_click="ignore", icon=icon)
-
-
 def graph_bytes(run: Run, number: int, seed: int, name: str) -> bytes:
     """Return the sparse graph after a round of a seed in a format of GRAPH_FORMATS."""
     return GRAPH_FORMATS[name].write(SparseGraph.of(run.seed(seed), number))

@@ -10,10 +10,9 @@ import streamlit as st
 
 from analysis import names, palette, published
 from analysis.curves import ablation_figure, accuracy_figure
-from analysis.export import Sample
 from analysis.reproduction import Claim, Comparison, Kind, Picture, Verdict
 from analysis.reproduction.comparison import bounds_words
-from analysis.subgraphs import make_panel, original_panel, panels_html
+from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from analysis.tables import caption
 from app.widgets import chart, controls, frame, links, look, needing, reading, sampling
 from app.widgets.judging import Judged
@@ -91,7 +90,7 @@ def _pictures(judged: Judged) -> None:
 
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
-    figure = _figure(tuple(reading.stamp(run) for run in runs), picture, look.is_dark(), printed, runs)
+    figure = _figure(reading.stamps(runs), picture, look.is_dark(), printed, runs)
     chart.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
     st.caption(f"As {picture.place}. {frame.plain(caption(reading.rounds_of(runs), paper=printed))}")
     chart.numbers(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")

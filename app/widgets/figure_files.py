@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,7 +44,7 @@ class Wanted:
 
     def shown(self, dpi: int) -> Shown:
         """Return the figure as PNG, from the cache while neither its runs nor the choices have changed."""
-        return _shown(self.name, _stamps(self.runs), repr(self.choices), self.shape, dpi, self)
+        return _shown(self.name, reading.stamps(self.runs), repr(self.choices), self.shape, dpi, self)
 
     def file(self, kind: str, dpi: int) -> bytes:
         """Return the figure as a file, or the numbers in it as CSV or JSON."""
@@ -55,10 +54,6 @@ class Wanted:
         if kind in ("csv", "json"):
             return (csv_bytes if kind == "csv" else json_bytes)(drawing.points)
         return figure_bytes(on_page(drawing, self.choices), kind)
-
-
-def _stamps(runs: Sequence[Run]) -> tuple[reading.Stamp, ...]:
-    return tuple(reading.stamp(run) for run in runs)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

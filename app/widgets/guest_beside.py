@@ -25,7 +25,7 @@ SCORE: Score = "test"
 def show(found: Mapping[str, Any]) -> None:
     """Draw the file among the rounds of the runs with its data set, task and network."""
     config = RunConfig.model_validate(found["config"])
-    alike = [run for run in pickers.with_rounds(opened().results) if setting(run) == _setting(config)]
+    alike = [run for run in pickers.with_rounds(opened().results) if setting(run.config) == setting(config)]
     runs = pickers.together(alike) if alike else []
     if not runs:
         frame.empty(
@@ -46,10 +46,6 @@ def show(found: Mapping[str, Any]) -> None:
         "sparsity, the mean over its seeds. MACs with dense features."
     )
     _same_run(found, runs)
-
-
-def _setting(config: RunConfig) -> tuple[str, str, str]:
-    return config.dataset, config.task, config.model
 
 
 def numbers(found: Mapping[str, Any]) -> dict[str, float]:

@@ -9,9 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from analysis import names
-from analysis.export import Sample
 from analysis.measures import measuring, wording
-from analysis.subgraphs import make_panel, original_panel, panels_html
+from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from app.widgets import frame, look, measured_table, sampling
 from glt.config import RunConfig
 from glt.data import DATASETS, Graph

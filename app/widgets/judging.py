@@ -54,7 +54,7 @@ def _compared(exhibit: Exhibit, setting: Setting, runs: list[Run]) -> tuple[list
     if exhibit.measures:
         # Measuring shows a bar and keeps its own tables, so what follows from them is not kept once more.
         return _compare(exhibit, setting, runs, lambda: measuring.table_of(runs, published.MEASUREMENT_ROUND, False))
-    return _kept(tuple(reading.stamp(run) for run in runs), exhibit.name, setting, runs)
+    return _kept(reading.stamps(runs), exhibit.name, setting, runs)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, cast
 from zlib import crc32
 
@@ -17,7 +16,7 @@ from analysis.comparing.leaders import PAIRED
 from analysis.tables import Score, metric_words
 from analysis.tables.caption import MAC_WORDS, allowance
 from analysis.tables.scores import score_words
-from app.widgets import controls, frame, pickers, reading
+from app.widgets import controls, files, frame, pickers, reading
 from glt import formats
 from glt.store import MacConvention, Run
 
@@ -25,6 +24,8 @@ from glt.store import MacConvention, Run
 MANY = 200
 # Pixels.
 ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
+ROUND = {"best": "Round", "sparsest": "Ticket's round"}
+INTERVAL = {"dense": "± dense", "best": "± best", "sparsest": "± ticket"}
 ABOUT_ROWS = " Choose two rows to hold them against each other below."
 
 
@@ -59,7 +60,7 @@ def show(runs: list[Run], board: Board) -> list[str]:
     Two rows that are chosen become the pair below.
     """
     with st.spinner(f"Reading {formats.number_of(len(runs), 'run')}", show_time=len(runs) > MANY):
-        table = _table(tuple(reading.stamp(run) for run in runs), board, runs)
+        table = _table(reading.stamps(runs), board, runs)
     if not board.by:
         table = table.assign(label=table["run"].map(pickers.run_titles(runs)))
     height = min(HEAD + ROW * len(table), MOST_HEIGHT)
@@ -77,15 +78,7 @@ def show(runs: list[Run], board: Board) -> list[str]:
     if not board.by:
         _choose(table, cast(Any, event).selection.rows)
     st.caption(frame.plain(_caption(table, board, reading.rounds_of(runs))))
-    st.download_button(
-        "CSV",
-        partial(_csv, table),
-        "leaders.csv",
-        "text/csv",
-        key="download-leaders",
-        on_click="ignore",
-        icon=":material/download:",
-    )
+    files.csv_button(table, "leaders.csv")
     return first_pair(table) if not board.by else []
 
 
@@ -119,9 +112,9 @@ def numbers(table: pd.DataFrame, board: Board) -> pd.DataFrame:
     shown["Against the highest"] = [place_words(row) for row in table.to_dict("records")]
     for part, words in (("dense", f"Dense {metric}"), ("best", f"Best pruned {metric}"), ("sparsest", "Ticket")):
         if part != "dense":
-            shown[_round(part)] = table[f"{part}_round"]
+            shown[ROUND[part]] = table[f"{part}_round"]
         shown[words] = 100 * table[f"{part}_mean"]
-        shown[_interval(part)] = 100 * (table[f"{part}_high"] - table[f"{part}_mean"])
+        shown[INTERVAL[part]] = 100 * (table[f"{part}_high"] - table[f"{part}_mean"])
     shown["Ticket's graph sparsity"] = 100 * table["sparsest_graph_sparsity"]
     shown["Ticket's weight sparsity"] = 100 * table["sparsest_weight_sparsity"]
     shown["Ticket's MACs"] = table["sparsest_macs"] / 1e6
@@ -133,20 +126,12 @@ def numbers(table: pd.DataFrame, board: Board) -> pd.DataFrame:
     return frame_.drop(columns=[name for name in frame_ if str(name).startswith("±") and frame_[name].isna().all()])
 
 
-def _round(part: str) -> str:
-    return {"best": "Round", "sparsest": "Ticket's round"}[part]
-
-
-def _interval(part: str) -> str:
-    return {"dense": "± dense", "best": "± best", "sparsest": "± ticket"}[part]
-
-
 def _columns(table: pd.DataFrame, board: Board) -> dict[str, Any]:
     metric = metric_words(table)
     percent, half = "%.1f %%", "± %.1f"
     scores = (f"Dense {metric}", f"Best pruned {metric}", "Ticket")
     columns = {name: st.column_config.NumberColumn(format=percent) for name in scores}
-    columns |= {_interval(part): st.column_config.NumberColumn(format=half) for part in ("dense", "best", "sparsest")}
+    columns |= {INTERVAL[part]: st.column_config.NumberColumn(format=half) for part in INTERVAL}
     columns |= {
         f"Ticket's {what} sparsity": st.column_config.NumberColumn(f"{what.capitalize()} sparsity", format=percent)
         for what in ("graph", "weight")
@@ -176,9 +161,3 @@ def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
         f"many are compared.{'' if board.by else ABOUT_ROWS}"
     )
     return f"{'; '.join(parts)}. {told}"
-
-
-def _csv(table: pd.DataFrame) -> bytes:
-    from analysis.export.data import csv_bytes
-
-    return csv_bytes(table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -13,13 +12,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis import names, published
-from analysis.export import csv_bytes, measurements_latex
 from analysis.measures import Explanation, explanations, in_order, wording
 from analysis.measures.table import is_as_published
 from analysis.shared_graph import by_graph, printed_measurements, training_part
 from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
-from app.widgets import controls, downloads, frame, links, measuring, pickers
+from app.widgets import controls, files, frame, links, measuring, pickers
 from glt import formats
 from glt.errors import StudioError
 from glt.store import Run
@@ -121,9 +119,16 @@ def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
 
 def _take_away(graph: Measured, slow: bool) -> None:
     table, name = graph.table(slow), re.sub(r"[^a-z0-9]+", "-", graph.name.lower()).strip("-")
-    latex = partial(measurements_latex, table, graph.dataset, note=training_part(graph.runs[0].config))
-    downloads.table_button("CSV", partial(csv_bytes, table), f"{name}-measurements.csv", "text/csv")
-    downloads.table_button("LaTeX", lambda: latex().encode(), f"{name}-measurements.tex", "application/x-tex")
+    note = training_part(graph.runs[0].config)
+
+    def latex() -> bytes:
+        # Loads matplotlib, which a page that only shows the table does without.
+        from analysis.export import measurements_latex
+
+        return measurements_latex(table, graph.dataset, note=note).encode()
+
+    files.csv_button(table, f"{name}-measurements.csv")
+    files.file_button("LaTeX", f"{name}-measurements.tex", "application/x-tex", latex)
     runs = [run.name for run in graph.runs]
     links.link("export", "Export", ":material/file_save:", what="measurements", runs=runs, round=str(graph.rounds[0]))
 

@@ -50,7 +50,7 @@ def show(runs: list[Run], trend: Trend, null: bool) -> None:
 
 def _one_graph(runs: list[Run], trend: Trend, null: bool, key: str) -> None:
     table = measuring.trend_of(runs, trend.name, null)
-    figure = _figure(tuple(reading.stamp(run) for run in runs), trend, null, look.is_dark(), table)
+    figure = _figure(reading.stamps(runs), trend, null, look.is_dark(), table)
     words = wording.label(trend.name)
     chart.show(figure, f"trend{key}", f"{words} over the rounds")
     st.caption(_caption(runs, trend, table))

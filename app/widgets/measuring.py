@@ -30,7 +30,7 @@ def table_of(
     def measure(advance: Advance) -> pd.DataFrame:
         return measurement_table(runs, ats, null=null, published=printed, slow=slow, on_progress=advance)
 
-    return _kept(("table", _stamps(runs), numbers, null, printed is None, slow), measure)
+    return _kept(("table", reading.stamps(runs), numbers, null, printed is None, slow), measure)
 
 
 def trend_of(runs: Sequence[Run], name: str, null: bool) -> pd.DataFrame:
@@ -39,11 +39,7 @@ def trend_of(runs: Sequence[Run], name: str, null: bool) -> pd.DataFrame:
     def measure(advance: Advance) -> pd.DataFrame:
         return trend_table(runs, name, null=null, on_progress=advance)
 
-    return _kept(("trend", _stamps(runs), name, null), measure)
-
-
-def _stamps(runs: Sequence[Run]) -> tuple[reading.Stamp, ...]:
-    return tuple(reading.stamp(run) for run in runs)
+    return _kept(("trend", reading.stamps(runs), name, null), measure)
 
 
 def _kept(key: object, measure: Callable[[Advance], pd.DataFrame]) -> pd.DataFrame:

@@ -17,7 +17,6 @@ from glt.pretraining.config import PretrainConfig
 from glt.reproduction import Need, Plan
 from glt.reproduction.starting import command, cost_words, preparations, start
 from glt.store import AnyRun, Store, run_name
-from glt.store.liveness import ACTIVE
 
 PRETRAINING = "the pre-training"
 
@@ -91,7 +90,7 @@ def _button(found: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
 
 def _has_idle(run: AnyRun | None, seeds: tuple[int, ...]) -> bool:
     """Say whether a seed is not at work; nothing is of a run that is not there."""
-    return run is None or any(run.seed(seed).status().state not in ACTIVE for seed in seeds)
+    return run is None or any(not run.seed(seed).is_at_work() for seed in seeds)
 
 
 def _need(number: int, need: Need, store: Store, words: Mapping[str, str]) -> None:

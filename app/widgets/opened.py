@@ -11,6 +11,7 @@ from pathlib import Path
 
 from analysis import palette
 from analysis.settings import settings_of, value_order
+from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
@@ -81,6 +82,11 @@ def opened() -> Opened:
     )
 
 
+def bundled() -> tuple[Run, ...]:
+    """Return the examples alone, without a look at the user's store."""
+    return _in_order(bundled_examples(EXAMPLES))
+
+
 def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
     """Sort runs by task, data set and network as the paper has them, then UGS first, then by settings."""
     return tuple(sorted(runs, key=_place))
@@ -88,7 +94,7 @@ def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
 
 @lru_cache(maxsize=20_000)
 def _place(run: Run) -> tuple[object, ...]:
-    dataset, task, model = setting(run)
+    dataset, task, model = setting(run.config)
     size = DATASETS.get(dataset).nodes if dataset in DATASETS.names() else math.inf
     network = NETWORKS.index(model) if model in NETWORKS else len(NETWORKS)
     values = tuple(map(value_order, settings_of(run.config).values()))
@@ -101,6 +107,6 @@ def follows_another(run: Run) -> bool:
     return METHODS.get(run.config.method).reads_runs or pretraining_of(run.config) is not None
 
 
-def setting(run: Run) -> tuple[str, str, str]:
+def setting(config: RunConfig) -> tuple[str, str, str]:
     """Return what two runs must share to stand in one picture: data set, task and network."""
-    return run.config.dataset, run.config.task, run.config.model
+    return config.dataset, config.task, config.model

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import cast
 
 import pandas as pd
@@ -24,7 +23,7 @@ from analysis.comparing import (
 )
 from analysis.tables import Score, metric_words
 from analysis.tables.caption import averaged_over
-from app.widgets import config_difference, controls, frame, look, pickers, reading, round_chart
+from app.widgets import config_difference, controls, files, frame, look, pickers, reading, round_chart
 from glt import formats
 from glt.store import Run
 
@@ -111,15 +110,7 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
         height="content",
         column_config=columns,
     )
-    st.download_button(
-        "CSV",
-        partial(_csv, table),
-        f"{one.name}-minus-{other.name}.csv",
-        "text/csv",
-        key="download-paired",
-        on_click="ignore",
-        icon=":material/download:",
-    )
+    files.csv_button(table, f"{one.name}-minus-{other.name}.csv")
 
 
 def heading(label: str) -> str:
@@ -147,9 +138,3 @@ def numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
         }
     )
     return shown.dropna(axis="columns", how="all")
-
-
-def _csv(table: pd.DataFrame) -> bytes:
-    from analysis.export.data import csv_bytes
-
-    return csv_bytes(table)

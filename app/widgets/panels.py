@@ -58,7 +58,7 @@ def document(
 ) -> str:
     """Return the document of the original and of a round of each run, with the rounds before it to play."""
     rounds = tuple(_last(run, seed, number) for run in runs)
-    stamps = tuple(reading.stamp(run) for run in runs)
+    stamps = reading.stamps(runs)
     nodes = part.nodes.tobytes()
     return _document(graph.content_hash, stamps, nodes, rounds, seed, dark, height, selected, graph, part, list(runs))
 

@@ -21,7 +21,7 @@ ABOUT = (
 
 def picture(runs: Sequence[Run], x: XAxis, score: Score, tolerance: float) -> None:
     """Draw all rounds with the front, MACs with dense features; a click on a point opens its round in Subgraphs."""
-    stamps = tuple(reading.stamp(run) for run in runs)
+    stamps = reading.stamps(runs)
     figure = _figure(stamps, x, score, tolerance, look.is_dark(), list(runs))
     round_chart.show(figure, "pareto", "Test score of every round against its cost, with the Pareto front")
     told = caption(reading.rounds_of(runs), score, "dense_features", tolerance, paper=False)

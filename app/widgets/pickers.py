@@ -112,7 +112,7 @@ def together(runs: Sequence[Run]) -> list[Run]:
     said = annotations_of(runs)
     seen = [run for run in runs if not said[run.name].hidden] or list(runs)
     own = [run for run in seen if not run.is_example] or seen
-    alike = [run for run in own if setting(run) == setting(own[0])]
+    alike = [run for run in own if setting(run.config) == setting(own[0].config)]
     shown = [run for run in alike if not follows_another(run)] or alike
     return shown if len(shown) <= MOST_TOGETHER else _usual(shown)
 

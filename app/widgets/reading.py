@@ -18,19 +18,25 @@ from glt.store import MacConvention, Run, SeedRun
 Stamp = tuple[tuple[str | int, ...], ...]
 
 
-def stamp(run: Run) -> Stamp:
-    """Return what changes whenever a round of the run is written, or its title or colour is changed.
+def stamps(runs: Sequence[Run]) -> tuple[Stamp, ...]:
+    """Return the stamps of several runs."""
+    return tuple(stamp(run) for run in runs)
 
-    That is size and time of every seed's table of rounds, and what a person says about the run.
-    """
-    written = ((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
+
+def stamp(run: Run) -> Stamp:
+    """Return what changes whenever a round of the run is written, or its title or colour is changed."""
     said = run.annotation
-    return (*written, (said.title, said.color))
+    return (*_written(run), (said.title, said.color))
+
+
+def _written(run: Run) -> Stamp:
+    """Return size and time of every seed's table of rounds."""
+    return tuple((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
 
 
 def rounds_of(runs: Sequence[Run]) -> pd.DataFrame:
     """Return `rounds_table` of the runs, from the cache while no file has changed."""
-    return _rounds(tuple(stamp(run) for run in runs), list(runs))
+    return _rounds(stamps(runs), list(runs))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -40,7 +46,7 @@ def _rounds(stamps: tuple[Stamp, ...], _runs: list[Run]) -> pd.DataFrame:
 
 def curve_of(runs: Sequence[Run], score: Score, x: XAxis, macs: MacConvention, tolerance: float) -> pd.DataFrame:
     """Return `curve_table` of the runs, from the cache while no file has changed."""
-    return _curve(tuple(stamp(run) for run in runs), score, x, macs, tolerance, list(runs))
+    return _curve(stamps(runs), score, x, macs, tolerance, list(runs))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -52,7 +58,7 @@ def _curve(
 
 def tickets_of(runs: Sequence[Run], score: Score, macs: MacConvention, tolerance: float) -> pd.DataFrame:
     """Return `tickets_table` of the runs, from the cache while no file has changed."""
-    return _tickets(tuple(stamp(run) for run in runs), score, macs, tolerance, list(runs))
+    return _tickets(stamps(runs), score, macs, tolerance, list(runs))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -72,8 +78,8 @@ def _state(found: Opened) -> str:
     """Return what changes whenever a round of any run is written, found out once for each look at the store."""
     known = found.memory.get("state")
     if known is None:
-        stamps = [stamp(run) for run in found.everything]
-        known = found.memory["state"] = hashlib.sha256(repr(stamps).encode()).hexdigest()
+        written = [_written(run) for run in found.everything]
+        known = found.memory["state"] = hashlib.sha256(repr(written).encode()).hexdigest()
     return known
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import names
-from analysis.export import Sample
-from analysis.subgraphs import SAMPLERS, Subgraph, sample_nodes, take
+from analysis.subgraphs import SAMPLERS, Sample, Subgraph, sample_nodes, take
 from analysis.subgraphs.samplers import Sampler, in_order
 from analysis.subgraphs.sampling import DEFAULT_SIZE
 from analysis.subgraphs.subgraph import class_names, node_name

@@ -30,5 +30,5 @@ def pick(found: Opened, wanted: Mapping[str, str], methods: Sequence[str]) -> di
 
 def _offered(found: Opened, wanted: Mapping[str, str]) -> list[Run]:
     subject = (wanted["dataset"], wanted["task"], wanted["model"])
-    alike = [run for run in pickers.with_rounds(found.own) if setting(run) == subject]
+    alike = [run for run in pickers.with_rounds(found.own) if setting(run.config) == subject]
     return [run for run in alike if not METHODS.get(run.config.method).reads_runs]

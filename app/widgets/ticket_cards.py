@@ -23,12 +23,12 @@ ABOUT_SEED = "Cards show means over seeds; audit, MACs, latency, files and bytes
 
 def show(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
     """Show the rows of a `tickets_table`, and which seed is asked about."""
-    rows = table.to_dict("records")
+    rows, own = table.to_dict("records"), {run.name: run for run in opened().own}
     asked = _pick_seed([runs[row["run"]] for row in rows])
     for start in range(0, len(rows), ACROSS):
         for column, row in zip(st.columns(ACROSS, gap="small"), rows[start : start + ACROSS], strict=False):
             with column, st.container(border=True, key=f"ticket-{row['run']}"):
-                _card(runs[row["run"]], row, asked)
+                _card(runs[row["run"]], row, asked, own)
 
 
 def _pick_seed(runs: Sequence[Run]) -> int:
@@ -44,16 +44,16 @@ def seed_of(run: Run, number: int, asked: int) -> int:
     return asked if asked in able else able[0]
 
 
-def holder(run: Run, number: int, seed: int) -> Run:
-    """Return who holds a round's weights: in an example's place the user's own run, where it has that round."""
-    own = next((each for each in opened().own if each.name == run.name), run)
-    return own if run.is_example and own.seed(seed).whole_rounds() > number else run
+def holder(run: Run, number: int, seed: int, own: Mapping[str, Run]) -> Run:
+    """Return who holds a round's weights: in an example's place the user's `own` run, where it has that round."""
+    mine = own.get(run.name, run)
+    return mine if run.is_example and mine.seed(seed).whole_rounds() > number else run
 
 
-def _card(shown: Run, row: Row, asked: int) -> None:
+def _card(shown: Run, row: Row, asked: int, own: Mapping[str, Run]) -> None:
     number = int(row["round"])
     seed = seed_of(shown, number, asked)
-    run = holder(shown, number, seed)
+    run = holder(shown, number, seed, own)
     with st.container(gap="xsmall"):
         st.subheader(frame.plain(str(row["label"])), anchor=False)
         if row["is_ticket"]:

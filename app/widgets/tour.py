@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.widgets import address, controls, first_start, links, pickers
-from app.widgets.opened import opened
-from glt.errors import StoreError
-from glt.store import Run
+from app.widgets.opened import bundled
 
 PARAMETER = "tour"
 _RUNNING = "tour: running"
@@ -110,22 +108,14 @@ def _card(place: int) -> None:
 
 def _entry() -> None:
     """Show the way to start the tour, in the bar at the top."""
-    if _examples():
+    if bundled():
         with st.container(key="tour-entry", width="content"):
             links.link(STEPS[0].page, "Tour", None, **_view(STEPS[0], 1))
 
 
-def _examples() -> tuple[Run, ...]:
-    """Return the bundled examples; what is wrong with a store is for the page to say."""
-    try:
-        return opened().examples
-    except StoreError:
-        return ()
-
-
 def _view(step: Step, number: int) -> dict[str, str | list[str]]:
     """Return the address of a step: its own view, of the bundled examples that stand together."""
-    names = [run.name for run in pickers.together(_examples())]
+    names = [run.name for run in pickers.together(bundled())]
     beside = {"beside": names[1]} if len(names) > 1 else {}
     runs = {"runs": names} if step.page != "subgraphs" else {"run": names[0], **beside} if names else {}
     return {**runs, **step.view, PARAMETER: str(number)}

@@ -38,11 +38,12 @@ def run(args: Namespace) -> int:
     from glt.export.opening import about_of, members
 
     # A file that is none is told at once, before torch is loaded.
-    about_of(args.file, *members(args.file, args.most_mb * MB))
-    from glt.export.archive import read_ticket
+    text, tensors = members(args.file, args.most_mb * MB)
+    about = about_of(args.file, text, tensors)
+    from glt.export.archive import opened_ticket
     from glt.export.checking import check
 
-    ticket = read_ticket(args.file, args.most_mb * MB)
+    ticket = opened_ticket(args.file, about, tensors)
     report = check(ticket, args.file)
     if args.graph is not None:
         _write_graph(ticket, args.graph)

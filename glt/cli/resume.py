@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from glt.cli.arguments import add_computing, add_json, add_run, open_store, seeds
 from glt.cli.verb import VERBS, Verb
 from glt.store import KnownRun, Run, Store
-from glt.store.liveness import ACTIVE
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -43,7 +42,7 @@ def _remade(run: Run, seeds: Sequence[int]) -> Iterator[str]:
     """Say which finished rounds are computed again, because they follow one that cannot be read."""
     for seed_run in map(run.seed, seeds):
         sound, written = seed_run.sound_rounds(), seed_run.whole_rounds()
-        if sound < written and seed_run.status().state not in ACTIVE:
+        if sound < written and not seed_run.is_at_work():
             again = "it is" if sound == written - 1 else f"rounds {sound} to {written - 1} are"
             yield f"seed {seed_run.seed}: round {sound} cannot be read, so {again} computed again"
 

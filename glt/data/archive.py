@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from glt import zips
 from glt.data.graph import Graph, IntArray, Provenance, Split
 from glt.errors import DataError
 
-_DAMAGE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+_DAMAGE = (OSError, ValueError, KeyError, *zips.DAMAGE)
 
 
 def write_graph(path: Path, graph: Graph) -> None:

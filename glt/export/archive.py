@@ -12,6 +12,7 @@ from safetensors.numpy import load, save
 
 from glt.config import canonical_json
 from glt.errors import ConfigError
+from glt.export.about import About
 from glt.export.opening import ABOUT, CHECKSUM, MOST_BYTES, README, TENSORS, about_of, checksum, damaged, members
 from glt.export.readme import readme
 from glt.export.tensors import arrays_of, ticket_of
@@ -36,9 +37,13 @@ def read_ticket(path: Path, most_bytes: int = MOST_BYTES) -> Ticket:
     One that would unpack to more than `most_bytes` is not unpacked.
     """
     text, tensors = members(path, most_bytes)
-    about, arrays = about_of(path, text, tensors), _arrays(path, tensors)
+    return opened_ticket(path, about_of(path, text, tensors), tensors)
+
+
+def opened_ticket(path: Path, about: About, tensors: bytes) -> Ticket:
+    """Return the ticket that an opened file holds; raises DataError where its parts do not fit each other."""
     try:
-        return ticket_of(about, arrays)
+        return ticket_of(about, _arrays(path, tensors))
     except _MISFIT as error:
         damaged(path, str(error) or type(error).__name__)
 

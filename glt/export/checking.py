@@ -13,7 +13,7 @@ from glt.errors import DataError
 from glt.export.contradictions import contradictions
 from glt.export.stated import SCORES, Stated, stated
 from glt.export.ticket import Ticket, outputs
-from glt.store.annotations import one_line
+from glt.printable import one_line
 
 # Of the largest output where that is above 1: single precision is relative.
 TOLERANCE = 1e-5

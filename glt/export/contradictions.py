@@ -10,8 +10,8 @@ from glt.export.ticket import Ticket
 from glt.formats import count
 from glt.masks import Masks, remaining_after
 from glt.methods import METHODS
+from glt.printable import one_line
 from glt.seeds import LARGEST
-from glt.store.annotations import one_line
 from glt.training.tasks import TASKS
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import igraph
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, triu
@@ -32,6 +31,9 @@ class GraphFormat:
 
 def graphml(graph: SparseGraph) -> bytes:
     """Return GraphML with the attributes label (the node's id) and class of nodes; isolated nodes are kept."""
+    # Slow to load, and needed for this format alone.
+    import igraph
+
     drawn = igraph.Graph(n=graph.num_nodes, edges=graph.edges.T, directed=graph.directed)
     drawn["title"] = _xml_text(graph.title)
     drawn.vs["label"] = [_xml_text(name) for name in graph.node_ids]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-import zlib
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,14 +14,14 @@ from glt.config import canonical_json
 from glt.errors import DataError
 from glt.export.about import FORMAT, VERSION, About
 from glt.formats import file_size
-from glt.store.annotations import one_line
+from glt.printable import one_line
+from glt.zips import DAMAGE
 
 ABOUT, TENSORS, README = "ticket.json", "tensors.safetensors", "README.md"
 CHECKSUM = "sha256"
 MOST_BYTES = 8 << 30
 ENCRYPTED = 0x1
 ZIP_STARTS = b"PK\x03\x04"
-_NO_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 
 def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
@@ -43,7 +42,7 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
         raise DataError(f"{path} is not there: give the path of a ticket file.") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror or error}).") from None
-    except _NO_ZIP as error:
+    except DAMAGE as error:
         if zipfile.is_zipfile(path):
             damaged(path, str(error))
         _refuse_a_part(path)

@@ -12,7 +12,6 @@ from glt.pretraining.config import PretrainConfig
 from glt.pretraining.start import pretraining_of
 from glt.reproduction.plan import Need, Plan
 from glt.store import Run, Store, run_name
-from glt.store.liveness import ACTIVE
 
 
 def points(needs: Sequence[Need]) -> list[Point]:
@@ -47,7 +46,7 @@ def start(plan: Plan, store: Store, *, device: str | None = None, threads: int |
     check_room(store, [need.config for need in plan.lacking if need.config is not None], plan.seeds)
     for first in preparations(plan, store):
         run = store.create_pretraining(first)
-        free = [seed for seed in plan.seeds if run.seed(seed).status().state not in ACTIVE]
+        free = [seed for seed in plan.seeds if not run.seed(seed).is_at_work()]
         start_pretraining(store, first, free, device=device, threads=threads)
     started: list[Started] = []
     for stage in sorted({need.arm.stage for need in plan.lacking}):

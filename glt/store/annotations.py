@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from glt.config import all_faults
 from glt.errors import ConfigError, StoreError
+from glt.printable import one_line, several_lines
 from glt.store import paths
 from glt.store.lock import briefly_locked
 from glt.store.remembered import remembered
@@ -33,34 +34,13 @@ class _DamagedError(StoreError):
     """The file is no JSON document of annotations."""
 
 
-def one_line(text: str) -> str:
-    r"""Return text on one line, without characters that nobody sees and with single spaces.
-
-    >>> one_line(" wide \n net\u202e ")
-    'wide net'
-    """
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-
-
-def plain_lines(text: str) -> str:
-    r"""Return text without characters that nobody sees, its lines kept.
-
-    >>> plain_lines("a\x00b\nc ")
-    'a b\nc'
-    """
-    return "\n".join(
-        "".join(letter if letter.isprintable() else " " for letter in line).rstrip()
-        for line in text.strip().split("\n")
-    )
-
-
 class Annotation(BaseModel):
     """What a person says about one run; "" is nothing said. Words of a later version are kept, not understood."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     title: Annotated[str, AfterValidator(one_line), Field(max_length=LONGEST_TITLE)] = ""
-    note: Annotated[str, AfterValidator(plain_lines), Field(max_length=LONGEST_NOTE)] = ""
+    note: Annotated[str, AfterValidator(several_lines), Field(max_length=LONGEST_NOTE)] = ""
     color: ColorName = ""
     hidden: bool = False
 
@@ -126,8 +106,6 @@ def _fault(error: ValidationError) -> str:
 
 
 def _read(path: Path) -> Annotations:
-    if not path.exists():
-        return Annotations({})
     try:
         entries = _entries(path)
     except StoreError as error:

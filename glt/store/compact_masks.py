@@ -9,13 +9,13 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from lzma import LZMAError
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glt import zips
 from glt.config import EdgeMaskKind, canonical_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
@@ -23,7 +23,6 @@ from glt.store.paths import SCHEMA
 from glt.store.round_files import EDGE_SCORES, EDGES, WEIGHTS, Floats
 from glt.store.safe_files import reading, replace_file
 from glt.store.tensors import check_schema
-from glt.zips import zip_bytes
 
 Bytes = NDArray[np.uint8]
 Content = TypeVar("Content")
@@ -33,16 +32,7 @@ REMEDY = "restore it from a copy"
 MOST_ROUNDS = 255
 MOST_BYTES = 1 << 30
 RANKS = 256
-DAMAGE = (
-    zipfile.BadZipFile,
-    LZMAError,
-    ValueError,
-    KeyError,
-    TypeError,
-    EOFError,
-    RuntimeError,
-    MemoryError,
-)
+DAMAGE = (*zips.DAMAGE, ValueError, KeyError, TypeError, MemoryError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +75,7 @@ class CompactMasks:
             "shapes": {name: list(shape) for name, shape in self.shapes.items()},
         }
         members = {f"{name}.npy": _npy(self.coded[name]) for name in sorted(self.coded)}
-        replace_file(path, zip_bytes({ABOUT: canonical_json(about).encode(), **members}, zipfile.ZIP_LZMA))
+        replace_file(path, zips.zip_bytes({ABOUT: canonical_json(about).encode(), **members}, zipfile.ZIP_LZMA))
 
     @classmethod
     def read(cls, path: Path) -> CompactMasks:

@@ -118,16 +118,15 @@ def test_two_chosen_rows_become_the_pair_until_the_pickers_say_otherwise(pair: t
 def _choose(table: dict[str, list[str]]) -> None:
     import pandas as pd
 
-    from app.widgets import leader_board
-
     leader_board._choose(pd.DataFrame(table), [1, 0])
 
 
 def test_csv_holds_all_the_numbers(pair: tuple[Run, Run]) -> None:
     from analysis.comparing import leader_table
+    from analysis.export import csv_bytes
     from analysis.tables import rounds_table
 
-    lines = leader_board._csv(leader_table(rounds_table(list(pair)))).decode().splitlines()
+    lines = csv_bytes(leader_table(rounds_table(list(pair)))).decode().splitlines()
     assert len(lines) == 3
     assert {"run", "best_mean", "best_low", "place", "behind_low", "p_value"} <= set(lines[0].split(","))
 

@@ -19,12 +19,10 @@ from glt.data import load_graph
 from glt.export.about import About
 from glt.export.archive import ticket_bytes
 from glt.export.ticket import Ticket, make_ticket
-from glt.masks import Masks
 from glt.presets import resolve
-from glt.store import SeedRun, Store
-from glt.training.shapes import full_masks
+from glt.store import Store
 from tests.app.conftest import MAIN, SECONDS
-from tests.conftest import true_record
+from tests.conftest import write_true_rounds
 
 
 @pytest.fixture
@@ -33,21 +31,8 @@ def ticket(store: Store) -> Ticket:
     run = store.create(resolve({"hidden": 4, "rounds": 1, "p_graph": 0.5, "p_weight": 0.5}))
     seed_run = run.seed(3)
     with seed_run.lock():
-        _fill(seed_run)
+        write_true_rounds(seed_run)
     return make_ticket(seed_run, 1)
-
-
-def _fill(seed_run: SeedRun) -> None:
-    generator = np.random.default_rng(0)
-    masks = full_masks(seed_run.config, load_graph("cora"))
-    shapes = {name: keep.shape for name, keep in masks.weights.keep.items()}
-    weights = {name: generator.normal(size=shape).astype("f4") for name, shape in shapes.items()}
-    seed_run.write_init(weights)
-    for number in range(2):
-        kept = {name: values * masks.weights.keep[name] for name, values in weights.items()}
-        seed_run.write_round(true_record(number, masks, seed_run, kept), masks, kept)
-        edges = masks.edges.prune(generator.random(masks.edges.kept), 0.5)
-        masks = Masks(edges, masks.weights.prune(weights, 0.5))
 
 
 def ended(content: bytes) -> Computation:

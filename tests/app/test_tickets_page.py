@@ -106,10 +106,12 @@ def test_weights_are_those_of_the_users_own_run_where_an_example_is_shown(
 ) -> None:
     own = make_run(states=("done",))
     example = pack_run(own, tmp_path / "examples")
-    assert ticket_cards.holder(example, 2, 0).path == own.path
-    assert ticket_cards.holder(example, 99, 0) is example
-    assert ticket_cards.holder(example, 2, 1) is example
-    assert ticket_cards.holder(own, 2, 0) is own
+    mine = {own.name: own}
+    assert ticket_cards.holder(example, 2, 0, mine) is own
+    assert ticket_cards.holder(example, 2, 0, {}) is example
+    assert ticket_cards.holder(example, 99, 0, mine) is example
+    assert ticket_cards.holder(example, 2, 1, mine) is example
+    assert ticket_cards.holder(own, 2, 0, mine) is own
 
 
 def test_a_run_without_the_chosen_seed_says_which_it_takes(make_run: MakeRun, open_page: OpenPage) -> None:

@@ -9,20 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 
 from glt.cli.main import main
-from glt.data import load_graph
 from glt.export.archive import ticket_bytes
 from glt.export.ticket import make_ticket
 from glt.presets import resolve
-from glt.store import Run, SeedRun, Store, bundled_examples
-from glt.training.shapes import full_masks
+from glt.store import Run, Store, bundled_examples
 from glt.zips import zip_bytes
-from tests.conftest import true_record
+from tests.conftest import write_true_rounds
 
 
 @pytest.fixture
@@ -32,21 +29,8 @@ def run(store: Store) -> Run:
     run = store.create(config)
     seed_run = run.seed(3)
     with seed_run.lock():
-        fill(seed_run)
+        write_true_rounds(seed_run)
     return run
-
-
-def fill(seed_run: SeedRun) -> None:
-    generator = np.random.default_rng(0)
-    masks = full_masks(seed_run.config, load_graph("cora"))
-    shapes = {name: keep.shape for name, keep in masks.weights.keep.items()}
-    weights = {name: generator.normal(size=shape).astype("f4") for name, shape in shapes.items()}
-    seed_run.write_init(weights)
-    for number in range(2):
-        seed_run.write_round(true_record(number, masks, seed_run, weights), masks, weights)
-        edges = masks.edges.prune(generator.random(masks.edges.kept), 0.5)
-        masks = type(masks)(edges, masks.weights.prune(weights, 0.5))
-        weights = {name: values * masks.weights.keep[name] for name, values in weights.items()}
 
 
 def test_a_ticket_goes_out_and_comes_back(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

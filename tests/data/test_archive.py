@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -78,3 +79,13 @@ def test_pickles_are_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="No such file"):
         read_graph(tmp_path / "none.npz")
+
+
+def test_a_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    path, graph = tmp_path / "graph.npz", make(np.random.default_rng(0), 30, 5, binary=True)
+    write_graph(path, graph)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        with suppress(DataError):
+            assert read_graph(path).content_hash == graph.content_hash

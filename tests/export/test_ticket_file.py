@@ -6,6 +6,7 @@ import json
 import pickle
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from glt.export.archive import read_ticket, ticket_bytes
 from glt.export.opening import ABOUT, TENSORS, checksum
 from glt.export.ticket import Ticket, make_ticket
 from glt.store import SeedRun
+from glt.zips import zip_bytes
 from tests.export.changed_files import Arrays, changed, zipped
 
 
@@ -176,3 +178,15 @@ def test_no_ticket_of_edges_that_still_weigh(draw: Callable[..., SeedRun]) -> No
 def test_no_ticket_of_a_round_that_is_not_there(trained: SeedRun) -> None:
     with pytest.raises(StoreError, match="Round 7 is not in"):
         make_ticket(trained, 7)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_flipped_byte_is_noticed_however_the_file_is_packed(path: Path, packing: int) -> None:
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    whole = zip_bytes(members, packing)
+    for place in range(100, len(whole), len(whole) // 40):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        with suppress(DataError):
+            # A byte of the README, or of a date, says nothing of the ticket.
+            read_ticket(path)

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from analysis import marks
 from analysis.ablation import PanelAxes, Varied, ablation_panels, left_out, panel_axes, panel_rounds
 from analysis.export.choices import FigureChoices
-from analysis.export.figures.accuracy import THREE, WIDE_PANEL
+from analysis.export.figures.accuracy import WIDE_PANEL
 from analysis.export.figures.base import CURVE, FIGURES, Drawing, Keys, PaperFigure, rounds_caption
 from analysis.export.figures.curve_layers import Panel, draw_layers, draw_panel
 from analysis.export.figures.legend import by_row, run_keys, ticket_key, words_width
@@ -34,7 +34,7 @@ def ablation(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawi
 
     Raises StoreError when no round is finished, ConfigError when the runs do not differ in single settings.
     """
-    axes: tuple[XAxis, ...] = THREE if choices.x == "all" else (choices.x,)
+    axes = choices.axes
     rounds = rounds_table(runs)
     shown = [(varied, _panel(varied, x, rounds, choices)) for varied in ablation_panels(runs) for x in axes]
     across = _across(len(shown), len(axes), width)

@@ -26,7 +26,6 @@ from analysis.tables import curve_table, rounds_table
 from analysis.tables.curve import XAxis
 from glt.store import Run
 
-THREE: tuple[XAxis, ...] = ("graph", "weight", "macs")
 # From which width on (inches) panels stand side by side, and the height of one by its width.
 WIDE_PANEL, PANEL_RATIO, WIDE_RATIO = 4.5, 0.78, 0.5
 
@@ -34,7 +33,7 @@ WIDE_PANEL, PANEL_RATIO, WIDE_RATIO = 4.5, 0.78, 0.5
 def accuracy(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan runs over one axis or all three; raises StoreError without finished rounds, ConfigError for two tasks."""
     rounds = must_have_rounds(rounds_table(runs))
-    axes = THREE if choices.x == "all" else (choices.x,)
+    axes = choices.axes
     panels = [_panel(rounds, x, choices) for x in axes]
     across = len(axes) if width > WIDE_PANEL else 1
 

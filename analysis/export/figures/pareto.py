@@ -12,7 +12,6 @@ from matplotlib.figure import FigureBase
 from analysis import marks, palette
 from analysis.crowd import MOST_POINTS, crowd_styles
 from analysis.export.choices import FigureChoices
-from analysis.export.figures.accuracy import THREE
 from analysis.export.figures.base import (
     FIGURES,
     Drawing,
@@ -43,7 +42,7 @@ QUIET = 0.35
 def pareto(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan the rounds of runs and their fronts; raises StoreError without rounds, ConfigError for two tasks."""
     rounds = must_have_rounds(rounds_table(runs))
-    panels = [_panel(rounds, x, choices) for x in (THREE if choices.x == "all" else (choices.x,))]
+    panels = [_panel(rounds, x, choices) for x in choices.axes]
     row = PanelRow(len(panels), width, narrowest=1.8)
 
     def fill(figure: FigureBase) -> Keys:

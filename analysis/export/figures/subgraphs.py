@@ -13,12 +13,12 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import FigureBase
 
 from analysis import names
-from analysis.export.choices import FigureChoices, Sample
+from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure, Use, shown_round
 from analysis.export.figures.legend import line_key, mark_key
 from analysis.export.figures.words import plain
 from analysis.shared_graph import shared_graph
-from analysis.subgraphs import BOTH, REMOVED, Panel, make_panel, original_panel, sample_nodes, take
+from analysis.subgraphs import BOTH, REMOVED, Panel, Sample, make_panel, original_panel, sample_nodes, take
 from analysis.subgraphs.class_colors import MARKERS, SHAPES, class_color, class_shape
 from analysis.subgraphs.panel_table import panel_table
 from analysis.tables.labels import run_labels

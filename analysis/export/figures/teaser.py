@@ -12,7 +12,6 @@ from matplotlib.figure import FigureBase
 from analysis import marks, names, palette
 from analysis.crowd import crowd_styles
 from analysis.export.choices import FigureChoices
-from analysis.export.figures.accuracy import THREE
 from analysis.export.figures.base import (
     CURVE,
     FIGURES,
@@ -47,8 +46,7 @@ STRIP = 0.11
 def teaser(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan a panel for each data set and network of the runs; raises StoreError when no round is finished."""
     rounds = must_have_rounds(rounds_table(runs))
-    axes = THREE if choices.x == "all" else (choices.x,)
-    panels = [_panel(part, x, choices) for _, part in rounds.groupby(SUBJECT, sort=False) for x in axes]
+    panels = [_panel(part, x, choices) for _, part in rounds.groupby(SUBJECT, sort=False) for x in choices.axes]
     row = PanelRow(len(panels), width)
 
     def fill(figure: FigureBase) -> Keys:

@@ -19,9 +19,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
+from analysis.cli.figure import ABOUT
 from analysis.export import FIGURES, GROUPS, FigureChoices, csv_bytes, draw, figure_bytes, json_bytes, on_page, plan
-from analysis.export.choices import Sample
 from analysis.export.figures.losers import AREA
+from analysis.subgraphs import Sample
 from glt.errors import StudioError
 from glt.store import Run
 
@@ -141,3 +142,9 @@ def test_a_mark_of_nobody_lost_stands_whole_inside_the_axis(runs_for: RunsFor) -
     for area in figure.axes:
         zero, left = area.transData.transform((0, 0))[0], area.get_window_extent().x0
         assert (zero - left) * 72 / figure.dpi >= AREA**0.5
+
+
+def test_the_command_names_every_figure() -> None:
+    listed = re.search(r"which figure \((.*?)\)", ABOUT)
+    assert listed is not None
+    assert listed[1].split(", ") == sorted(figure.name for figure in FIGURES)

@@ -9,7 +9,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from analysis.cli.main import main
-from analysis.export import FigureChoices, Sample, draw, figure_bytes, on_page, plan
+from analysis.export import FigureChoices, draw, figure_bytes, on_page, plan
+from analysis.subgraphs import Sample
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
 

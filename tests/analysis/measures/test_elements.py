@@ -83,6 +83,12 @@ def test_values_are_kept_by_content_and_damage_is_not_read(own_cache: Path) -> N
     for damage in (b"", b"PK\x03\x04", b"\x80\x04K\x01.", file.read_bytes()[:-40]):
         file.write_bytes(damage)
         assert known_betweenness(graph) is None
+    keep_betweenness(graph, found)
+    whole = file.read_bytes()
+    for place in range(len(whole)):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        read = known_betweenness(graph)
+        assert read is None or read.nodes.tolist() == found.nodes.tolist()
 
 
 def test_pickled_arrays_and_wrong_shapes_are_not_taken(own_cache: Path) -> None:

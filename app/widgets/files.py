@@ -1,0 +1,26 @@
+"""Buttons for files that are written when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+
+def file_button(label: str, name: str, mime: str, make: Callable[[], bytes]) -> None:
+    """Offer a file of this name, written when it is asked for."""
+    icon = ":material/download:"
+    st.download_button(label, make, name, mime, key=f"download-{name}", on_click="ignore", icon=icon)
+
+
+def csv_button(table: pd.DataFrame, name: str) -> None:
+    """Offer a table of numbers as CSV."""
+
+    def make() -> bytes:
+        # Loads matplotlib, which a page that only shows the table does without.
+        from analysis.export import csv_bytes
+
+        return csv_bytes(table)
+
+    file_button("CSV", name, "text/csv", make)
