@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import leader_board, run_filter
+from app.widgets import run_filter
 from glt.store import Run, Store
 
 MakeRun = Callable[..., Run]
@@ -117,6 +117,8 @@ def test_two_chosen_rows_become_the_pair_until_the_pickers_say_otherwise(pair: t
 
 def _choose(table: dict[str, list[str]]) -> None:
     import pandas as pd
+
+    from app.widgets import leader_board
 
     leader_board._choose(pd.DataFrame(table), [1, 0])
 
