@@ -53,7 +53,7 @@ def arxiv_graph(generator: np.random.Generator) -> Graph:
 def drawn(config: RunConfig, graph: Graph, rounds: int) -> tuple[Masks, dict[str, np.ndarray]]:
     """Draw masks with the counts of so many rounds, and weights with zeros where they remove one."""
     generator, full = np.random.default_rng(rounds), full_masks(config, graph)
-    specs = tensor_specs(config, network_shape(config, graph.num_features, graph.num_classes))
+    specs = tensor_specs(config, network_shape(config, graph.sizes))
     weights = {spec.name: generator.normal(0, 0.1, spec.shape).astype(np.float32) for spec in specs}
     kept = [remaining_after(rate, n, rounds) for rate, n in ((0.05, full.edges.kept), (0.2, full.weights.kept))]
     edges = full.edges

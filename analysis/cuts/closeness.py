@@ -23,7 +23,7 @@ class Closeness:
     @cached_property
     def features(self) -> csr_array:
         """Which features of each node are not zero, [N, F] of zeros and ones."""
-        values = self._graph.features.copy()
+        values = self._graph.sparse_features.copy()
         values.data = (values.data != 0).astype(np.int64)
         return values.astype(np.int64)
 

@@ -17,7 +17,7 @@ from glt.training.shapes import network_shape, tensor_specs
 def listing(config: RunConfig) -> None:
     """Show it folded, with the number of prunable weights outside."""
     spec = DATASETS.get(config.dataset)
-    tensors = tensor_specs(config, network_shape(config, spec.features, spec.classes))
+    tensors = tensor_specs(config, network_shape(config, spec.sizes))
     title = f"Masks cover {formats.count(weight_count(config))} weights"
     with st.expander(title, icon=":material/grid_on:", key="prunable"):
         st.table(_rows(tensors), border="horizontal")

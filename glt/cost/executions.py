@@ -16,7 +16,7 @@ from glt.data import Graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks
 from glt.models import MODELS
-from glt.sparse import Features, GraphOperator, row_normalised
+from glt.sparse import Features, GraphOperator, features_of
 from glt.training.forward import forward
 
 Arrays = Mapping[str, NDArray[np.float32]]
@@ -77,7 +77,7 @@ def executions(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -
     why = MODELS.get(config.model).keeps_pruned_edges(config)
     if why is not None:
         raise ConfigError(f"Nothing can be removed from this network to be measured: {why}.")
-    sparse = Features(row_normalised(graph.features))
+    sparse = features_of(graph)
     dense = DenseFeatures(sparse) if writes_out_features(graph) else sparse
     whole = GraphOperator(graph, EdgeMask.full(masks.edges.kind, graph.num_edges))
     left = GraphOperator(graph, masks.edges)

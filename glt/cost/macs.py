@@ -68,7 +68,7 @@ class MacReport:
 
 def macs(config: RunConfig, graph: Graph, masks: Masks) -> MacReport:
     """Count the MACs of one forward pass of `config`'s network on the message `graph` under `masks`."""
-    shape = network_shape(config, graph.num_features, graph.num_classes)
+    shape = network_shape(config, graph.sizes)
     costs = MODELS.get(config.model).layer_costs(shape)
     specs = tensor_specs(config, shape)
     sizes = {spec.name: spec.shape for spec in specs}
@@ -90,7 +90,7 @@ def published_parts(shape: NetworkShape, weights: int, graph: Graph, masks: Mask
     N times the `weights` (F H + H C of a GCN) times the share of weights kept, plus 2 H times the directed entries
     kept, self-loops left out; N leaves out nodes whose features are all zero (Citeseer has 15).
     """
-    nodes = int((np.diff(graph.features.indptr) > 0).sum())
+    nodes = graph.nodes_with_features()
     entries = int(masks.edges.directions().sum())
     transform = round(nodes * weights * (1 - masks.weights.sparsity))
     return transform, shape.layers * shape.hidden * entries
@@ -101,8 +101,7 @@ def _layer(layer: LayerCost, graph: Graph, masks: Masks, sizes: Mapping[str, tup
     dense = graph.num_nodes * int(kept_by_input.sum())
     sparse = dense
     if layer.reads_features:
-        column_counts = np.bincount(graph.features.indices, minlength=graph.num_features)
-        sparse = int(column_counts @ kept_by_input)
+        sparse = int(graph.feature_counts() @ kept_by_input)
     further = graph.num_nodes * sum(int(_kept_by_input(name, masks, sizes[name]).sum()) for name in layer.further)
     entries = int(masks.edges.directions().sum()) + graph.num_nodes
     return LayerMacs(layer.name, dense + further, sparse + further, entries * layer.message_width)

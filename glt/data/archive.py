@@ -39,13 +39,14 @@ def read_graph(path: Path) -> Graph:
 
 
 def _arrays(graph: Graph) -> dict[str, NDArray[np.generic]]:
-    values = graph.features.data
+    features = graph.sparse_features
+    values = features.data
     integers = {
         "edges": graph.edges,
         "labels": graph.labels,
-        "columns": graph.features.indices,
-        "row_lengths": np.diff(graph.features.indptr),
-        "shape": np.array(graph.features.shape),
+        "columns": features.indices,
+        "row_lengths": np.diff(features.indptr),
+        "shape": np.array(features.shape),
         "train": graph.split.train,
         "val": graph.split.val,
         "test": graph.split.test,

@@ -1,16 +1,29 @@
-"""Graph: undirected simple edges, node features, labels and a split, with where they came from."""
+"""Graph: undirected simple edges, features, labels or binary targets and a split, with where they came from."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 IntArray = NDArray[np.int64]
+DenseArray = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What decides the size of a network and of its work: nodes, undirected edges E, widths of inputs and outputs."""
+
+    nodes: int
+    edges: int
+    features: int
+    outputs: int
+    edge_features: int = 0
 
 
 @dataclass(frozen=True)
@@ -33,21 +46,40 @@ class Split:
 
 
 @dataclass(frozen=True, eq=False)
+class LinkSplit:
+    """Edges [2, .] for training, validation and test, and pairs without an edge to tell those of the last two from."""
+
+    train: IntArray
+    val: IntArray
+    test: IntArray
+    val_negatives: IntArray
+    test_negatives: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class Graph:
     """An undirected simple graph with node features.
 
-    `edges` is [2, E] with edges[0] < edges[1], in lexicographic order, no repeats. `features` is [N, F] float32,
-    as read (models normalise rows). `labels` is [N], -1 where unknown. Isolated nodes and all-zero rows stay.
+    `edges` is [2, E] with edges[0] < edges[1], in lexicographic order, no repeats. `features` is [N, F] float32, as
+    read: sparse (bags of words, whose rows are normalised), or dense, perhaps mapped from a file, and then used as it
+    is. `labels` is [N], -1 where unknown. Isolated nodes and all-zero rows stay.
+
+    Some data sets have more: `targets` [N, T] of 0 and 1 are what is predicted in place of labels, `edge_features`
+    [E, D] belong to edges, and `links` is the data set's own split for link prediction, whose training edges are
+    `edges`.
     """
 
     name: str
     edges: IntArray
-    features: csr_array
+    features: csr_array | DenseArray
     labels: IntArray
     split: Split
     provenance: Provenance
     class_names: tuple[str, ...] = ()
     node_ids: tuple[str, ...] | None = field(default=None, repr=False)
+    targets: NDArray[np.uint8] | None = field(default=None, repr=False)
+    edge_features: DenseArray | None = field(default=None, repr=False)
+    links: LinkSplit | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         low, high = self.edges
@@ -78,20 +110,52 @@ class Graph:
         """Number of classes C (the highest label plus one)."""
         return int(self.labels.max()) + 1
 
+    @property
+    def sizes(self) -> Sizes:
+        """What decides the size of a network on this graph."""
+        outputs = self.num_classes if self.targets is None else int(self.targets.shape[1])
+        widths = 0 if self.edge_features is None else int(self.edge_features.shape[1])
+        return Sizes(self.num_nodes, self.num_edges, self.num_features, outputs, widths)
+
+    @property
+    def sparse_features(self) -> csr_array:
+        """The features of a graph that has sparse ones; raises TypeError where they are dense."""
+        if not isinstance(self.features, csr_array):
+            raise TypeError(f"{self.name} has dense features")
+        return self.features
+
+    def feature_counts(self) -> IntArray:
+        """Return how many nodes have each feature [F]: values that are not stored, or all where features are dense."""
+        if isinstance(self.features, csr_array):
+            return np.bincount(self.features.indices, minlength=self.num_features)
+        return np.full(self.num_features, self.num_nodes)
+
+    def nodes_with_features(self) -> int:
+        """Return the number of nodes whose features are not all zero; all of them where features are dense."""
+        if isinstance(self.features, csr_array):
+            return int((np.diff(self.features.indptr) > 0).sum())
+        return self.num_nodes
+
     def entries(self) -> IntArray:
         """Return the [2, 2E] directed entries (source, target) in the order of a directed EdgeMask."""
         return np.concatenate([self.edges, self.edges[::-1]], axis=1)
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 (hex) over edges, features, labels and split: equal content, equal hash."""
+        """SHA-256 (hex) over edges, features, labels and split, and what else there is: equal content, equal hash."""
         digest = hashlib.sha256()
-        parts = (self.edges, self.features.indptr, self.features.indices, self.features.data, self.labels)
-        for part in (*parts, self.split.train, self.split.val, self.split.test):
-            wide = part.astype(np.float32 if part.dtype.kind == "f" else np.int64)
+        for part in self._parts():
+            wide = np.ascontiguousarray(part, dtype=np.float32 if part.dtype.kind == "f" else np.int64)
             digest.update(f"{wide.dtype}{wide.shape}".encode())
-            digest.update(np.ascontiguousarray(wide).tobytes())
+            digest.update(wide.data)
         return digest.hexdigest()
+
+    def _parts(self) -> list[NDArray[Any]]:
+        features = self.features
+        stored = [features.indptr, features.indices, features.data] if isinstance(features, csr_array) else [features]
+        known = [self.edges, *stored, self.labels, self.split.train, self.split.val, self.split.test]
+        known += [part for part in (self.targets, self.edge_features) if part is not None]
+        return known + ([] if self.links is None else list(vars(self.links).values()))
 
 
 def simple_edges(pairs: IntArray, num_nodes: int) -> tuple[IntArray, int, int]:

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from glt.data.graph import Graph, IntArray
+from glt.data.graph import Graph, IntArray, LinkSplit
 from glt.errors import DataError
 from glt.randomness import stream
 
 VAL_PERCENT = 5
 TEST_PERCENT = 10
-
-
-@dataclass(frozen=True, eq=False)
-class LinkSplit:
-    """Edges [2, .] for training, validation and test, and as many pairs without an edge for each of the last two."""
-
-    train: IntArray
-    val: IntArray
-    test: IntArray
-    val_negatives: IntArray
-    test_negatives: IntArray
 
 
 class NonEdges:

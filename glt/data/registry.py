@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from glt.data.graph import Graph
+from glt.data.graph import Graph, Sizes
 from glt.registry import Registry
 
 
@@ -15,7 +15,9 @@ class DatasetSpec:
     """A data set as the user chooses it; `edges` counts undirected simple edges, all counts are those of its Graph.
 
     `load` returns the graph and raises DataError when the files are missing, damaged or not the published ones.
-    `bundled` says that it needs no network.
+    `bundled` says that it needs no network. A set of the Open Graph Benchmark names its `evaluator`; `binary_tasks`
+    are predicted in place of classes, `edge_features` are numbers an edge has. `counted` looks up the sizes of the
+    files at hand, None when there are none; they may be a part of the published set.
     """
 
     name: str
@@ -28,6 +30,17 @@ class DatasetSpec:
     classes: int
     load: Callable[[], Graph]
     bundled: bool = False
+    evaluator: str = ""
+    binary_tasks: int = 0
+    edge_features: int = 0
+    counted: Callable[[], Sizes | None] | None = None
+
+    @property
+    def sizes(self) -> Sizes:
+        """Sizes of the files at hand, else the published ones."""
+        found = self.counted() if self.counted else None
+        outputs = self.binary_tasks or self.classes
+        return found or Sizes(self.nodes, self.edges, self.features, outputs, self.edge_features)
 
 
 DATASETS: Registry[DatasetSpec] = Registry("data set", "glt.data")

@@ -37,9 +37,9 @@ def arrays_of(ticket: Ticket) -> dict[str, Array]:
         "outputs": ticket.outputs,
         "labels": graph.labels,
         **{f"split.{part}": getattr(graph.split, part) for part in SPLIT},
-        "features.rows": graph.features.indptr.astype(np.int64),
-        "features.columns": graph.features.indices.astype(np.int32),
-        "features.values": graph.features.data.astype(np.float32),
+        "features.rows": graph.sparse_features.indptr.astype(np.int64),
+        "features.columns": graph.sparse_features.indices.astype(np.int32),
+        "features.values": graph.sparse_features.data.astype(np.float32),
         "features.shape": np.asarray(graph.features.shape, dtype=np.int64),
         **{WEIGHT + name: values for name, values in ticket.weights.items()},
         **{MASK + name: keep for name, keep in ticket.masks.weights.keep.items()},
@@ -108,7 +108,7 @@ def _nodes(nodes: Array, count: int) -> Array:
 
 
 def _check_shapes(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> None:
-    shape = network_shape(config, graph.num_features, graph.num_classes)
+    shape = network_shape(config, graph.sizes)
     specs = {spec.name: spec for spec in tensor_specs(config, shape)}
     check_same(WEIGHT, {name: spec.shape for name, spec in specs.items()}, weights)
     check_same(MASK, {name: spec.shape for name, spec in specs.items() if spec.prunable}, masks.weights.keep)

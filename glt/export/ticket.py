@@ -16,7 +16,7 @@ from glt.errors import ConfigError
 from glt.export.about import About, Source
 from glt.masks import Masks
 from glt.models import MODELS
-from glt.sparse import Features, GraphOperator, row_normalised
+from glt.sparse import GraphOperator, features_of
 from glt.store import RoundRecord, SeedRun
 from glt.training.forward import forward
 from glt.training.tasks import TASKS
@@ -67,7 +67,7 @@ def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
 def outputs(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> Floats:
     """Evaluate a network on its surviving edges; `weights` hold zeros where pruned."""
     tensors = {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in weights.items()}
-    features = Features(row_normalised(graph.features))
+    features = features_of(graph)
     found: Floats = forward(config, GraphOperator(graph, masks.edges), features, tensors).numpy()
     return found
 

@@ -117,7 +117,7 @@ def bytes_of(config: RunConfig, round: int) -> int:
 def weight_count(config: RunConfig) -> int:
     """Return how many weights the network of a config has that may be pruned."""
     spec = DATASETS.get(config.dataset)
-    shape = network_shape(config, spec.features, spec.classes)
+    shape = network_shape(config, spec.sizes)
     return sum(math.prod(size) for size in MODELS.get(config.model).prunable_shapes(shape).values())
 
 

@@ -15,7 +15,7 @@ from glt.data.graph import Graph
 from glt.masks import BoolArray, EdgeMask
 from glt.models import TensorSpec, initial_weights, weight_name
 from glt.pretraining.augmentations import View
-from glt.sparse import Adjacency, Features, GraphOperator, row_normalised
+from glt.sparse import Adjacency, GraphOperator, features_of
 
 ENCODER, DISCRIMINATOR, SLOPE = weight_name(0), "discriminator", "slope"
 FIRST_SLOPE = 0.25
@@ -36,7 +36,7 @@ class GraphCL:
         device: str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        self._features = Features(row_normalised(graph.features), device, dtype)
+        self._features = features_of(graph, device, dtype)
         self._adjacency = _normalised(graph, device, dtype)
         self._views = [_BoundView(graph, view, device, dtype) for view in views]
         tensors = {name: torch.from_numpy(value.copy()).to(device, dtype) for name, value in start.items()}

@@ -33,7 +33,7 @@ def pretraining_of(config: RunConfig) -> str | None:
 def first_layer_width(config: RunConfig) -> int:
     """Return the number of columns of a network's first map: its hidden width, for GAT that of all heads together."""
     spec = DATASETS.get(config.dataset)
-    tensors = MODELS.get(config.model).tensors(network_shape(config, spec.features, spec.classes))
+    tensors = MODELS.get(config.model).tensors(network_shape(config, spec.sizes))
     return next(tensor.shape[1] for tensor in tensors if tensor.name == FIRST_LAYER)
 
 

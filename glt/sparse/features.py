@@ -10,6 +10,8 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from glt.data.graph import Graph
+from glt.sparse.linear import linear
 from glt.sparse.structure import Structure, product
 
 # The product with a gradient reads the gradient's rows in random order; more numbers than this leave a usual cache.
@@ -80,7 +82,7 @@ def _on_device(matrix: csr_array, device: str, dtype: torch.dtype) -> tuple[Stru
 
 
 class Features:
-    """The [N, F] feature matrix, sparse.
+    """The [N, F] feature matrix, sparse; `features_of` makes it of a graph.
 
     With `keep_product`, the last product is kept for shuffled passes of the same step, at the price of its memory.
     """
@@ -121,6 +123,33 @@ class Features:
     def shuffled(self, order: Tensor) -> ShuffledFeatures:
         """Return the same rows in another order: node i has those of node order[i]."""
         return ShuffledFeatures(self, order)
+
+
+class DenseFeatures(Features):
+    """The [N, F] feature matrix of a graph whose features are dense."""
+
+    def __init__(self, matrix: Tensor, keep_product: bool = False) -> None:
+        self._matrix = matrix
+        self._keeps_product = keep_product
+        self._latest = None
+
+    def times(self, weight: Tensor) -> Tensor:
+        """Return features @ weight [N, H], as sparse features do."""
+        result = linear(self._matrix, weight)
+        if self._keeps_product:
+            self._latest = weight, weight._version, result
+        return result
+
+
+def features_of(
+    graph: Graph, device: str = "cpu", dtype: torch.dtype = torch.float32, keep_product: bool = False
+) -> Features:
+    """Return a graph's features as networks see them: sparse rows divided by their sums, dense ones as they are."""
+    if isinstance(graph.features, csr_array):
+        return Features(row_normalised(graph.features), device, dtype, keep_product)
+    # A file that is mapped is read-only; torch wants memory it could write to.
+    dense = torch.from_numpy(np.array(graph.features)).to(device, dtype)
+    return DenseFeatures(dense, keep_product)
 
 
 class ShuffledFeatures(Features):

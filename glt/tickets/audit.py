@@ -14,7 +14,7 @@ from torch import Tensor
 
 from glt.data import load_graph
 from glt.masks import EdgeMask, Masks
-from glt.sparse import Features, GraphOperator, row_normalised
+from glt.sparse import GraphOperator, features_of
 from glt.store import SeedRun
 from glt.training.forward import forward
 from glt.training.problem import Arrays, Problem
@@ -88,7 +88,7 @@ def _forward(
     problem: Problem, edges: EdgeMask, weights: Mapping[str, Tensor], edge_values: Tensor | None = None
 ) -> Tensor:
     operator = GraphOperator(problem.graph, edges, dtype=DOUBLE)
-    features = Features(row_normalised(problem.graph.features), dtype=DOUBLE)
+    features = features_of(problem.graph, dtype=DOUBLE)
     return forward(problem.config, operator, features, weights, edge_values)
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from glt.sparse import Dropout
 from glt.training.network import Network
+from glt.training.passes import FullBatch, Passes
 from glt.training.tasks import Scores
 
 
@@ -54,35 +55,27 @@ def train(
     generator: np.random.Generator,
     on_epoch: Callable[[EpochResult], None],
 ) -> TrainResult:
-    """Train `network` for `schedule.epochs` epochs, calling `on_epoch` after each (it may raise to stop).
-
-    The stem computed to evaluate after one step is the very one the next step trains on, so it is computed once.
-    """
-    dropout = Dropout(network.problem.config.dropout, generator)
+    """Train `network` for `schedule.epochs` epochs, calling `on_epoch` after each (it may raise to stop)."""
     optimiser = _optimiser(network, schedule)
-    best: EpochResult | None = None
-    weights = network.effective_weights()
-    stem = network.stem(weights)
-    for epoch in range(schedule.epochs):
-        loss = network.problem.task.loss(network.step(stem, weights, dropout, generator))
+
+    def optimise(loss: Tensor) -> None:
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         network.add_penalty_gradient(schedule.gamma_graph, schedule.gamma_weight)
         optimiser.step()
-        weights = network.effective_weights()
-        stem = network.stem(weights)
-        result = EpochResult(epoch, float(loss.detach()), _evaluate(network, stem, weights))
+
+    dropout = Dropout(network.problem.config.dropout, generator)
+    passes: Passes = FullBatch(network)
+    best: EpochResult | None = None
+    for epoch in range(schedule.epochs):
+        loss = passes.epoch(dropout, generator, optimise)
+        result = EpochResult(epoch, loss, passes.evaluate())
         if best is None or result.scores.val > best.scores.val:
             best, best_tensors = result, network.snapshot()
         on_epoch(result)
     assert best is not None
     last_tensors = _arrays(network.snapshot())
     return TrainResult(best.epoch, best.scores, _arrays(best_tensors), result.scores, last_tensors)
-
-
-@torch.no_grad()
-def _evaluate(network: Network, stem: object, weights: dict[str, Tensor]) -> Scores:
-    return network.problem.task.scores(network.head(stem, weights, Dropout(0, None)), weights)
 
 
 def _optimiser(network: Network, schedule: Schedule) -> torch.optim.Adam:

@@ -68,14 +68,19 @@ class Network:
         return self.problem.model.head(stem, weights, dropout, self.problem.config)
 
     def step(
-        self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, generator: np.random.Generator
+        self,
+        stem: Any,
+        weights: Mapping[str, Tensor],
+        dropout: Dropout,
+        generator: np.random.Generator,
+        batch: Any = None,
     ) -> TrainingPass:
         """Finish the pass and return it as the task's objective sees it."""
 
         def shuffled(order: Tensor) -> Tensor:
             return self.head(self.stem(weights, order), weights, dropout)
 
-        return TrainingPass(self.head(stem, weights, dropout), weights, generator, shuffled)
+        return TrainingPass(self.head(stem, weights, dropout), weights, generator, shuffled, batch)
 
     def effective_weights(self) -> dict[str, Tensor]:
         """Return mask * theta, differentiable in theta and in soft masks."""

@@ -12,7 +12,7 @@ from glt.data.graph import Graph
 from glt.masks import Masks
 from glt.models import MODELS, initial_weights
 from glt.randomness import stream
-from glt.sparse import Features, row_normalised
+from glt.sparse import features_of
 from glt.training.shapes import full_masks, network_shape, tensor_specs
 from glt.training.tasks import TASKS
 
@@ -31,9 +31,9 @@ class Problem:
         self.graph = task.message_graph(graph, config)
         self.device = device
         self.model = MODELS.get(config.model)
-        self.specs = tensor_specs(config, network_shape(config, graph.num_features, graph.num_classes))
+        self.specs = tensor_specs(config, network_shape(config, graph.sizes))
         self.task = task.bind(graph, config, device)
-        self.features = Features(row_normalised(graph.features), device, keep_product=self.task.shuffles)
+        self.features = features_of(graph, device, keep_product=self.task.shuffles)
 
     def full_masks(self) -> Masks:
         """Return the masks of round 0: every edge and every weight."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.data.graph import Graph, Sizes
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS, NetworkShape, TensorSpec
 from glt.training.tasks import TASKS
 
 
-def network_shape(config: RunConfig, features: int, classes: int) -> NetworkShape:
-    """Return what decides the tensors of a config's network on a graph with so many features and classes."""
-    outputs = TASKS.get(config.task).outputs(classes, config)
-    return NetworkShape(features, config.hidden, outputs, config.layers, config.options)
+def network_shape(config: RunConfig, sizes: Sizes) -> NetworkShape:
+    """Return what decides the tensors of a config's network on a graph of these sizes."""
+    outputs = TASKS.get(config.task).outputs(sizes.outputs, config)
+    return NetworkShape(sizes.features, config.hidden, outputs, config.layers, config.options, sizes.edge_features)
 
 
 def tensor_specs(config: RunConfig, shape: NetworkShape) -> Sequence[TensorSpec]:
@@ -24,6 +24,6 @@ def tensor_specs(config: RunConfig, shape: NetworkShape) -> Sequence[TensorSpec]
 
 def full_masks(config: RunConfig, graph: Graph) -> Masks:
     """Return the masks of round 0 on the graph that carries messages: every edge entry and every prunable weight."""
-    shape = network_shape(config, graph.num_features, graph.num_classes)
+    shape = network_shape(config, graph.sizes)
     shapes = MODELS.get(config.model).prunable_shapes(shape)
     return Masks(EdgeMask.full(config.edge_mask, graph.num_edges), WeightMask.full(shapes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ class Encoder:
 
     def __init__(self, graph: Graph) -> None:
         self.config = resolve({"task": "link", "hidden": 3, "link_dimension": 2})
-        specs = tensor_specs(self.config, network_shape(self.config, graph.num_features, 3))
+        specs = tensor_specs(self.config, network_shape(self.config, replace(graph.sizes, outputs=3)))
         generator = torch.Generator().manual_seed(3)
         self.weights = {
             spec.name: torch.randn(*spec.shape, dtype=torch.float64, generator=generator).requires_grad_()

@@ -1,7 +1,7 @@
 """Tasks: the loss and the metrics of a model's output on a split; one file a task."""
 
 from glt.config import RunConfig
-from glt.data import Graph, load_graph
+from glt.data import DATASETS, Graph, load_graph
 from glt.registry import Registry
 from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
 
@@ -13,4 +13,10 @@ def message_graph(config: RunConfig) -> Graph:
     return TASKS.get(config.task).message_graph(load_graph(config.dataset), config)
 
 
-__all__ = ["TASKS", "BoundTask", "Scores", "Task", "TrainingPass", "message_graph"]
+def metric_of(dataset: str, task: str) -> str:
+    """Return what the scores of a task on a data set are; an unknown data set has the task's usual score."""
+    known = TASKS.get(task)
+    return known.metric_on(DATASETS.get(dataset)) if dataset in DATASETS.names() else known.metric
+
+
+__all__ = ["TASKS", "BoundTask", "Scores", "Task", "TrainingPass", "message_graph", "metric_of"]

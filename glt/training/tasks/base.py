@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel
@@ -33,19 +33,24 @@ class TrainingPass:
     """One training step as a task sees it: the model's output, all trained tensors, and random numbers.
 
     `shuffled(order)` runs the same network again with the features of node order[i] at node i, for objectives that
-    tell real nodes from false ones.
+    tell real nodes from false ones. `batch` is what the task itself named as this step's part of an epoch.
     """
 
     output: Tensor
     weights: Mapping[str, Tensor]
     generator: np.random.Generator
     shuffled: Callable[[Tensor], Tensor]
+    batch: Any = None
 
 
 class BoundTask(ABC):
     """A task tied to one graph and one device; `shuffles` says that its loss asks for shuffled passes."""
 
     shuffles: bool = False
+
+    def batches(self, generator: np.random.Generator) -> Iterable[Any]:
+        """Return the steps of an epoch, each what `TrainingPass.batch` then holds; by default one step for all."""
+        return (None,)
 
     @abstractmethod
     def loss(self, step: TrainingPass) -> Tensor:
@@ -57,13 +62,20 @@ class BoundTask(ABC):
 
 
 class Task(ABC):
-    """What is predicted, how it is scored, and how wide a network's output must be."""
+    """What is predicted, how it is scored, and how wide a network's output must be.
+
+    `metric` is the usual score; `metric_on` names that of one data set.
+    """
 
     name: str
     label: str
     description: str
     metric: str
     Options: type[BaseModel] = NoOptions
+
+    def metric_on(self, spec: DatasetSpec) -> str:
+        """Return the name of the score on a data set."""
+        return self.metric
 
     @abstractmethod
     def outputs(self, classes: int, config: RunConfig) -> int:
