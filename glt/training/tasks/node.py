@@ -28,7 +28,9 @@ class NodeClassification(BoundTask):
         """Return the mean cross-entropy over training nodes of logits [N, C]."""
         from torch.nn.functional import cross_entropy
 
-        return cross_entropy(step.output[self._train], self._labels[self._train])
+        output, nodes = step.among(self._train)
+        # A cluster may hold no training node, and the mean over none is not a number.
+        return cross_entropy(output, self._labels[nodes]) if nodes.numel() else output.sum()
 
     def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
         """Return validation and test accuracy of logits [N, C]."""
