@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -45,18 +46,49 @@ class GraphOperator:
     """
 
     def __init__(self, graph: Graph, mask: EdgeMask, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
-        source, target, value_index = _surviving_entries(graph, mask)
-        loops = np.arange(graph.num_nodes)
-        rows, cols = np.concatenate([target, loops]), np.concatenate([source, loops])
-        self.num_nodes = graph.num_nodes
-        self.structure = Structure.from_entries(rows, cols, (graph.num_nodes, graph.num_nodes), device)
-        self.num_values = mask.kept
+        self._build(graph, surviving_entries(graph, mask), mask.kept, np.arange(graph.num_nodes), device, dtype)
+
+    @classmethod
+    def of_part(
+        cls, graph: Graph, entries: Entries, values: int, nodes: IntArray, device: str = "cpu"
+    ) -> GraphOperator:
+        """Return the operator of some `nodes` of a graph and `entries` between them, whose ends count within `nodes`.
+
+        `values` is how many values the mask of the whole graph has: those of other entries are not read.
+        """
+        operator = cls.__new__(cls)
+        operator._build(graph, entries, values, nodes, device, torch.float32)
+        return operator
+
+    def _build(
+        self, graph: Graph, entries: Entries, values: int, nodes: IntArray, device: str, dtype: torch.dtype
+    ) -> None:
+        loops = np.arange(nodes.size)
+        rows, cols = np.concatenate([entries.target, loops]), np.concatenate([entries.source, loops])
+        self.num_nodes = nodes.size
+        self.structure = Structure.from_entries(rows, cols, (nodes.size, nodes.size), device)
+        self.num_values = values
         self._dtype = dtype
         # Values are laid out as [edge values, 1]: every self-loop reads the trailing 1.
-        index = np.concatenate([value_index, np.full(graph.num_nodes, self.num_values)])
-        self._value_index = torch.from_numpy(index).to(device)[self.structure.order]
-        degrees = np.bincount(graph.entries()[0], minlength=graph.num_nodes) + 1
-        self._full_degrees = torch.from_numpy(degrees).to(device, dtype)
+        index = np.concatenate([entries.value, np.full(nodes.size, values)])
+        self._value_index = torch.from_numpy(index).to(device, self.structure.order.dtype)[self.structure.order]
+        self._graph, self._nodes, self._edge = graph, nodes, entries.edge
+
+    @cached_property
+    def _full_degrees(self) -> Tensor:
+        """Degrees of the unpruned graph, self-loops counted."""
+        degrees = np.bincount(self._graph.edges.ravel(), minlength=self._graph.num_nodes)[self._nodes] + 1
+        return torch.from_numpy(degrees).to(self._value_index.device, self._dtype)
+
+    def edge_features(self) -> Tensor | None:
+        """Return the features [nnz, D] of every entry's edge in CSR order, zeros for self-loops; None without any."""
+        if self._graph.edge_features is None:
+            return None
+        order = self.structure.order.cpu().numpy()
+        rows = np.zeros((order.size, self._graph.edge_features.shape[1]), dtype=np.float32)
+        of_edges = order < self._edge.size
+        rows[of_edges] = self._graph.edge_features[self._edge[order[of_edges]]]
+        return torch.from_numpy(rows).to(self._value_index.device, self._dtype)
 
     def entry_values(self, edge_values: Tensor | None, loops: Tensor | None = None) -> Tensor:
         """Return the [nnz] values in CSR order, differentiable; `loops` [1] is that of self-loops, by default 1."""
@@ -115,12 +147,26 @@ class GraphOperator:
         return sums.clamp(min=SMALLEST_DEGREE).rsqrt()
 
 
-def _surviving_entries(graph: Graph, mask: EdgeMask) -> tuple[IntArray, IntArray, IntArray]:
-    """Return source, target and number of the value of every entry that passes messages."""
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Entries that pass messages: source, target, number of the mask value that is theirs, and of their edge."""
+
+    source: IntArray
+    target: IntArray
+    value: IntArray
+    edge: IntArray
+
+    def __getitem__(self, chosen: IntArray) -> Entries:
+        return Entries(self.source[chosen], self.target[chosen], self.value[chosen], self.edge[chosen])
+
+
+def surviving_entries(graph: Graph, mask: EdgeMask) -> Entries:
+    """Return every entry of a graph that passes messages under a mask."""
     survivors = np.flatnonzero(mask.keep)
     numbers = np.arange(survivors.size)
     if mask.kind == "directed":
         source, target = graph.entries()[:, survivors]
-        return source, target, numbers
+        return Entries(source, target, numbers, survivors % max(graph.num_edges, 1))
     low, high = graph.edges[:, survivors]
-    return np.concatenate([low, high]), np.concatenate([high, low]), np.concatenate([numbers, numbers])
+    source, target = np.concatenate([low, high]), np.concatenate([high, low])
+    return Entries(source, target, np.concatenate([numbers, numbers]), np.concatenate([survivors, survivors]))
