@@ -1,11 +1,15 @@
-"""Scores by the Open Graph Benchmark's own evaluators; ogb is imported when the first score is asked for."""
+"""Scores by the Open Graph Benchmark's own evaluators, loaded when the first score is asked for.
+
+Of ogb only the file with the evaluator runs: the package around it starts a thread that asks a package index for news,
+and loads graph libraries that no score needs (90 MB, three seconds).
+"""
 
 from __future__ import annotations
 
 import functools
-import importlib
-import sys
-import threading
+from importlib.metadata import distribution
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,8 +21,6 @@ from glt.errors import DataError
 
 # Hits@K of ogbl-collab; ogb calls every positive a hit, and the score 1, where there are fewer than K negatives.
 HITS_AT = 50
-
-_importing = threading.Lock()
 
 
 def evaluator_of(dataset: str) -> str:
@@ -55,17 +57,14 @@ def _scored(kind: str, name: str, **values: NDArray[Any]) -> float:
 
 @functools.cache
 def _evaluator(kind: str, name: str) -> Any:
-    return _without_version_check(f"ogb.{kind}").Evaluator(name)
+    return _module(kind).Evaluator(name)
 
 
-def _without_version_check(module: str) -> ModuleType:
-    """Import a module of ogb, which by itself starts a thread that asks a package index for news."""
-    with _importing:
-        known = "outdated" in sys.modules
-        if not known:
-            sys.modules["outdated"] = None  # type: ignore[assignment]
-        try:
-            return importlib.import_module(module)
-        finally:
-            if not known:
-                del sys.modules["outdated"]
+def _module(kind: str) -> ModuleType:
+    path = Path(str(distribution("ogb").locate_file(f"ogb/{kind}/evaluate.py")))
+    spec = spec_from_file_location(f"ogb_{kind}_evaluate", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
