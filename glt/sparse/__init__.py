@@ -7,7 +7,7 @@ from glt.sparse.hidden import hidden_linear
 from glt.sparse.linear import as_dense, linear
 from glt.sparse.memory import keep_freed_memory
 from glt.sparse.operator import Adjacency, Entries, GraphOperator, MeanDegree, surviving_entries
-from glt.sparse.pairs import inner_products
+from glt.sparse.pairs import inner_products, row_products
 from glt.sparse.softmax import message_softmax_sum, softmax_sum
 from glt.sparse.structure import Structure, propagate
 
@@ -30,6 +30,7 @@ __all__ = [
     "propagate",
     "propagate_heads",
     "row_normalised",
+    "row_products",
     "softmax_sum",
     "surviving_entries",
 ]

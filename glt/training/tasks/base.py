@@ -114,6 +114,6 @@ class Task(ABC):
         """Return the graph that carries messages and that edge masks cover; edges to be predicted are not in it."""
         return graph
 
-    def message_edges(self, edges: int) -> int:
-        """Return how many of a data set's edges carry messages, for estimates."""
+    def message_edges(self, edges: int, spec: DatasetSpec) -> int:
+        """Return how many of a data set's `edges` carry messages, for estimates."""
         return edges
