@@ -18,6 +18,7 @@ BENCHMARKS = {
 COMMANDS = {
     "arxiv-layout": "benchmarks.arxiv_layout:make_layout",
     "arxiv-loading": "benchmarks.arxiv_loading:measure_loading",
+    "deep": "benchmarks.deep:measure_deep",
 }
 
 

@@ -54,7 +54,8 @@ def messages(config: RunConfig, graph: Graph, mask: EdgeMask) -> tuple[Array, Ar
     source, target = adjacency.structure.col.numpy(), adjacency.structure.row.numpy()
     factors = adjacency.values.numpy()
     wanted = (source != target) | (factors != 0)
-    return np.stack([source[wanted], target[wanted]]), factors[wanted]
+    # What PyTorch Geometric takes for an edge_index is 64 bits wide.
+    return np.stack([source[wanted], target[wanted]]).astype(np.int64), factors[wanted]
 
 
 def ticket_of(about: About, arrays: Mapping[str, Array]) -> Ticket:

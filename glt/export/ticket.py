@@ -87,14 +87,20 @@ def refuse_kept_edges(config: RunConfig) -> None:
 
 def refuse_too_large(graph: Graph) -> None:
     """Raise ConfigError for a graph whose file would not be made in a usual memory, which it takes several times."""
-    features = graph.features.data.nbytes if isinstance(graph.features, csr_array) else graph.features.nbytes
-    tables = [table.nbytes for table in (graph.targets, graph.edge_features) if table is not None]
-    size = BYTES_AN_EDGE * graph.num_edges + features + sum(tables)
+    size = tensor_bytes(graph)
     if size > MOST_BYTES:
         raise ConfigError(
             f"A ticket file on {graph.name} would hold {file_size(size)}, more than {file_size(MOST_BYTES)}; "
             "export its graph, as graphml, csv or npz."
         )
+
+
+def tensor_bytes(graph: Graph) -> int:
+    """Return about how many bytes the tensors of a ticket on a graph take, the network's own left out."""
+    features = graph.features.data.nbytes if isinstance(graph.features, csr_array) else graph.features.nbytes
+    tables = [table.nbytes for table in (graph.targets, graph.edge_features) if table is not None]
+    outputs = 4 * graph.sizes.outputs * graph.num_nodes
+    return BYTES_AN_EDGE * graph.num_edges + graph.labels.nbytes + features + outputs + sum(tables)
 
 
 def _about(seed_run: SeedRun, record: RoundRecord, whole: Graph) -> About:
