@@ -17,6 +17,7 @@ BENCHMARKS = {
 # These have arguments of their own.
 COMMANDS = {
     "arxiv-layout": "benchmarks.arxiv_layout:make_layout",
+    "arxiv-loading": "benchmarks.arxiv_loading:measure_loading",
     "deep": "benchmarks.deep:measure_deep",
     "learning": "benchmarks.learning:measure_learning",
 }

@@ -44,7 +44,7 @@ def write_mapped(folder: Path, graph: Graph) -> None:
 def read_mapped(folder: Path) -> Graph:
     """Return the graph in `folder`; raises DataError when it is missing or damaged."""
     try:
-        with np.load(folder / _STRUCTURE, allow_pickle=False) as held:
+        with (folder / _STRUCTURE).open("rb") as file, np.load(file, allow_pickle=False) as held:
             arrays: Arrays = dict(held)
         return _graph(folder, arrays, sizes_of(folder))
     except _DAMAGE as error:

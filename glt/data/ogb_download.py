@@ -6,11 +6,10 @@ import contextlib
 import socket
 import sys
 import tempfile
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from glt.data.ogb_files import RELEASE, OgbFiles, check_complete, is_absent, remove_half_made
+from glt.data.ogb_files import RELEASE, OgbFiles, is_absent, missing, remove_half_made
 from glt.data.ogb_package import master_entry, ogb_module, unattended
 from glt.data.room import check_room, free_bytes
 from glt.errors import DataError
@@ -36,24 +35,28 @@ def download(files: OgbFiles, folder: Path, kind: str) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".download-") as partial:
         with _failing_in_one_sentence(files, folder):
-            _fetch(about["url"], Path(partial))
-        unpacked = Path(partial, about["download_name"])
-        check_complete(files, unpacked)
+            unpacked = _fetch(about["url"], Path(partial)) / about["download_name"]
+            if lacks := missing(files, unpacked):
+                raise ValueError(f"what came has no {lacks}")
         _put(unpacked, files, folder)
 
 
 def _size(url: str) -> int:
+    # Slow to load, and every listing of data sets loads this file.
+    import urllib.request
+
     with _impatient(), urllib.request.urlopen(url) as answer:  # noqa: S310 - the address is ogb's own
         return int(answer.info()["Content-Length"])
 
 
-def _fetch(url: str, into: Path) -> None:
-    """Let ogb fetch and unpack the archive, with its progress bar."""
+def _fetch(url: str, into: Path) -> Path:
+    """Let ogb fetch the archive, with its progress bar, and unpack it; returns `into`."""
     fetching = ogb_module("ogb.utils.url")
     with unattended(), _impatient():
         archive = fetching.download_url(url, str(into))
         fetching.extract_zip(archive, str(into))
     Path(archive).unlink()
+    return into
 
 
 def _put(unpacked: Path, files: OgbFiles, folder: Path) -> None:

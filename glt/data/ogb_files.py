@@ -85,12 +85,16 @@ def remove_half_made(files: OgbFiles, folder: Path) -> None:
             folder.rmdir()
 
 
+def missing(files: OgbFiles, folder: Path) -> str:
+    """Name the files that are not there, with commas between."""
+    return ", ".join(str(path.relative_to(folder)) for path in files.paths(folder) if not path.is_file())
+
+
 def check_complete(files: OgbFiles, folder: Path) -> None:
-    """Raise DataError for the first files that are missing beside others that are there."""
-    missing = [str(path.relative_to(folder)) for path in files.paths(folder) if not path.is_file()]
-    if missing:
+    """Raise DataError where files are missing beside others that are there."""
+    if lacks := missing(files, folder):
         raise DataError(
-            f"{files.name} in {folder} is incomplete ({', '.join(missing)} missing): put what is missing there, "
+            f"{files.name} in {folder} is incomplete ({lacks} missing): put what is missing there, "
             f"or move the folder away and start again to download it."
         )
 

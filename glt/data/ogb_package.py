@@ -9,7 +9,7 @@ import io
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,18 +28,31 @@ def ogb_module(name: str) -> ModuleType:
         # Without this module ogb starts no thread; None makes importing it fail.
         sys.modules["outdated"] = None  # type: ignore[assignment]
         try:
-            return importlib.import_module(name)
+            module = importlib.import_module(name)
+            _drop_bars()
+            return module
         finally:
             del sys.modules["outdated"]
             if known is not None:
                 sys.modules["outdated"] = known
 
 
+def _drop_bars() -> None:
+    """Take away the progress bars over the one graph of a data set: they show nothing and start a thread."""
+    for name in ("ogb.io.read_graph_raw", "ogb.io.read_graph_pyg"):
+        if name in sys.modules:
+            sys.modules[name].tqdm = _without_bar  # type: ignore[attr-defined]
+
+
+def _without_bar(items: Iterable[Any], **_: object) -> Iterable[Any]:
+    return items
+
+
 @contextlib.contextmanager
 def unattended() -> Iterator[None]:
     """Run ogb in the context: questions raise Asked, leaving the program does too, what it prints is not shown.
 
-    Its progress bars, on standard error, are; warnings of PyTorch about how ogb calls it concern nobody here.
+    The progress bar of a download, on standard error, is; warnings of PyTorch about ogb's calls concern nobody here.
     """
 
     def refuse(prompt: object = "") -> str:

@@ -6,6 +6,8 @@ one of eight, and the sum of the features of their edges. The species also stand
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,7 +49,7 @@ def features_of_nodes(edges: IntArray, edge_features: DenseArray, species: IntAr
     return np.column_stack([np.eye(SPECIES)[species], *columns]).astype(np.float32)
 
 
-def _sums(edges: IntArray, values: DenseArray, nodes: int) -> NDArray[np.float64]:
+def _sums(edges: IntArray, values: DenseArray, nodes: int) -> NDArray[Any]:
     low, high = (np.bincount(end, weights=values, minlength=nodes) for end in edges)
     return low + high
 

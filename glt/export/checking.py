@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from glt.export.contradictions import contradictions
 from glt.export.stated import SCORES, Stated, stated
 from glt.export.ticket import Ticket, outputs
 from glt.printable import one_line
+from glt.training.evaluators import evaluator_of, node_score
 
 # Of the largest output where that is above 1: single precision is relative.
 TOLERANCE = 1e-5
@@ -23,7 +25,7 @@ TOLERANCE = 1e-5
 class TicketReport:
     """What a ticket file is, and how far its outputs are from those computed here; scores are fractions.
 
-    `test` is the accuracy of the outputs computed here, None where the file holds no labels to tell it by (links).
+    `test` is the score of the outputs computed here, None where the file holds nothing to tell it by (links).
     `max_output_difference` is over the outputs that are numbers; `not_numbers` counts the others, there or here.
     `contradictions` are sentences, one for each thing that cannot be true beside the rest of the file.
     """
@@ -124,12 +126,19 @@ def _report(ticket: Ticket, found: np.ndarray) -> TicketReport:
 
 
 def _scores(ticket: Ticket, found: np.ndarray) -> dict[str, float]:
-    """Return the accuracies that a file holds labels for: none where the task is links."""
+    """Return the scores that a file holds labels or targets for: none where the task is links."""
     if ticket.about.config.task != "node":
         return {}
     parts = {name: getattr(ticket.graph.split, name) for name in SCORES}
-    return {name: _accuracy(ticket, found, nodes) for name, nodes in parts.items() if nodes.size}
+    scores = {name: _score(ticket, found, nodes) for name, nodes in parts.items() if nodes.size}
+    return {name: score for name, score in scores.items() if score is not None}
 
 
-def _accuracy(ticket: Ticket, found: np.ndarray, nodes: np.ndarray) -> float:
-    return float((found[nodes].argmax(axis=1) == ticket.graph.labels[nodes]).mean())
+def _score(ticket: Ticket, found: np.ndarray, nodes: np.ndarray) -> float | None:
+    """Return accuracy, or of binary targets their ROC-AUC; None for outputs or targets that have none."""
+    targets = ticket.graph.targets
+    if targets is None:
+        return float((found[nodes].argmax(axis=1) == ticket.graph.labels[nodes]).mean())
+    with suppress(DataError):
+        return node_score(evaluator_of(ticket.about.config.dataset), targets[nodes], found[nodes])
+    return None

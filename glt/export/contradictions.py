@@ -6,19 +6,20 @@ from collections.abc import Iterator
 
 from glt.config import RunConfig
 from glt.data import DATASETS, load_graph
+from glt.export.about import About
 from glt.export.ticket import Ticket
 from glt.formats import count
 from glt.masks import Masks, remaining_after
 from glt.methods import METHODS
 from glt.printable import one_line
 from glt.seeds import LARGEST
-from glt.training.tasks import TASKS
+from glt.training.tasks import TASKS, metric_of
 
 
 def contradictions(ticket: Ticket) -> tuple[str, ...]:
     """Return a sentence for everything that the settings, the round, the data set or the task rule out."""
     about = ticket.about
-    return (*_of_round(ticket), *_of_data(ticket), *_of_task(about.config, about.metric))
+    return (*_of_round(ticket), *_of_data(ticket), *_of_task(about))
 
 
 def _of_round(ticket: Ticket) -> Iterator[str]:
@@ -67,7 +68,8 @@ def _is_here(dataset: str) -> bool:
     return dataset in DATASETS.names() and DATASETS.get(dataset).bundled
 
 
-def _of_task(config: RunConfig, metric: str) -> Iterator[str]:
-    task = TASKS.get(config.task)
-    if metric != task.metric:
-        yield f"Its metric is {one_line(metric)}, and that of {task.label.lower()} is {task.metric}."
+def _of_task(about: About) -> Iterator[str]:
+    metric = metric_of(about.config.dataset, about.config.task)
+    if about.metric != metric:
+        task = TASKS.get(about.config.task).label.lower()
+        yield f"Its metric is {one_line(about.metric)}, and that of {task} is {metric}."

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from glt.data import Graph
 from glt.export.about import About
+from glt.export.node_tensors import DENSE, SPARSE
 from glt.formats import count, number_of
 from glt.store import MAC_CONVENTIONS, RoundRecord
 
@@ -21,7 +22,6 @@ NEEDED = (
     "outputs",
     "labels",
     *(f"split.{part}" for part in ("train", "val", "test")),
-    *(f"features.{part}" for part in ("rows", "columns", "values", "shape")),
 )
 # What 64 bits hold; no run counts further.
 MOST = 2**63 - 1
@@ -29,7 +29,8 @@ MOST = 2**63 - 1
 
 def check_members(record: RoundRecord, arrays: Mapping[str, Array]) -> None:
     """Refuse a file without one of its tensors or one of its MACs, and whole numbers beyond all bounds."""
-    if missing := [name for name in NEEDED if name not in arrays]:
+    needed = NEEDED if DENSE in arrays else (*NEEDED, *SPARSE)
+    if missing := [name for name in needed if name not in arrays]:
         raise ValueError(f"it holds no tensor {' and no '.join(missing)}")
     if uncounted := [name for name in MAC_CONVENTIONS if name not in record.macs]:
         raise ValueError(f"its record has no MACs with {' and '.join(uncounted)}")
@@ -51,8 +52,12 @@ def check_names(graph: Graph) -> None:
 
 
 def check_classes(about: About, graph: Graph, outputs: Array) -> None:
-    """Refuse labels of other classes than the outputs of a node classifier [N, C] have."""
+    """Refuse labels or targets of other classes than the outputs of a node classifier [N, C] have."""
     if about.config.task != "node" or outputs.ndim != 2:
+        return
+    if graph.targets is not None and outputs.shape[1] != graph.targets.shape[1]:
+        raise ValueError(f"{count(graph.targets.shape[1])} targets for {count(outputs.shape[1])} outputs")
+    if graph.targets is not None:
         return
     if outputs.shape[1] != graph.num_classes or graph.labels.min(initial=0) < -1:
         low, high = int(graph.labels.min()), int(graph.labels.max())

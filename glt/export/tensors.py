@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from glt.config import RunConfig
 from glt.data import Graph
 from glt.data.graph import Provenance, Split
 from glt.export.about import About
 from glt.export.fitting import check_classes, check_members, check_names, check_same
+from glt.export.node_tensors import known_nodes, node_arrays, node_parts
 from glt.export.ticket import Arrays, Ticket
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS
@@ -37,10 +37,7 @@ def arrays_of(ticket: Ticket) -> dict[str, Array]:
         "outputs": ticket.outputs,
         "labels": graph.labels,
         **{f"split.{part}": getattr(graph.split, part) for part in SPLIT},
-        "features.rows": graph.sparse_features.indptr.astype(np.int64),
-        "features.columns": graph.sparse_features.indices.astype(np.int32),
-        "features.values": graph.sparse_features.data.astype(np.float32),
-        "features.shape": np.asarray(graph.features.shape, dtype=np.int64),
+        **node_arrays(graph),
         **{WEIGHT + name: values for name, values in ticket.weights.items()},
         **{MASK + name: keep for name, keep in ticket.masks.weights.keep.items()},
         **{THETA_0 + name: values for name, values in ticket.theta0.items()},
@@ -57,7 +54,8 @@ def messages(config: RunConfig, graph: Graph, mask: EdgeMask) -> tuple[Array, Ar
     source, target = adjacency.structure.col.numpy(), adjacency.structure.row.numpy()
     factors = adjacency.values.numpy()
     wanted = (source != target) | (factors != 0)
-    return np.stack([source[wanted], target[wanted]]), factors[wanted]
+    # What PyTorch Geometric takes for an edge_index is 64 bits wide.
+    return np.stack([source[wanted], target[wanted]]).astype(np.int64), factors[wanted]
 
 
 def ticket_of(about: About, arrays: Mapping[str, Array]) -> Ticket:
@@ -84,27 +82,13 @@ def _graph(about: About, arrays: Mapping[str, Array]) -> Graph:
     return Graph(
         name=about.data.name,
         edges=arrays["edges"].astype(np.int64),
-        features=_features(arrays),
+        **node_parts(arrays),
         labels=arrays["labels"].astype(np.int64),
-        split=Split(*(_nodes(arrays[f"split.{part}"], arrays["labels"].size) for part in SPLIT)),
+        split=Split(*(known_nodes(arrays[f"split.{part}"], arrays["labels"].size) for part in SPLIT)),
         provenance=Provenance(**data),
         class_names=about.class_names,
         node_ids=about.node_ids,
     )
-
-
-def _features(arrays: Mapping[str, Array]) -> csr_array:
-    parts = tuple(arrays[f"features.{part}"] for part in ("values", "columns", "rows"))
-    features = csr_array(parts, shape=tuple(arrays["features.shape"].tolist()))
-    # Compiled code that multiplies trusts these numbers.
-    features.check_format(full_check=True)
-    return features
-
-
-def _nodes(nodes: Array, count: int) -> Array:
-    if nodes.size and not (nodes.min() >= 0 and nodes.max() < count):
-        raise ValueError("its split names nodes that are not in the graph")
-    return nodes.astype(np.int64)
 
 
 def _check_shapes(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> None:

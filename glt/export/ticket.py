@@ -8,21 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from glt import __version__
 from glt.config import RunConfig
 from glt.data import Graph, load_graph
 from glt.errors import ConfigError
 from glt.export.about import About, Source
+from glt.formats import file_size
 from glt.masks import Masks
 from glt.models import MODELS
 from glt.sparse import GraphOperator, features_of
 from glt.store import RoundRecord, SeedRun
 from glt.training.forward import forward
-from glt.training.tasks import TASKS
+from glt.training.tasks import TASKS, metric_of
 
 Floats = NDArray[np.float32]
 Arrays = Mapping[str, Floats]
+# Numbers and factors of both entries, the edge itself, and which entries are left.
+BYTES_AN_EDGE = 2 * (16 + 4) + 8 + 2
+MOST_BYTES = 2 << 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +51,7 @@ def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
     """Return a round of a seed as a ticket.
 
     Raises StoreError when the round or its weights are not there, as in examples, and ConfigError for a network that
-    keeps pruned edges on purpose.
+    keeps pruned edges on purpose or a graph too large for a file.
     """
     config = seed_run.config
     refuse_kept_edges(config)
@@ -54,6 +59,7 @@ def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
     masks, weights = seed_run.masks(round_), seed_run.weights(round_)
     whole = load_graph(config.dataset)
     graph = TASKS.get(config.task).message_graph(whole, config)
+    refuse_too_large(graph)
     return Ticket(
         about=_about(seed_run, record, whole),
         graph=graph,
@@ -79,6 +85,24 @@ def refuse_kept_edges(config: RunConfig) -> None:
         raise ConfigError(f"This run has no ticket to give away: {why}; export its graph, as graphml, csv or npz.")
 
 
+def refuse_too_large(graph: Graph) -> None:
+    """Raise ConfigError for a graph whose file would not be made in a usual memory, which it takes several times."""
+    size = tensor_bytes(graph)
+    if size > MOST_BYTES:
+        raise ConfigError(
+            f"A ticket file on {graph.name} would hold {file_size(size)}, more than {file_size(MOST_BYTES)}; "
+            "export its graph, as graphml, csv or npz."
+        )
+
+
+def tensor_bytes(graph: Graph) -> int:
+    """Return about how many bytes the tensors of a ticket on a graph take, the network's own left out."""
+    features = graph.features.data.nbytes if isinstance(graph.features, csr_array) else graph.features.nbytes
+    tables = [table.nbytes for table in (graph.targets, graph.edge_features) if table is not None]
+    outputs = 4 * graph.sizes.outputs * graph.num_nodes
+    return BYTES_AN_EDGE * graph.num_edges + graph.labels.nbytes + features + outputs + sum(tables)
+
+
 def _about(seed_run: SeedRun, record: RoundRecord, whole: Graph) -> About:
     config = seed_run.config
     return About(
@@ -87,7 +111,7 @@ def _about(seed_run: SeedRun, record: RoundRecord, whole: Graph) -> About:
         config=config,
         edge_mask=config.edge_mask,
         record=record,
-        metric=TASKS.get(config.task).metric,
+        metric=metric_of(config.dataset, config.task),
         search_seconds=seed_run.search_seconds(record.round),
         data=Source(name=whole.name, hash=whole.content_hash, **vars(whole.provenance)),
         class_names=whole.class_names,

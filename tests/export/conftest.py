@@ -53,7 +53,7 @@ def draw(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., SeedRun]:
     def draw(preset: str | None = None, **settings: object) -> SeedRun:
         config = resolve({**SMALL, **settings}, preset)
         seed_run = Store(tmp_path_factory.mktemp("drawn")).create(config).seed(0)
-        problem, generator = Problem(config, load_graph("cora")), np.random.default_rng(7)
+        problem, generator = Problem(config, load_graph(config.dataset)), np.random.default_rng(7)
         drawn = {spec.name: weights(spec.name, spec.shape, generator) for spec in problem.specs}
         full = problem.full_masks()
         scores = generator.random(full.edges.keep.size)
@@ -69,6 +69,8 @@ def draw(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., SeedRun]:
 
 
 def weights(name: str, shape: tuple[int, ...], generator: np.random.Generator) -> np.ndarray:
+    if name.endswith((".scale", ".temperature")):
+        return np.ones(shape, dtype=np.float32)
     size = 1.0 if name == "layers.0.weight" else (2 / shape[0]) ** 0.5
     return generator.normal(0, size, shape).astype(np.float32)
 

@@ -40,6 +40,8 @@ def loaders(folder: Path) -> dict[str, Any]:
         {"model": "gin", "preset": "official"},
         {"model": "gin", "gin_aggregation": "mean", "gin_degree": "surviving", "layers": 3},
         {"model": "gin", "preset": "official", **LINK},
+        {"model": "resgcn", "layers": 3},
+        {"model": "resgcn", "layers": 3, "gen_mlp": 3, "gen_norm": "layer", "gen_self_loops": True, "gen_t": 0.5},
         {"model": "gat", "gat_heads": 2},
         {"model": "gat", "gat_heads": 3, "preset": "official", "layers": 3, "gat_slope": 0.1},
     ],

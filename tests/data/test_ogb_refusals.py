@@ -1,0 +1,231 @@
+"""Folders that are not the data set that their name promises: one sentence that names the file, before or after ogb."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from glt.data import DATASETS
+from glt.errors import DataError
+from tests.data.conftest import files_under, lines_of, write_lines
+
+Copy = Callable[[str], Path]
+ARXIV_FILES = [
+    "RELEASE_v1.txt",
+    *(f"raw/{name}.csv.gz" for name in "edge node-feat node-label node_year num-node-list num-edge-list".split()),
+    *(f"split/time/{part}.csv.gz" for part in ("train", "valid", "test")),
+]
+
+
+def refusal(name: str) -> str:
+    with pytest.raises(DataError) as caught:
+        DATASETS.get(name).load()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.endswith(".")
+    return message
+
+
+def changed(path: Path, row: int, text: str | None) -> None:
+    """Replace a line of a table, or drop it."""
+    lines = lines_of(path)
+    lines[row : row + 1] = [] if text is None else [text]
+    write_lines(path, lines)
+
+
+@pytest.mark.parametrize("file", ARXIV_FILES)
+def test_a_missing_file_is_named_and_nothing_is_fetched_or_removed(copied: Copy, file: str) -> None:
+    folder = copied("ogbn-arxiv")
+    (folder / file).unlink()
+    before = files_under(folder)
+    message = refusal("ogbn-arxiv")
+    assert f"{folder} is incomplete ({file} missing)" in message
+    assert files_under(folder) == before
+
+
+# Data set, file, line to change, what it becomes (None: it goes), what is said of the file.
+BAD_TABLES = [
+    ("ogbn-arxiv", "raw/edge", 3, None, "has 897 rows, and num-edge-list.csv.gz says 898 edges"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,200", "names node 200, and nodes are 0 to 199"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,-1", "names node -1"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,x", "not a number"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,", "names node"),
+    ("ogbn-arxiv", "raw/edge", 3, "1,2,3", "cannot be read as a table"),
+    ("ogbn-arxiv", "raw/num-edge-list", 0, "900", "edge.csv.gz has 898 rows"),
+    ("ogbn-arxiv", "raw/num-node-list", 0, "0", "is not one whole number above 0"),
+    ("ogbn-arxiv", "raw/num-node-list", 0, "many", "is not one whole number above 0"),
+    ("ogbn-arxiv", "raw/node-feat", 199, None, "has 199 rows, and num-node-list.csv.gz says 200 nodes"),
+    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["?"]), "not a number"),
+    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "no finite number"),
+    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["inf"]), "no finite number"),
+    ("ogbn-arxiv", "raw/node-feat", 5, ",".join(["0.5"] * 127), "no finite number"),
+    ("ogbn-arxiv", "raw/node-label", 5, "40", "holds 0 to 40"),
+    ("ogbn-arxiv", "raw/node-label", 5, "-1", "holds -1 to"),
+    ("ogbn-arxiv", "raw/node-label", 5, "cs.LG", "not a number"),
+    ("ogbn-arxiv", "raw/node-label", 5, "", "has 199 rows with something in them, not 200"),
+    ("ogbn-arxiv", "raw/node-label", 5, "nan", "no whole number"),
+    ("ogbn-arxiv", "split/time/train", 0, "200", "names node 200"),
+    ("ogbn-arxiv", "split/time/train", 0, "1", "lists a node twice"),
+    ("ogbn-arxiv", "split/time/valid", 0, "0", "shares 1 nodes with the part train"),
+    ("ogbn-proteins", "raw/edge-feat", 0, None, "has 992 rows, and num-edge-list.csv.gz says 993 edges"),
+    ("ogbn-proteins", "raw/edge-feat", 0, "1,2,3,4,5,6,7,nan", "no finite number"),
+    ("ogbn-proteins", "raw/node-label", 0, ",".join(["2"] * 112), "holds 0 to 2"),
+    ("ogbn-proteins", "raw/node_species", 0, "12", "holds 9 species, not 8"),
+    ("ogbn-proteins", "raw/node_species", 0, "mouse", "not a number"),
+    ("ogbn-proteins", "split/species/test", 0, "150", "names node 150"),
+    ("ogbl-collab", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "no finite number"),
+    ("ogbl-collab", "raw/edge", 0, "0,120", "names node 120"),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "row", "text", "told"), BAD_TABLES)
+def test_a_bad_table_is_named_with_what_is_wrong(
+    copied: Copy, name: str, file: str, row: int, text: str | None, told: str
+) -> None:
+    folder = copied(name)
+    changed(folder / f"{file}.csv.gz", row, text)
+    message = refusal(name)
+    assert told in message
+    assert message.startswith(str(folder))
+    if "num-" not in file:
+        assert message.startswith(str(folder / f"{file}.csv.gz"))
+    assert "put the published file there" in message
+
+
+@pytest.mark.parametrize(
+    ("file", "width"), [("raw/edge", 3), ("raw/node-feat", 127), ("raw/node-feat", 129), ("raw/node-label", 2)]
+)
+def test_a_table_of_another_width_is_refused(copied: Copy, file: str, width: int) -> None:
+    path = copied("ogbn-arxiv") / f"{file}.csv.gz"
+    rows = [(line.split(",") * 3)[:width] for line in lines_of(path)]
+    write_lines(path, [",".join(row) for row in rows])
+    assert f"{path} has {width} columns" in refusal("ogbn-arxiv")
+
+
+@pytest.mark.parametrize("content", [b"", b"not packed", None], ids=["empty", "not packed", "cut short"])
+@pytest.mark.parametrize("file", ["raw/edge", "raw/node-feat", "raw/num-node-list", "split/time/valid"])
+def test_a_damaged_file_is_named(copied: Copy, file: str, content: bytes | None) -> None:
+    path = copied("ogbn-arxiv") / f"{file}.csv.gz"
+    path.write_bytes(path.read_bytes()[:-12] if content is None else content)
+    assert refusal("ogbn-arxiv").startswith(str(path))
+
+
+def test_an_empty_part_of_the_split_is_refused(copied: Copy) -> None:
+    path = copied("ogbn-arxiv") / "split/time/valid.csv.gz"
+    write_lines(path, [])
+    assert refusal("ogbn-arxiv").startswith(str(path))
+
+
+def numbers(content: Any) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    return buffer.getvalue()
+
+
+def pairs(*rows: tuple[int, int]) -> np.ndarray:
+    return np.array(rows, dtype=np.int64)
+
+
+BAD_PARTS = {
+    "no dictionary": ([1, 2], "holds no array 'edge'"),
+    "no negatives": ({"edge": pairs((0, 1))}, "holds no array 'edge_neg'"),
+    "no pairs": ({"edge": pairs((0, 1)), "edge_neg": np.arange(6)}, "holds in 'edge_neg' no pairs of nodes"),
+    "none": (
+        {"edge": np.zeros((0, 2), int), "edge_neg": pairs((0, 1))},
+        "valid.pt cannot be read as arrays of numbers",
+    ),
+    "fractions": ({"edge": np.full((2, 2), 0.5), "edge_neg": pairs((0, 1))}, "holds in 'edge' no pairs of nodes"),
+    "unknown node": ({"edge": pairs((0, 120)), "edge_neg": pairs((0, 1))}, "names node 120"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PARTS)
+def test_a_bad_part_of_the_links_is_named(copied: Copy, case: str) -> None:
+    content, told = BAD_PARTS[case]
+    path = copied("ogbl-collab") / "split/time/valid.pt"
+    path.write_bytes(numbers(content))
+    message = refusal("ogbl-collab")
+    assert message.startswith(str(path))
+    assert told in message
+
+
+class Trap:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (exec, (f"open({str(self.path)!r}, 'w')",))
+
+
+@pytest.mark.parametrize("write", [torch.save, lambda content, path: path.write_bytes(pickle.dumps(content))])
+def test_a_part_that_would_run_something_is_not_run(
+    copied: Copy, tmp_path: Path, write: Callable[[object, Path], object]
+) -> None:
+    path = copied("ogbl-collab") / "split/time/train.pt"
+    write({"edge": Trap(tmp_path / "ran")}, path)
+    assert "train.pt cannot be read as arrays of numbers" in refusal("ogbl-collab")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_parts_that_an_older_numpy_wrote_are_read(copied: Copy) -> None:
+    folder = copied("ogbl-collab")
+    expected = DATASETS.get("ogbl-collab").load().content_hash
+    for part in ("train", "valid", "test"):
+        path = folder / f"split/time/{part}.pt"
+        with zipfile.ZipFile(path) as archive:
+            held = {info.filename: archive.read(info) for info in archive.infolist()}
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in held.items():
+                assert not name.endswith("data.pkl") or b"numpy._core.multiarray" in content
+                archive.writestr(name, content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray"))
+    assert DATASETS.get("ogbl-collab").load().content_hash == expected
+
+
+def test_species_under_their_other_name_are_read_and_not_renamed(copied: Copy) -> None:
+    folder = copied("ogbn-proteins")
+    expected = DATASETS.get("ogbn-proteins").load().content_hash
+    (folder / "raw/node_species.csv.gz").rename(folder / "raw/species.csv.gz")
+    before = files_under(folder)
+    assert DATASETS.get("ogbn-proteins").load().content_hash == expected
+    assert files_under(folder) == before
+
+
+def test_nothing_is_written_beside_the_files(copied: Copy, ogb_root: Path, tmp_path: Path) -> None:
+    copied("ogbn-arxiv")
+    before = files_under(ogb_root)
+    DATASETS.get("ogbn-arxiv").load()
+    assert files_under(ogb_root) == before
+    left = {path.name for path in (tmp_path / "cache").iterdir()}
+    assert left == {"graphs"}
+
+
+def test_a_change_of_the_files_is_seen_and_the_earlier_graph_goes(copied: Copy, tmp_path: Path) -> None:
+    folder = copied("ogbn-arxiv")
+    first = DATASETS.get("ogbn-arxiv").load()
+    changed(folder / "raw/node-label.csv.gz", 0, "39")
+    second = DATASETS.get("ogbn-arxiv").load()
+    assert second.labels[0] == 39 != first.labels[0]
+    assert len(list((tmp_path / "cache" / "graphs").iterdir())) == 1
+
+
+@pytest.mark.parametrize("file", ["graph.npz", "features.npy", "sizes.json"])
+def test_a_damaged_cache_is_made_again(copied: Copy, tmp_path: Path, file: str) -> None:
+    copied("ogbn-arxiv")
+    expected = DATASETS.get("ogbn-arxiv").load().content_hash
+    (cached,) = (tmp_path / "cache" / "graphs").glob(f"*/{file}")
+    for damaged in (b"", cached.read_bytes()[:-20], b"damaged"):
+        cached.write_bytes(damaged)
+        assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
+        assert cached.stat().st_size > 50
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    assert DATASETS.get("ogbn-arxiv").load().content_hash == expected

@@ -1,0 +1,211 @@
+"""The three OGB sets as read from small folders in their layout: held against the files, read here by hand."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from glt.data import DATASETS, Graph
+from glt.data.graph import Sizes
+
+FOLDERS = {"ogbn-arxiv": "ogbn_arxiv", "ogbn-proteins": "ogbn_proteins", "ogbl-collab": "ogbl_collab"}
+SIZES = {
+    "ogbn-arxiv": Sizes(200, 879, 128, 40),
+    "ogbn-proteins": Sizes(150, 955, 16, 112, 8),
+    "ogbl-collab": Sizes(120, 749, 128, 0),
+}
+ROWS = {"ogbn-arxiv": 898, "ogbn-proteins": 993, "ogbl-collab": 792}
+
+
+@pytest.fixture
+def root(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The samples as a data root that ogb has been using, read-only as they are."""
+    monkeypatch.setenv("GLT_DATA", str(samples))
+    monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
+    return samples
+
+
+def table(root: Path, name: str, file: str) -> NDArray[np.float64]:
+    with gzip.open(root / FOLDERS[name] / file) as lines:
+        return np.loadtxt(lines, delimiter=",", ndmin=2)
+
+
+def first_of_each(rows: NDArray[np.float64]) -> dict[tuple[int, int], int]:
+    """Return the undirected simple edges with the first row that lists each."""
+    found: dict[tuple[int, int], int] = {}
+    for number, (one, other) in enumerate(rows.astype(int).tolist()):
+        if one != other:
+            found.setdefault((min(one, other), max(one, other)), number)
+    return dict(sorted(found.items()))
+
+
+def load(name: str) -> Graph:
+    return DATASETS.get(name).load()
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_edges_and_what_was_dropped(root: Path, name: str) -> None:
+    graph = load(name)
+    simple = first_of_each(table(root, name, "raw/edge.csv.gz"))
+    assert graph.sizes == SIZES[name]
+    assert list(map(tuple, graph.edges.T.tolist())) == list(simple)
+    assert graph.provenance.raw_rows == ROWS[name]
+    assert graph.provenance.duplicates_dropped == ROWS[name] - len(simple)
+    assert graph.provenance.self_loops_dropped == 0
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.usefixtures("root")
+def test_the_second_reading_is_the_first(name: str) -> None:
+    one, other = load(name), load(name)
+    assert one is not other
+    assert one.content_hash == other.content_hash
+    assert one.provenance == other.provenance
+    assert one.class_names == other.class_names
+
+
+@pytest.mark.parametrize("name", ["ogbn-arxiv", "ogbn-proteins"])
+def test_the_split_is_that_of_the_files(root: Path, name: str) -> None:
+    graph = load(name)
+    kind = {"ogbn-arxiv": "time", "ogbn-proteins": "species"}[name]
+    for part, nodes in zip(("train", "valid", "test"), vars(graph.split).values(), strict=True):
+        listed = table(root, name, f"split/{kind}/{part}.csv.gz")[:, 0]
+        assert nodes.tolist() == sorted(listed.astype(int).tolist())
+
+
+def test_arxiv_has_dense_features_areas_as_classes_and_a_split_by_year(root: Path) -> None:
+    graph = load("ogbn-arxiv")
+    features = table(root, "ogbn-arxiv", "raw/node-feat.csv.gz")
+    assert isinstance(graph.features, np.ndarray)
+    np.testing.assert_array_equal(graph.features, features.astype(np.float32))
+    assert graph.labels.tolist() == table(root, "ogbn-arxiv", "raw/node-label.csv.gz")[:, 0].astype(int).tolist()
+    # The four largest classes of the published set: vision, learning, information theory, language.
+    assert [graph.class_names[k] for k in (16, 24, 28, 30)] == ["cs.CV", "cs.LG", "cs.IT", "cs.CL"]
+    assert graph.num_classes == 40
+    years = table(root, "ogbn-arxiv", "raw/node_year.csv.gz")[:, 0]
+    assert years[graph.split.train].max() <= 2017
+    assert set(years[graph.split.val]) == {2018}
+    assert years[graph.split.test].min() >= 2019
+
+
+def test_proteins_have_targets_edge_features_and_features_from_both(root: Path) -> None:
+    graph = load("ogbn-proteins")
+    rows = table(root, "ogbn-proteins", "raw/edge-feat.csv.gz")
+    simple = first_of_each(table(root, "ogbn-proteins", "raw/edge.csv.gz"))
+    assert graph.edge_features is not None
+    assert graph.targets is not None
+    np.testing.assert_array_equal(graph.edge_features, rows[list(simple.values())].astype(np.float32))
+    np.testing.assert_array_equal(graph.targets, table(root, "ogbn-proteins", "raw/node-label.csv.gz"))
+    assert graph.targets.dtype == np.uint8
+    species = table(root, "ogbn-proteins", "raw/node_species.csv.gz")[:, 0].astype(int)
+    assert graph.class_names == ("3702", "4932", "6239", "7227", "7955", "9606", "10090", "511145")
+    assert [graph.class_names[k] for k in graph.labels] == list(map(str, species))
+
+    expected = np.zeros((150, 16))
+    expected[np.arange(150), graph.labels] = 1
+    for (low, high), number in simple.items():
+        expected[[low, high], 8:] += rows[number]
+    np.testing.assert_allclose(graph.features, expected, rtol=1e-6)
+
+
+def test_collab_has_its_own_split_of_links_and_no_classes(root: Path) -> None:
+    graph = load("ogbl-collab")
+    links = graph.links
+    assert links is not None
+    assert links.train is graph.edges or np.array_equal(links.train, graph.edges)
+    numbers = [np.ndarray, np.dtype, np.empty(0).__reduce__()[0], type(np.dtype("i8"))]
+    with torch.serialization.safe_globals(numbers):
+        valid, test = (
+            torch.load(root / "ogbl_collab" / "split" / "time" / f"{part}.pt", weights_only=True)
+            for part in ("valid", "test")
+        )
+    for held, positives, negatives in (
+        (valid, links.val, links.val_negatives),
+        (test, links.test, links.test_negatives),
+    ):
+        np.testing.assert_array_equal(positives, held["edge"].T)
+        np.testing.assert_array_equal(negatives, held["edge_neg"].T)
+        assert positives.shape == (2, 50)
+        assert negatives.shape == (2, 200)
+    assert (graph.labels == -1).all()
+    assert not any(part.size for part in vars(graph.split).values())
+    np.testing.assert_array_equal(graph.features, table(root, "ogbl-collab", "raw/node-feat.csv.gz").astype("f4"))
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.usefixtures("root")
+def test_sizes_are_counted_before_reading_and_known_after(name: str) -> None:
+    spec = DATASETS.get(name)
+    before = spec.sizes
+    assert before.edges == ROWS[name]
+    assert (before.nodes, before.features, before.outputs, before.edge_features) == (
+        SIZES[name].nodes,
+        SIZES[name].features,
+        SIZES[name].outputs,
+        SIZES[name].edge_features,
+    )
+    load(name)
+    assert spec.sizes == SIZES[name]
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.usefixtures("ogb_root")
+def test_without_files_the_sizes_are_the_published_ones(name: str) -> None:
+    spec = DATASETS.get(name)
+    assert spec.counted is not None
+    assert spec.counted() is None
+    assert (spec.sizes.nodes, spec.sizes.edges) == (spec.nodes, spec.edges)
+
+
+def test_the_large_arrays_are_mapped_not_read(root: Path) -> None:
+    graph = load("ogbn-proteins")
+    assert root.is_dir()
+    for array in (graph.features, graph.edge_features):
+        assert isinstance(array, np.ndarray)
+        assert isinstance(array.base, np.memmap)
+        assert not array.flags.writeable
+
+
+ALONE = """
+import sys, threading
+
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        raise AssertionError(event)
+
+sys.addaudithook(watch)
+from glt.data import DATASETS
+graph = DATASETS.get(sys.argv[1]).load()
+assert threading.active_count() == 1, threading.enumerate()
+assert "outdated" not in sys.modules
+print(graph.content_hash)
+"""
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.usefixtures("root")
+def test_reading_asks_nobody_starts_no_thread_calls_no_host_and_prints_nothing(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, name], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [load(name).content_hash]
+
+
+@pytest.mark.usefixtures("root")
+def test_the_next_process_takes_the_graph_without_torch() -> None:
+    expected = load("ogbn-arxiv").content_hash
+    code = (
+        "import sys; from glt.data import load_graph; print(load_graph('ogbn-arxiv').content_hash);"
+        "sys.exit(bool({'torch', 'ogb', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == expected
