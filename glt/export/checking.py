@@ -14,6 +14,7 @@ from glt.export.contradictions import contradictions
 from glt.export.stated import SCORES, Stated, stated
 from glt.export.ticket import Ticket, outputs
 from glt.printable import one_line
+from glt.training.tasks import metric_of
 
 # Of the largest output where that is above 1: single precision is relative.
 TOLERANCE = 1e-5
@@ -124,8 +125,9 @@ def _report(ticket: Ticket, found: np.ndarray) -> TicketReport:
 
 
 def _scores(ticket: Ticket, found: np.ndarray) -> dict[str, float]:
-    """Return the accuracies that a file holds labels for: none where the task is links."""
-    if ticket.about.config.task != "node":
+    """Return the accuracies that a file holds labels for: none where the score is another one."""
+    config = ticket.about.config
+    if metric_of(config.dataset, config.task) != "accuracy":
         return {}
     parts = {name: getattr(ticket.graph.split, name) for name in SCORES}
     return {name: _accuracy(ticket, found, nodes) for name, nodes in parts.items() if nodes.size}

@@ -12,7 +12,7 @@ from glt.masks import Masks, remaining_after
 from glt.methods import METHODS
 from glt.printable import one_line
 from glt.seeds import LARGEST
-from glt.training.tasks import TASKS
+from glt.training.tasks import TASKS, metric_of
 
 
 def contradictions(ticket: Ticket) -> tuple[str, ...]:
@@ -68,6 +68,6 @@ def _is_here(dataset: str) -> bool:
 
 
 def _of_task(config: RunConfig, metric: str) -> Iterator[str]:
-    task = TASKS.get(config.task)
-    if metric != task.metric:
-        yield f"Its metric is {one_line(metric)}, and that of {task.label.lower()} is {task.metric}."
+    task, own = TASKS.get(config.task), metric_of(config.dataset, config.task)
+    if metric != own:
+        yield f"Its metric is {one_line(metric)}, and that of {task.label.lower()} is {own}."

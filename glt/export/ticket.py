@@ -19,7 +19,7 @@ from glt.models import MODELS
 from glt.sparse import GraphOperator, features_of
 from glt.store import RoundRecord, SeedRun
 from glt.training.forward import forward
-from glt.training.tasks import TASKS
+from glt.training.tasks import TASKS, metric_of
 
 Floats = NDArray[np.float32]
 Arrays = Mapping[str, Floats]
@@ -87,7 +87,7 @@ def _about(seed_run: SeedRun, record: RoundRecord, whole: Graph) -> About:
         config=config,
         edge_mask=config.edge_mask,
         record=record,
-        metric=TASKS.get(config.task).metric,
+        metric=metric_of(config.dataset, config.task),
         search_seconds=seed_run.search_seconds(record.round),
         data=Source(name=whole.name, hash=whole.content_hash, **vars(whole.provenance)),
         class_names=whole.class_names,
