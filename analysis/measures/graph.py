@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from analysis.measures.bfs import Distances, all_distances
+from analysis.measures.bfs import Distances, all_distances, sampled_distances
 from analysis.measures.triangle_counts import count_triangles
 from glt.data.graph import Graph, IntArray
 from glt.masks import BoolArray
+
+# Beyond so many nodes times nodes and edges (PubMed has 1.3e9), what asks for paths from all nodes is estimated.
+MOST_VISITS = 20_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,12 @@ class MeasuredGraph:
         return self if self.source is None else self.source
 
     @property
+    def is_large(self) -> bool:
+        """Whether paths are followed from some of the nodes only; a pruned graph is measured as its original is."""
+        whole = self.original
+        return whole.num_nodes * (whole.num_nodes + whole.num_edges) > MOST_VISITS
+
+    @property
     def num_edges(self) -> int:
         """Number of undirected edges M."""
         return int(self.edges.shape[1])
@@ -71,10 +80,27 @@ class MeasuredGraph:
         sizes = np.bincount(self.component, minlength=1)
         return np.flatnonzero(self.component == sizes.argmax())
 
+    @property
+    def connected_pairs(self) -> int:
+        """How many ordered pairs of different nodes a path connects."""
+        sizes = np.bincount(self.component, minlength=1)
+        return int((sizes * (sizes - 1)).sum())
+
     @cached_property
     def distances(self) -> Distances:
-        """Shortest paths between all pairs, summed up; the slow part of everything built on distances."""
-        return all_distances(self.adjacency.indptr, self.adjacency.indices)
+        """Shortest paths between all pairs, summed up, of a large graph an estimate: the slow part of many measures."""
+        indptr, indices = self.adjacency.indptr, self.adjacency.indices
+        return (
+            sampled_distances(indptr, indices, self.connected_pairs)
+            if self.is_large
+            else all_distances(indptr, indices)
+        )
+
+    def with_distances(self, distances: Distances) -> MeasuredGraph:
+        """Return this graph as one with other sums of distances, to see what a measure makes of them."""
+        other = replace(self)
+        other.__dict__["distances"] = distances
+        return other
 
     @cached_property
     def triangles(self) -> IntArray:
