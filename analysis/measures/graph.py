@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -34,8 +34,13 @@ class MeasuredGraph:
     @classmethod
     def of(cls, graph: Graph, kept: BoolArray | None = None) -> MeasuredGraph:
         """Return the graph with only the `kept` [E] undirected edges (all of them by default), on all its nodes."""
-        whole = cls(graph.num_nodes, graph.edges, graph.labels)
+        whole = cls._whole(graph)
         return whole if kept is None else whole.keeping(kept)
+
+    @classmethod
+    @lru_cache(maxsize=4)
+    def _whole(cls, graph: Graph) -> MeasuredGraph:
+        return cls(graph.num_nodes, graph.edges, graph.labels)
 
     def keeping(self, kept: BoolArray) -> MeasuredGraph:
         """Return what is left when only the `kept` [M] edges are, with this graph as its original."""

@@ -57,9 +57,8 @@ def choose(runs: Sequence[Run]) -> list[int]:
 def show(runs: list[Run], rounds: Sequence[int], null: bool) -> None:
     """Show the tables of every graph that these runs are on; what must be measured first shows how far it is."""
     graphs = [Measured(name, tuple(chosen), rounds, null) for name, chosen in by_graph(runs).items()]
-    graphs = [graph for graph in graphs if measuring.is_table_ready(graph.runs, rounds, null)]
-    if len(graphs) > 1:
-        graphs = [graph for graph in graphs if _is_measured(graph)]
+    alone = len(graphs) == 1
+    graphs = [graph for graph in graphs if (_is_ready(graph) if alone else _is_measured(graph))]
     places = [_first(graph, len(graphs) > 1) for graph in graphs]
     slow = _others(graphs)
     for graph, place in zip(graphs, places, strict=True):
@@ -101,11 +100,17 @@ class Measured:
 def _is_measured(graph: Measured) -> bool:
     """Measure a graph beside others; one that cannot be, as when its data are not here, says so and leaves them be."""
     try:
+        if not _is_ready(graph):
+            return False
         graph.table()
     except StudioError as error:
         frame.failure(f"{graph.name}: {error}")
         return False
     return True
+
+
+def _is_ready(graph: Measured) -> bool:
+    return measuring.is_table_ready(graph.runs, graph.rounds, graph.null)
 
 
 def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
