@@ -23,13 +23,14 @@ MOST_VISITS = 20_000_000_000
 class MeasuredGraph:
     """N nodes, [2, M] undirected simple edges (low, high) and [N] labels (-1 unknown); isolated nodes stay.
 
-    `source` is the graph of which this one is what pruning left, on the same nodes.
+    `source` is the graph of which this one is what pruning left, on the same nodes, and `kept` its edges that stayed.
     """
 
     num_nodes: int
     edges: IntArray
     labels: IntArray
     source: MeasuredGraph | None = None
+    kept: BoolArray | None = None
 
     @classmethod
     def of(cls, graph: Graph, kept: BoolArray | None = None) -> MeasuredGraph:
@@ -44,7 +45,7 @@ class MeasuredGraph:
 
     def keeping(self, kept: BoolArray) -> MeasuredGraph:
         """Return what is left when only the `kept` [M] edges are, with this graph as its original."""
-        return MeasuredGraph(self.num_nodes, self.edges[:, kept], self.labels, source=self)
+        return MeasuredGraph(self.num_nodes, self.edges[:, kept], self.labels, source=self, kept=kept)
 
     @property
     def original(self) -> MeasuredGraph:
@@ -114,7 +115,13 @@ class MeasuredGraph:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 (hex) over the number of nodes, the edge set and the labels: equal graphs, equal hash."""
+        """SHA-256 (hex) over the number of nodes, the edge set and the labels: equal graphs, equal hash.
+
+        What is left of a large graph is hashed by its original and a bit an edge: every round of every seed asks for it.
+        """
+        if self.is_large and self.source is not None and self.kept is not None:
+            bits = np.packbits(self.kept).tobytes()
+            return hashlib.sha256(self.source.content_hash.encode() + bits).hexdigest()
         digest = hashlib.sha256(str(self.num_nodes).encode())
         for part in (self.edges, self.labels):
             digest.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())

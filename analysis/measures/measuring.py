@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from analysis.measures.cache import MeasureCache, shared_cache
@@ -95,6 +95,15 @@ def is_mask_measured(
 ) -> bool:
     """Say whether `measure_mask` would find everything that is slow in the cache."""
     return is_measured(MeasuredGraph.of(graph, mask.either_way()), cache, names, slow)
+
+
+def from_first(unknown: Iterable[bool], total: int) -> int:
+    """Return how many of `total` answers come from the first yes on, 0 without one; what follows it is not asked.
+
+    >>> from_first([False, True, False], 5), from_first([False], 5)
+    (4, 0)
+    """
+    return next((max(total - place, 1) for place, answer in enumerate(unknown) if answer), 0)
 
 
 def measure_round(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.measures.cache import MeasureCache
-from analysis.measures.measuring import Numbers, is_mask_measured, measure_mask
+from analysis.measures.measuring import Numbers, from_first, is_mask_measured, measure_mask
 from analysis.measures.nulls import random_twins
 from analysis.published import measured_alike
 from analysis.shared_graph import shared_graph
@@ -117,10 +117,10 @@ def unmeasured(
     cache: MeasureCache | None = None,
     slow: bool = False,
 ) -> int:
-    """Return how many graphs `measurement_table` would have to measure, where it only reads what is known of others."""
+    """Return how many graphs `measurement_table` would have to measure at most: all from the first unknown one on."""
     asking = _Asking(shared_graph(runs, "A table of measurements"), cache, slow)
-    found = (sample() for row in _rows(asking, runs, at, None, null) for sample in row.samples)
-    return sum(not number["known"] for number in found)
+    samples = [sample for row in _rows(asking, runs, at, None, null) for sample in row.samples]
+    return from_first((not sample()["known"] for sample in samples), len(samples))
 
 
 @dataclass(frozen=True)

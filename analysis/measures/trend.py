@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.measures.cache import MeasureCache
-from analysis.measures.measuring import Numbers, is_mask_measured, measure_mask
-from analysis.measures.nulls import random_twins
+from analysis.measures.measuring import Numbers, from_first, is_mask_measured, measure_mask
+from analysis.measures.nulls import DRAWS, random_twins
 from analysis.measures.wording import COUNT_LABELS
 from analysis.shared_graph import shared_graph
 from glt.masks import EdgeMask
@@ -23,10 +23,19 @@ KEPT = "edges_kept_either_way"
 
 
 def unmeasured_trend(runs: Sequence[Run], name: str, *, null: bool = False, cache: MeasureCache | None = None) -> int:
-    """Return how many graphs `trend_table` would have to measure, where it only reads what is known of others."""
+    """Return how many graphs `trend_table` would have to measure at most: all from the first unknown one on."""
     graph, names = shared_graph(runs, "A trend of measurements"), [] if name in COUNT_LABELS else [name]
-    masks = [EdgeMask.full("undirected", graph.num_edges), *(m for point in _points(runs, null) for m in point.masks)]
-    return sum(not is_mask_measured(graph, mask, cache, names) for mask in masks)
+    full = EdgeMask.full("undirected", graph.num_edges)
+    if not is_mask_measured(graph, full, cache, names):
+        return 1 + _graphs(runs, null)
+    masks = (mask for point in _points(runs, null) for mask in point.masks)
+    return from_first((not is_mask_measured(graph, mask, cache, names) for mask in masks), _graphs(runs, null))
+
+
+def _graphs(runs: Sequence[Run], null: bool) -> int:
+    """Return how many graphs `_points` has, without reading a mask."""
+    rounds = [run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()]
+    return sum(rounds) + (DRAWS * sum(max(count - 1, 0) for count in rounds) if null else 0)
 
 
 @dataclass(frozen=True)

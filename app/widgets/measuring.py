@@ -54,7 +54,7 @@ def is_table_ready(runs: Sequence[Run], rounds: Sequence[int], null: bool, slow:
     Raises ConfigError for runs on several graphs.
     """
     key = ("table", reading.stamps(runs), tuple(rounds), null, slow)
-    if key in _ready() or not _is_large(runs):
+    if key in _ready() or not is_large(runs):
         return True
     lacking = unmeasured(runs, [At(round=number) for number in rounds], null=null, slow=slow)
     asked = [part for number in rounds for part in ("--round", str(number))]
@@ -65,7 +65,7 @@ def is_table_ready(runs: Sequence[Run], rounds: Sequence[int], null: bool, slow:
 def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
     """Say the same of `trend_of`."""
     key = ("trend", reading.stamps(runs), name, null)
-    if key in _ready() or not _is_large(runs):
+    if key in _ready() or not is_large(runs):
         return True
     lacking = unmeasured_trend(runs, name, null=null)
     options = ["--measure", name, *(["--null"] if null else [])]
@@ -84,7 +84,8 @@ def _offer(key: object, runs: Sequence[Run], table: str, options: Sequence[str],
     return False
 
 
-def _is_large(runs: Sequence[Run]) -> bool:
+def is_large(runs: Sequence[Run]) -> bool:
+    """Say whether the graph of these runs is a large one; raises ConfigError for several graphs, DataError."""
     return MeasuredGraph.of(shared_graph(runs, "Measuring")).is_large
 
 
