@@ -66,12 +66,12 @@ def training_part(config: RunConfig) -> str:
     >>> training_part(RunConfig())
     ''
     """
-    edges = DATASETS.get(config.dataset).edges
-    kept = TASKS.get(config.task).message_edges(edges)
-    if kept == edges:
+    spec = DATASETS.get(config.dataset)
+    kept = TASKS.get(config.task).message_edges(spec.edges, spec)
+    if kept == spec.edges:
         return ""
     return (
-        f"The graph is its training part: {count(kept)} of {count(edges)} edges; the others are held out for "
+        f"The graph is its training part: {count(kept)} of {count(spec.edges)} edges; the others are held out for "
         "validation and test."
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,17 @@ DENSE, LOST_A_ROUND, SPREAD = 0.72, {"ugs": 0.0005, "random": 0.004}, 0.002
 Weights = dict[str, NDArray[np.float32]]
 
 
-def fill_arxiv(folder: Path, rounds: int = 20) -> dict[str, Any]:
-    """Write a run a method, of two seeds and so many rounds, into a store; return what was written and how long."""
+def fill_arxiv(words: Sequence[str]) -> dict[str, Any]:
+    """Write a store as the command line says, and return what was written and how long it took."""
+    parser = ArgumentParser(prog="python -m benchmarks arxiv-store", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the store")
+    parser.add_argument("--rounds", type=int, default=20, help="rounds of every run (default: 20)")
+    arguments = parser.parse_args(words)
+    return fill(arguments.out, arguments.rounds)
+
+
+def fill(folder: Path, rounds: int) -> dict[str, Any]:
+    """Write a run a method, of two seeds and so many rounds, into a store."""
     if DATASET not in DATASETS.names():
         raise ConfigError(f"This version does not know {DATASET}.")
     store, begun, made = Store(folder), time.perf_counter(), []

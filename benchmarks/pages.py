@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,17 @@ MILLISECONDS = 240_000
 Taken = dict[str, float]
 
 
-def measure_pages(repeats: int, store: Path | None = None) -> dict[str, Any]:
+def measure_pages(words: Sequence[str]) -> dict[str, Any]:
+    """Measure as the command line says: over a store that is there, or over one of a thousand runs made for it."""
+    parser = ArgumentParser(prog="python -m benchmarks pages", description=__doc__)
+    parser.add_argument("--epochs", type=int, default=100, help="loads of every page (default: 100)")
+    parser.add_argument("--store", type=Path, help="measure over this store (default: one of a thousand drawn runs)")
+    parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
+    arguments = parser.parse_args(words)
+    return times_of_pages(arguments.epochs, arguments.store)
+
+
+def times_of_pages(repeats: int, store: Path | None = None) -> dict[str, Any]:
     """Return for each page the median seconds of so many loads (a fresh tab) and of as many switches by a click.
 
     The first load of every page stands by itself: it imports what a page needs and fills the caches. `memory` is that

@@ -44,7 +44,7 @@ class RunConfig(BaseModel):
     edge_mask: EdgeMaskKind = Field("directed", description="One mask value each way, or one per edge")
     degree: DegreeKind = Field("source", description="Whose surviving entries count in the normalisation")
     hidden: Width = Field(512, description="Width of hidden layers")
-    layers: Annotated[int, Field(ge=2, le=64)] = Field(2, description="Number of layers")
+    layers: Annotated[int, Field(ge=2, le=1_000)] = Field(2, description="Number of layers")
     rounds: Rounds = Field(20, description="Pruning rounds after the dense round 0")
     epochs: Epochs = Field(200, description="Epochs of a search stage")
     retrain_epochs: Epochs = Field(200, description="Epochs of a retraining stage")

@@ -1,33 +1,41 @@
-"""The paper's hyper-parameters as data, and the way from what a user says to a complete RunConfig."""
+"""Presets, and the way from what a user says to a complete RunConfig."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ValidationError
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig, all_faults, make_config
 from glt.data import DATASETS
 from glt.errors import ConfigError, Faults, unknown_name
+from glt.hyper_parameters import OFFICIAL_DEEP, Values, hyper_parameters, usual_options
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.pretraining.start import StartOptions
 from glt.training.tasks import TASKS
+from glt.training.tasks.link import brings_split
 
-Values = Mapping[str, Any]
 NAMES = ("dataset", "task", "model", "method")
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A named set of choices; `options` count where the method has them."""
+    """A named set of choices; `options` count where the method has them.
+
+    `settings` are further choices, fields too, for one model on one data set.
+    """
 
     name: str
     label: str
     description: str
     options: Values
+    settings: Mapping[tuple[str, str], Values] = field(default_factory=dict)
+
+    def settings_for(self, config: RunConfig) -> Values:
+        """Return the further choices for a config's model and data set."""
+        return self.settings.get((config.model, config.dataset), {})
 
 
 PRESETS = {
@@ -45,6 +53,7 @@ PRESETS = {
                 "gin_mlp": "one",
                 "gin_read_out": "jumping",
             },
+            OFFICIAL_DEEP,
         ),
         Preset(
             "paper",
@@ -54,35 +63,6 @@ PRESETS = {
         ),
     )
 }
-
-# Paper, appendix (implementation details) and the authors' scripts: node classification, by data set.
-OPTIMISER: dict[str, dict[str, float]] = {
-    "cora": {"learning_rate": 8e-3, "weight_decay": 8e-5},
-    "citeseer": {"learning_rate": 1e-2, "weight_decay": 5e-4},
-    "pubmed": {"learning_rate": 1e-2, "weight_decay": 5e-4},
-}
-PENALTIES: dict[tuple[str, str], dict[str, float]] = {
-    ("gcn", "cora"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
-    ("gcn", "citeseer"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
-    ("gcn", "pubmed"): {"gamma_graph": 1e-6, "gamma_weight": 1e-3},
-    ("gin", "cora"): {"gamma_graph": 1e-3, "gamma_weight": 1e-3},
-    ("gin", "citeseer"): {"gamma_graph": 1e-5, "gamma_weight": 1e-5},
-    ("gin", "pubmed"): {"gamma_graph": 1e-5, "gamma_weight": 1e-5},
-    ("gat", "cora"): {"gamma_graph": 1e-3, "gamma_weight": 1e-3},
-    ("gat", "citeseer"): {"gamma_graph": 1e-7, "gamma_weight": 1e-3},
-    ("gat", "pubmed"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
-}
-# The authors' settings for link prediction, the same for every network and data set.
-LINK_VALUES: dict[str, float] = {
-    "learning_rate": 1e-3,
-    "weight_decay": 0.0,
-    "gamma_graph": 1e-4,
-    "gamma_weight": 1e-4,
-    "dropout": 0.0,
-}
-# The step size of the GAE (Kipf and Welling 2016); at the authors' it is far from trained after 200 epochs.
-GAE_VALUES: dict[str, float] = {**LINK_VALUES, "learning_rate": 1e-2}
-TASK_OPTIONS: dict[str, Values] = {"link": {"gat_heads": 1}}
 
 
 def resolve(values: Values, preset: str | None = None) -> RunConfig:
@@ -100,20 +80,16 @@ def resolve(values: Values, preset: str | None = None) -> RunConfig:
     named = make_config({name: core[name] for name in NAMES if isinstance(core.get(name), str)})
     with faults.noted():
         _check_names(named)
-        filled = _options(named, options, preset)
+        chosen = _preset(preset)
+        filled = _options(named, options, chosen)
     faults.raise_any()
-    objective = str(options.get("link_objective", ""))
-    config = make_config({**hyper_parameters(named.model, named.dataset, named.task, objective), **core})
+    objective = str(filled.get("link_objective", ""))
+    usual = hyper_parameters(named.model, named.dataset, named.task, objective)
+    further = {name: value for name, value in chosen.settings_for(named).items() if name in CORE_FIELDS}
+    config = make_config({**usual, **further, **core})
     complete = config.model_copy(update={"options": filled})
     TASKS.get(complete.task).check(complete, DATASETS.get(complete.dataset))
     return complete
-
-
-def hyper_parameters(model: str, dataset: str, task: str, objective: str = "") -> dict[str, float]:
-    """Return the paper's optimiser settings and penalties; empty where it gives none."""
-    if task == "link":
-        return GAE_VALUES if objective == "bce" else LINK_VALUES
-    return {**OPTIMISER.get(dataset, {}), **PENALTIES.get((model, dataset), {})}
 
 
 def option_fields(config: RunConfig) -> dict[str, type[BaseModel]]:
@@ -132,10 +108,10 @@ def _check_names(config: RunConfig) -> None:
         raise ConfigError(f"Model {model.name!r} cannot do task {task.name!r}; it can do: {able}.")
 
 
-def _options(config: RunConfig, given: Values, preset: str | None) -> dict[str, OptionValue]:
+def _options(config: RunConfig, given: Values, preset: Preset) -> dict[str, OptionValue]:
     fields, faults = option_fields(config), Faults()
     faults.add(*(unknown_name("setting", name, [*CORE_FIELDS, *fields]) for name in given if name not in fields))
-    wanted = {name: value for name, value in _wished(config.task, preset).items() if name in fields}
+    wanted = {name: value for name, value in _wished(config, preset).items() if name in fields}
     wanted.update(given)
     resolved: dict[str, OptionValue] = {}
     for model in {id(owner): owner for owner in fields.values()}.values():
@@ -145,17 +121,19 @@ def _options(config: RunConfig, given: Values, preset: str | None) -> dict[str, 
     return dict(sorted(resolved.items()))
 
 
-def _wished(task: str, preset: str | None) -> Values:
-    """Return the options that a task and a preset choose where the user does not."""
-    return {**TASK_OPTIONS.get(task, {}), **_preset_options(preset)}
+def _wished(config: RunConfig, preset: Preset) -> Values:
+    """Return the options that network, data set, task and preset choose where the user does not."""
+    own_split = brings_split(DATASETS.get(config.dataset))
+    usual = usual_options(config.model, config.dataset, config.task, own_split)
+    return {**usual, **preset.options, **preset.settings_for(config)}
 
 
-def _preset_options(preset: str | None) -> Values:
-    if preset is None:
-        return {}
-    if preset not in PRESETS:
-        raise ConfigError(unknown_name("preset", preset, PRESETS))
-    return PRESETS[preset].options
+def _preset(name: str | None) -> Preset:
+    if name is None:
+        return Preset("", "", "", {})
+    if name not in PRESETS:
+        raise ConfigError(unknown_name("preset", name, PRESETS))
+    return PRESETS[name]
 
 
 def _validated(model: type[BaseModel], values: Values) -> dict[str, OptionValue]:

@@ -24,7 +24,7 @@ FLOORS = (
     ("errors", "formats", "printable", "registry", "randomness", "seeds", "zips", "config", "masks", "data", "sparse"),
     ("models", "training"),
     ("methods", "pretraining"),
-    ("presets", "cost", "store"),
+    ("hyper_parameters", "presets", "cost", "store"),
     ("tickets", "export"),
     ("jobs",),
     ("reproduction",),

@@ -117,7 +117,7 @@ class MeasuredGraph:
     def content_hash(self) -> str:
         """SHA-256 (hex) over the number of nodes, the edge set and the labels: equal graphs, equal hash.
 
-        What is left of a large graph is hashed by its original and a bit an edge: every round of every seed asks for it.
+        What is left of a large graph is hashed by its original and a bit an edge, for every round of every seed asks.
         """
         if self.is_large and self.source is not None and self.kept is not None:
             bits = np.packbits(self.kept).tobytes()

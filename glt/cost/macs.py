@@ -103,7 +103,9 @@ def _layer(layer: LayerCost, graph: Graph, masks: Masks, sizes: Mapping[str, tup
     if layer.reads_features:
         sparse = int(graph.feature_counts() @ kept_by_input)
     further = graph.num_nodes * sum(int(_kept_by_input(name, masks, sizes[name]).sum()) for name in layer.further)
-    entries = int(masks.edges.directions().sum()) + graph.num_nodes
+    surviving = int(masks.edges.directions().sum())
+    further += surviving * sum(int(_kept_by_input(name, masks, sizes[name]).sum()) for name in layer.of_entries)
+    entries = surviving + graph.num_nodes
     return LayerMacs(layer.name, dense + further, sparse + further, entries * layer.message_width)
 
 

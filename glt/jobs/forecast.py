@@ -104,7 +104,7 @@ def bytes_of(config: RunConfig, round: int) -> int:
     Counts follow from the pruning rates; a method that stores no edge scores takes a little less.
     """
     spec = DATASETS.get(config.dataset)
-    entries = TASKS.get(config.task).message_edges(spec.edges) * (2 if config.edge_mask == "directed" else 1)
+    entries = TASKS.get(config.task).message_edges(spec.edges, spec) * (2 if config.edge_mask == "directed" else 1)
     weights = weight_count(config)
     masks = (entries + weights) // 8
     scores = 2 * remaining_after(config.p_graph, entries, round - 1) if round else 0

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
 from glt.errors import ConfigError, Faults, StudioError
+from glt.hyper_parameters import Values
 from glt.jobs.launching import check, check_room, start
 from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
 from glt.methods import METHODS
-from glt.presets import Values, resolve
+from glt.presets import resolve
 from glt.store import Run, Store, run_name
 
 Grid = Mapping[str, Sequence[str]]

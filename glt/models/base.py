@@ -60,6 +60,7 @@ class LayerCost:
     """One layer for counting: which weight transforms, what it multiplies, and how wide the messages are.
 
     `further` weights multiply the hidden rows of every node: attention vectors, a second linear map, a read-out.
+    `of_entries` multiply the features of every surviving entry's edge.
     """
 
     name: str
@@ -67,6 +68,20 @@ class LayerCost:
     reads_features: bool
     message_width: int
     further: tuple[str, ...] = ()
+    of_entries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Mini-batches of random node clusters: how many to train in and to evaluate in, and steps on each.
+
+    With `fresh_masks` soft edge masks start anew with each cluster.
+    """
+
+    training: int
+    evaluation: int
+    steps: int = 1
+    fresh_masks: bool = False
 
 
 class NoOptions(BaseModel):
@@ -88,6 +103,10 @@ class Model(ABC):
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
         """Say why pruned edges stay in the operator with the value 0; None, as nearly always, when they do not."""
+        return None
+
+    def clusters(self, config: RunConfig) -> Clusters | None:
+        """Return the mini-batches a network works in; None, as nearly always, when it sees the graph at once."""
         return None
 
     def writes_out_weights(self, config: RunConfig) -> str | None:

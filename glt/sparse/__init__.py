@@ -6,13 +6,15 @@ from glt.sparse.features import Features, features_of, row_normalised
 from glt.sparse.hidden import hidden_linear
 from glt.sparse.linear import as_dense, linear
 from glt.sparse.memory import keep_freed_memory
-from glt.sparse.operator import Adjacency, GraphOperator, MeanDegree
-from glt.sparse.pairs import inner_products
+from glt.sparse.operator import Adjacency, Entries, GraphOperator, MeanDegree, surviving_entries
+from glt.sparse.pairs import inner_products, row_products
+from glt.sparse.softmax import message_softmax_sum, softmax_sum
 from glt.sparse.structure import Structure, propagate
 
 __all__ = [
     "Adjacency",
     "Dropout",
+    "Entries",
     "Features",
     "GraphOperator",
     "MeanDegree",
@@ -24,7 +26,11 @@ __all__ = [
     "inner_products",
     "keep_freed_memory",
     "linear",
+    "message_softmax_sum",
     "propagate",
     "propagate_heads",
     "row_normalised",
+    "row_products",
+    "softmax_sum",
+    "surviving_entries",
 ]

@@ -36,7 +36,7 @@ def propagate_heads(structure: Structure, values: Tensor, dense: Tensor) -> Tens
 
 def _row_maximum(structure: Structure, logits: Tensor) -> Tensor:
     start = logits.new_full((structure.shape[0], logits.shape[1]), -torch.inf)
-    return start.scatter_reduce(0, structure.row[:, None].expand_as(logits), logits, "amax")
+    return start.scatter_reduce(0, structure.row.long()[:, None].expand_as(logits), logits, "amax")
 
 
 class _PropagateHeads(torch.autograd.Function):

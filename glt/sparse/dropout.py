@@ -28,6 +28,12 @@ class Dropout:
         # A factor that is a whole number keeps the scale in one byte an element.
         return dense * (keep * (int(self.factor) if self.factor.is_integer() else self.factor))
 
+    def replayed(self) -> Dropout:
+        """Return a dropout whose every call draws the same numbers, for a layer that is computed a second time."""
+        if self._generator is None or self._rate == 0:
+            return self
+        return _Replayed(self._rate, self._generator)
+
     def keep(self, dense: Tensor) -> Tensor | None:
         """Draw which elements of `dense` stay, as 0 and 1 (uint8); None where nothing is to be dropped."""
         if self._generator is None or self._rate == 0:
@@ -39,3 +45,16 @@ class Dropout:
             packed = np.frombuffer(generator.bytes((count + 7) // 8), dtype=np.uint8)
             return np.unpackbits(packed, count=count)
         return (generator.random(count, dtype=np.float32) >= self._rate).astype(np.uint8)
+
+
+class _Replayed(Dropout):
+    """Dropout that starts again from the same seed at every call."""
+
+    def __init__(self, rate: float, generator: np.random.Generator) -> None:
+        super().__init__(rate, generator)
+        self._seed = int.from_bytes(generator.bytes(16), "little")
+
+    def keep(self, dense: Tensor) -> Tensor | None:
+        """Draw the same elements each time."""
+        self._generator = np.random.Generator(np.random.SFC64(self._seed))
+        return super().keep(dense)

@@ -1,9 +1,13 @@
-"""What link prediction trains on, and how it scores a pair: binary cross-entropy, and Graph InfoClust (GIC)."""
+"""What link prediction trains on, and how it scores a pair: binary cross-entropy, and Graph InfoClust (GIC).
+
+A third objective has a file of its own, `glt.training.hadamard`.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,22 +20,42 @@ from glt.sparse import inner_products
 from glt.training.tasks.base import TrainingPass
 from glt.training.tasks.link import CLUSTER_FORM, GRAPH_FORM, SLOPE
 
+# Pairs scored at a time: two rows of 128 numbers for each, and what is made of them, stay within 200 MB.
+PAIRS_AT_A_TIME = 65_536
+
 
 class LinkObjective(ABC):
-    """A loss on embeddings of the training graph, and the score of a pair."""
+    """A loss on what an encoder makes of the training graph, and the scores of pairs."""
 
     shuffles: bool = False
+
+    def batches(self, generator: np.random.Generator) -> Iterable[Any]:
+        """Return the steps of an epoch, as a task does; by default one step for all."""
+        return (None,)
 
     @abstractmethod
     def loss(self, step: TrainingPass) -> Tensor:
         """Return the training loss of a step, a scalar."""
 
     @abstractmethod
+    def scores(self, output: Tensor, weights: Mapping[str, Tensor], pairs: Tensor) -> Tensor:
+        """Return a score [n] for each pair [2, n], given an encoder's output; higher means more likely an edge."""
+
+
+class EmbeddingObjective(LinkObjective):
+    """An objective whose pairs are scored by the embeddings of their nodes alone."""
+
+    def scores(self, output: Tensor, weights: Mapping[str, Tensor], pairs: Tensor) -> Tensor:
+        """Return the scores of embeddings."""
+        rows = embeddings(output, weights)
+        return some_at_a_time(lambda some: self.pair_scores(rows, some), pairs)
+
+    @abstractmethod
     def pair_scores(self, rows: Tensor, pairs: Tensor) -> Tensor:
         """Return a score [n] for each pair [2, n] of embeddings [N, d]; higher means more likely an edge."""
 
 
-class CrossEntropy(LinkObjective):
+class CrossEntropy(EmbeddingObjective):
     """The GAE's objective (Kipf and Welling 2016): inner products of training edges against pairs without an edge.
 
     The pairs are drawn anew every step among those that are no training edge: the edges held out are unknown here.
@@ -53,7 +77,7 @@ class CrossEntropy(LinkObjective):
         return inner_products(rows, pairs)
 
 
-class InfoClust(LinkObjective):
+class InfoClust(EmbeddingObjective):
     """GIC (Mavromatis and Karypis 2021): nodes told from nodes with shuffled features, by two summaries.
 
     One is the graph's, s = sigmoid(mean of h_i); the other a node's own, z_i = sigmoid(sum_k r_ik mu_k), of soft
@@ -85,6 +109,11 @@ class InfoClust(LinkObjective):
     def pair_scores(self, rows: Tensor, pairs: Tensor) -> Tensor:
         """Return the cosine of each pair, 0 where an embedding is zero."""
         return inner_products(directions(rows), pairs)
+
+
+def some_at_a_time(score: Callable[[Tensor], Tensor], pairs: Tensor) -> Tensor:
+    """Return the scores [n] of `pairs` [2, n], found for so many at a time that memory holds what they take."""
+    return torch.cat([score(some) for some in torch.split(pairs, PAIRS_AT_A_TIME, dim=1)])
 
 
 def embeddings(output: Tensor, weights: Mapping[str, Tensor]) -> Tensor:

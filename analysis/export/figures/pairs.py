@@ -87,7 +87,9 @@ def _draw(area: Axes, rows: pd.DataFrame, classes: Sequence[str], look: ScalarMa
     if _is_numbered(count):
         _numbered(area, rows, count, look)
     else:
-        area.imshow(_difference(rows, count), cmap=look.cmap, norm=look.norm, aspect="auto", interpolation="nearest")
+        area.imshow(
+            _difference(rows, count), cmap=look.get_cmap(), clim=look.get_clim(), aspect="auto", interpolation="nearest"
+        )
     step = 1 if _is_numbered(count) else -(-count // MOST_NAMED)
     area.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5))
     area.set_xticks(range(0, count, step), classes[::step], rotation=35, ha="right", rotation_mode="anchor")

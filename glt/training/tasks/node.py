@@ -1,12 +1,17 @@
-"""Node classification: cross-entropy on labelled nodes, accuracy on validation and test nodes."""
+"""Nodes: cross-entropy on labelled nodes and accuracy, or binary tasks and their mean ROC-AUC."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from glt.config import RunConfig
 from glt.data.graph import Graph
+from glt.data.registry import DatasetSpec
+from glt.errors import DataError
+from glt.training.evaluators import evaluator_of, node_score
 from glt.training.tasks import TASKS
 from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
 
@@ -15,11 +20,15 @@ if TYPE_CHECKING:
 
 
 class NodeClassification(BoundTask):
-    """Cross-entropy (paper, equation 2) and accuracy on the graph's own split."""
+    """Cross-entropy (paper, equation 2) and accuracy on the graph's own split, by ogb's `evaluator` where one is named.
 
-    def __init__(self, graph: Graph, device: str) -> None:
+    Both give the same number: the share of nodes whose class is right.
+    """
+
+    def __init__(self, graph: Graph, device: str, evaluator: str = "") -> None:
         import torch
 
+        self._evaluator = evaluator
         self._labels = torch.from_numpy(graph.labels).to(device)
         split = (graph.split.train, graph.split.val, graph.split.test)
         self._train, self._val, self._test = (torch.from_numpy(nodes).to(device) for nodes in split)
@@ -28,33 +37,90 @@ class NodeClassification(BoundTask):
         """Return the mean cross-entropy over training nodes of logits [N, C]."""
         from torch.nn.functional import cross_entropy
 
-        return cross_entropy(step.output[self._train], self._labels[self._train])
+        output, nodes = step.among(self._train)
+        # A cluster may hold no training node, and the mean over none is not a number.
+        return cross_entropy(output, self._labels[nodes]) if nodes.numel() else output.sum()
 
     def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
         """Return validation and test accuracy of logits [N, C]."""
-        correct = output.argmax(dim=1) == self._labels
-        return Scores(self._share(correct[self._val]), self._share(correct[self._test]))
+        predicted = output.argmax(dim=1)
+        return Scores(self._accuracy(predicted, self._val), self._accuracy(predicted, self._test))
 
-    @staticmethod
-    def _share(correct: Tensor) -> float:
+    def _accuracy(self, predicted: Tensor, nodes: Tensor) -> float:
+        if self._evaluator:
+            pair = [classes[nodes].cpu().numpy()[:, None] for classes in (self._labels, predicted)]
+            return node_score(self._evaluator, *pair)
+        correct = predicted[nodes] == self._labels[nodes]
         return int(correct.sum()) / correct.numel()
 
 
+class BinaryTasks(BoundTask):
+    """T binary tasks: cross-entropy over training nodes, and their mean ROC-AUC by ogb's evaluator."""
+
+    def __init__(self, graph: Graph, device: str, evaluator: str) -> None:
+        import torch
+
+        assert graph.targets is not None
+        self._evaluator = evaluator
+        self._train = torch.from_numpy(graph.split.train).to(device)
+        self._truth = torch.from_numpy(graph.targets).to(device)
+        self._val, self._test = ((nodes, graph.targets[nodes]) for nodes in (graph.split.val, graph.split.test))
+
+    def loss(self, step: TrainingPass) -> Tensor:
+        """Return the mean binary cross-entropy over training nodes and tasks of logits [N, T]."""
+        from torch.nn.functional import binary_cross_entropy_with_logits
+
+        output, nodes = step.among(self._train)
+        if not nodes.numel():
+            return output.sum()
+        return binary_cross_entropy_with_logits(output, self._truth[nodes].to(output.dtype))
+
+    def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
+        """Return the mean ROC-AUC of logits [N, T] on validation and test nodes; DataError when one is no number."""
+        logits = output.float().cpu().numpy()
+        if not np.isfinite(logits).all():
+            raise DataError("Outputs grew beyond all bounds while nodes were trained: lower learning_rate.")
+        val, test = (node_score(self._evaluator, truth, logits[nodes]) for nodes, truth in (self._val, self._test))
+        return Scores(val, test)
+
+
 class NodeTask(Task):
-    """Classes of nodes in one graph that is known as a whole (transductive)."""
+    """Classes or binary properties of nodes in one graph that is known as a whole (transductive)."""
 
     name = "node"
     label = "Node classification"
     description = "Predict the class of each node from a few labelled ones."
     metric = "accuracy"
 
+    def metric_on(self, spec: DatasetSpec) -> str:
+        """Return accuracy, or ROC-AUC where a data set has binary tasks in place of classes."""
+        return "ROC-AUC" if spec.binary_tasks else self.metric
+
     def outputs(self, classes: int, config: RunConfig) -> int:
-        """One output a class."""
+        """One output a class, or a binary task."""
         return classes
 
     def bind(self, graph: Graph, config: RunConfig, device: str) -> BoundTask:
-        """Tie the task to the graph's labels and split."""
-        return NodeClassification(graph, device)
+        """Tie the task to the graph's labels or binary targets, and its split; DataError for what has no score."""
+        evaluator = evaluator_of(config.dataset)
+        if graph.targets is None:
+            return NodeClassification(graph, device, evaluator)
+        _check_targets(graph, evaluator)
+        return BinaryTasks(graph, device, evaluator)
+
+
+def _check_targets(graph: Graph, evaluator: str) -> None:
+    """Refuse, before an epoch is trained, binary targets that no evaluator scores."""
+    if not evaluator:
+        raise DataError(f"{graph.name} has binary targets, which only data sets with an evaluator of ogb can be for.")
+    assert graph.targets is not None
+    for name, nodes in (("validation", graph.split.val), ("test", graph.split.test)):
+        positives = graph.targets[nodes].sum(axis=0, dtype=np.int64)
+        if not ((positives > 0) & (positives < nodes.size)).any():
+            raise DataError(
+                f"{graph.name} has no task with both a positive and a negative among its {nodes.size} {name} nodes, "
+                "so there is no ROC-AUC: use a larger part of the data set."
+            )
 
 
 TASKS.register(NodeTask())
