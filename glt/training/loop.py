@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.sparse import Dropout
+from glt.training.narrowing import Narrowing
 from glt.training.network import Network
 from glt.training.passes import FullBatch, Passes
 from glt.training.tasks import Scores
@@ -18,7 +19,10 @@ from glt.training.tasks import Scores
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to train; the mask fields count only where masks are trained."""
+    """How long and how fast to train; the mask fields count only where masks are trained.
+
+    With a `narrowing`, a search removes a slice of what is left after the steps of each epoch.
+    """
 
     epochs: int
     learning_rate: float
@@ -27,6 +31,7 @@ class Schedule:
     mask_weight_decay: float = 0.0
     gamma_graph: float = 0.0
     gamma_weight: float = 0.0
+    narrowing: Narrowing | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,9 @@ def train(
     best: EpochResult | None = None
     for epoch in range(schedule.epochs):
         loss = passes.epoch(dropout, generator, optimise)
+        if schedule.narrowing:
+            network.narrow(*schedule.narrowing.after(epoch + 1, schedule.epochs))
+            passes.refresh()
         result = EpochResult(epoch, loss, passes.evaluate())
         if best is None or result.scores.val > best.scores.val:
             best, best_tensors = result, network.snapshot()
