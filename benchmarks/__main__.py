@@ -5,27 +5,45 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import sys
+from collections.abc import Callable
+from typing import Any
 
 BENCHMARKS = {
     "engine": "benchmarks.engine:measure",
     "arxiv": "benchmarks.arxiv:measure_arxiv",
     "pages": "benchmarks.pages:measure_pages",
 }
+# These have arguments of their own.
+COMMANDS = {
+    "arxiv-layout": "benchmarks.arxiv_layout:make_layout",
+    "deep": "benchmarks.deep:measure_deep",
+}
 
 
 def main() -> None:
     """Run the benchmark the user named."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    if sys.argv[1:2] and sys.argv[1] in COMMANDS:
+        print(json.dumps(_function(COMMANDS[sys.argv[1]])(sys.argv[2:]), indent=2))
+        return
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, epilog=f"with --help after it: {', '.join(COMMANDS)}"
+    )
     parser.add_argument("name", choices=sorted(BENCHMARKS), nargs="?", default="engine")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     parser.add_argument(
         "--epochs", type=int, default=100, help="timed epochs, passes or page loads of ours, in turns (default: 100)"
     )
     arguments = parser.parse_args()
-    # A benchmark needs what others do without: the one of the pages a browser.
-    module, function = BENCHMARKS[arguments.name].split(":")
-    result = getattr(importlib.import_module(module), function)(arguments.epochs)
+    result = _function(BENCHMARKS[arguments.name])(arguments.epochs)
     print(json.dumps(result, indent=None if arguments.json else 2))
+
+
+def _function(address: str) -> Callable[..., dict[str, Any]]:
+    # A benchmark needs what others do without: the one of the pages a browser.
+    module, function = address.split(":")
+    found: Callable[..., dict[str, Any]] = getattr(importlib.import_module(module), function)
+    return found
 
 
 if __name__ == "__main__":

@@ -52,19 +52,21 @@ def _arrays(graph: Graph) -> dict[str, NDArray[np.generic]]:
         "test": graph.split.test,
     }
     return {
-        **{name: _narrow(array) for name, array in integers.items()},
+        **{name: narrow(array) for name, array in integers.items()},
         # Bags of words hold ones only: an empty array says so.
         "values": values if (values != 1).any() else values[:0],
-        "about": np.frombuffer(_about(graph).encode(), dtype=np.uint8),
+        "about": np.frombuffer(describe(graph).encode(), dtype=np.uint8),
     }
 
 
-def _narrow(array: IntArray) -> NDArray[np.integer]:
+def narrow(array: IntArray) -> NDArray[np.integer]:
+    """Return whole numbers in the narrowest type that holds them all."""
     ends = (np.min_scalar_type(array.min(initial=0)), np.min_scalar_type(array.max(initial=0)))
     return array.astype(np.result_type(*ends))
 
 
-def _about(graph: Graph) -> str:
+def describe(graph: Graph) -> str:
+    """Return what a graph has beside its arrays, as JSON."""
     about = {
         "name": graph.name,
         "class_names": graph.class_names,
@@ -79,10 +81,10 @@ def _graph(arrays: dict[str, NDArray[np.generic]]) -> Graph:
     ids = about["node_ids"]
     return Graph(
         name=about["name"],
-        edges=_wide(arrays["edges"]),
+        edges=wide(arrays["edges"]),
         features=_features(arrays),
-        labels=_wide(arrays["labels"]),
-        split=Split(*(_wide(arrays[part]) for part in ("train", "val", "test"))),
+        labels=wide(arrays["labels"]),
+        split=Split(*(wide(arrays[part]) for part in ("train", "val", "test"))),
         provenance=Provenance(**about["provenance"]),
         class_names=tuple(about["class_names"]),
         node_ids=None if ids is None else tuple(ids),
@@ -98,5 +100,6 @@ def _features(arrays: dict[str, NDArray[np.generic]]) -> csr_array:
     return csr_array((values, columns, starts), shape=tuple(arrays["shape"].tolist()))
 
 
-def _wide(array: NDArray[np.generic]) -> IntArray:
+def wide(array: NDArray[np.generic]) -> IntArray:
+    """Return whole numbers as graphs have them."""
     return array.astype(np.int64)

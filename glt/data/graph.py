@@ -107,8 +107,8 @@ class Graph:
 
     @property
     def num_classes(self) -> int:
-        """Number of classes C (the highest label plus one)."""
-        return int(self.labels.max()) + 1
+        """Number of classes C: the highest label plus one, or as many as have names (a part may lack the last ones)."""
+        return max(int(self.labels.max(initial=-1)) + 1, len(self.class_names))
 
     @property
     def sizes(self) -> Sizes:
@@ -171,3 +171,15 @@ def simple_edges(pairs: IntArray, num_nodes: int) -> tuple[IntArray, int, int]:
     codes = np.unique(low[~loops] * num_nodes + high[~loops])
     edges = np.stack([codes // num_nodes, codes % num_nodes]).astype(np.int64)
     return edges, int((~loops).sum()) - codes.size, int(loops.sum())
+
+
+def first_rows(pairs: IntArray, num_nodes: int) -> IntArray:
+    """Return for each of the `simple_edges` [E] of raw [2, R] pairs the first row that lists it, either way round.
+
+    >>> first_rows(np.array([[0, 1, 2, 2], [1, 0, 2, 0]]), 3).tolist()
+    [0, 3]
+    """
+    low, high = np.minimum(*pairs), np.maximum(*pairs)
+    codes, first = np.unique(low * num_nodes + high, return_index=True)
+    rows: IntArray = first[codes // num_nodes != codes % num_nodes].astype(np.int64)
+    return rows

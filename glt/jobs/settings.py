@@ -23,7 +23,9 @@ class Settings:
     def variables(self) -> dict[str, str]:
         """Return the environment of a worker process: every library gets the same thread count."""
         counts = dict.fromkeys(THREAD_VARIABLES, str(self.threads))
-        return {**os.environ, **counts, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+        # Large blocks come in large pages: at a million edges page faults took a quarter of the time.
+        pages = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+        return {**pages, **os.environ, **counts, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
 
 
 def check_device(device: str | None) -> None:

@@ -12,9 +12,6 @@ from torch.utils.checkpoint import checkpoint
 from glt.models.resgcn import HEAD, ResGCNOptions, map_names
 from glt.sparse import Dropout, GraphOperator, message_softmax_sum, softmax_sum
 
-# What is added to every message (Li et al. 2020, equation 2).
-SMALLEST_MESSAGE = 1e-7
-
 Weights = Mapping[str, Tensor]
 
 
@@ -22,7 +19,8 @@ class ResidualBlocks:
     """Blocks on one graph under one edge mask.
 
     Of a block only its input [N, H] is kept for the backward pass; with L layers that is L N H numbers, and what one
-    block needs beside.
+    block needs beside. The 1e-7 that GENConv adds to every message is left out: a softmax average of them is 1e-7
+    higher, whatever they are.
     """
 
     def __init__(self, operator: GraphOperator, edge_values: Tensor | None, options: ResGCNOptions) -> None:
@@ -69,11 +67,12 @@ class ResidualBlocks:
     def _aggregate(self, layer: int, rows: Tensor, weights: Weights) -> Tensor:
         temperature, fixed = weights[f"layers.{layer}.temperature"], self._options.gen_gradient == "stopped"
         if self._edges is None:
-            messages = rows.relu() + SMALLEST_MESSAGE
+            # Behind the first block rows come from a ReLU.
+            messages = rows if layer else rows.relu()
             return softmax_sum(self._structure, self._values, messages, temperature, self._counted, fixed)
         encoder = f"layers.{layer}.edge_encoder"
         of_edges = torch.addmm(weights[f"{encoder}.bias"], self._edges, weights[f"{encoder}.weight"])
-        messages = (rows[self._structure.col] + of_edges).relu() + SMALLEST_MESSAGE
+        messages = (rows[self._structure.col] + of_edges).relu()
         count = self._structure.shape[0]
         row = self._structure.row
         return message_softmax_sum(row, self._values, messages, temperature, count, self._counted, fixed)

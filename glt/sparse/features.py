@@ -120,9 +120,13 @@ class Features:
             return None
         return self._latest[2]
 
-    def shuffled(self, order: Tensor) -> ShuffledFeatures:
+    def shuffled(self, order: Tensor) -> Features:
         """Return the same rows in another order: node i has those of node order[i]."""
         return ShuffledFeatures(self, order)
+
+    def of_nodes(self, nodes: Tensor) -> Features:
+        """Return the rows of some nodes."""
+        return ShuffledFeatures(self, nodes)
 
 
 class DenseFeatures(Features):
@@ -139,6 +143,10 @@ class DenseFeatures(Features):
         if self._keeps_product:
             self._latest = weight, weight._version, result
         return result
+
+    def of_nodes(self, nodes: Tensor) -> Features:
+        """Return the rows of some nodes, so that the others are not computed."""
+        return DenseFeatures(self._matrix[nodes])
 
 
 def features_of(

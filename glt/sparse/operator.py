@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -46,62 +47,86 @@ class GraphOperator:
     """
 
     def __init__(self, graph: Graph, mask: EdgeMask, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
-        self._build(graph, surviving_entries(graph, mask), mask.kept, np.arange(graph.num_nodes), device, dtype)
-
-    @classmethod
-    def of_part(
-        cls, graph: Graph, entries: Entries, values: int, nodes: IntArray, device: str = "cpu"
-    ) -> GraphOperator:
-        """Return the operator of some `nodes` of a graph and `entries` between them, whose ends count within `nodes`.
-
-        `values` is how many values the mask of the whole graph has: those of other entries are not read.
-        """
-        operator = cls.__new__(cls)
-        operator._build(graph, entries, values, nodes, device, torch.float32)
-        return operator
-
-    def _build(
-        self, graph: Graph, entries: Entries, values: int, nodes: IntArray, device: str, dtype: torch.dtype
-    ) -> None:
-        loops = np.arange(nodes.size)
-        rows, cols = np.concatenate([entries.target, loops]), np.concatenate([entries.source, loops])
-        self.num_nodes = nodes.size
-        self.structure = Structure.from_entries(rows, cols, (nodes.size, nodes.size), device)
-        self.num_values = values
+        self._graph = graph
+        self._entries = surviving_entries(graph, mask)
+        self.nodes = np.arange(graph.num_nodes)
+        self.num_values = mask.kept
+        self._device = device
         self._dtype = dtype
-        # Values are laid out as [edge values, 1]: every self-loop reads the trailing 1.
-        index = np.concatenate([entries.value, np.full(nodes.size, values)])
-        self._value_index = torch.from_numpy(index).to(device, self.structure.order.dtype)[self.structure.order]
-        self._graph, self._nodes, self._edge = graph, nodes, entries.edge
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes that messages pass between."""
+        return int(self.nodes.size)
 
     @cached_property
-    def _full_degrees(self) -> Tensor:
-        """Degrees of the unpruned graph, self-loops counted."""
-        degrees = np.bincount(self._graph.edges.ravel(), minlength=self._graph.num_nodes)[self._nodes] + 1
-        return torch.from_numpy(degrees).to(self._value_index.device, self._dtype)
+    def structure(self) -> Structure:
+        """The entries, then the self-loops, as the pattern of a matrix with targets as rows."""
+        loops = np.arange(self.num_nodes)
+        rows, cols = np.concatenate([self._entries.target, loops]), np.concatenate([self._entries.source, loops])
+        return Structure.from_entries(rows, cols, (self.num_nodes, self.num_nodes), self._device)
+
+    def parts(self, clusters: Sequence[IntArray]) -> Iterator[GraphOperator]:
+        """Yield, one after the other, the operator of each of some disjoint clusters of nodes.
+
+        What joins two clusters is left out; edge values stay those of the whole graph, and `nodes` says whose rows
+        an operator's are.
+        """
+        place, cluster = np.zeros(self.num_nodes, dtype=np.int64), np.full(self.num_nodes, -1)
+        for number, nodes in enumerate(clusters):
+            place[nodes], cluster[nodes] = np.arange(nodes.size), number
+        at_source = cluster[self._entries.source]
+        inside = np.flatnonzero((at_source == cluster[self._entries.target]) & (at_source >= 0))
+        inside = inside[np.argsort(at_source[inside], kind="stable")]
+        ends = np.cumsum(np.bincount(at_source[inside], minlength=len(clusters)))
+        for nodes, chosen in zip(clusters, np.split(inside, ends[:-1]), strict=True):
+            entries = self._entries[chosen]
+            ends_within = replace(entries, source=place[entries.source], target=place[entries.target])
+            yield self._part(self.nodes[nodes], ends_within)
+
+    def _part(self, nodes: IntArray, entries: Entries) -> GraphOperator:
+        part = object.__new__(GraphOperator)
+        part._graph, part._entries, part.nodes, part.num_values = self._graph, entries, nodes, self.num_values
+        part._device, part._dtype = self._device, self._dtype
+        return part
+
+    def value_numbers(self) -> Tensor:
+        """Return the numbers of the edge values that this operator's entries read."""
+        return torch.from_numpy(np.unique(self._entries.value)).to(self._device)
 
     def edge_features(self) -> Tensor | None:
         """Return the features [nnz, D] of every entry's edge in CSR order, zeros for self-loops; None without any."""
         if self._graph.edge_features is None:
             return None
-        order = self.structure.order.cpu().numpy()
+        order, edges = self.structure.order.cpu().numpy(), self._entries.edge
         rows = np.zeros((order.size, self._graph.edge_features.shape[1]), dtype=np.float32)
-        of_edges = order < self._edge.size
-        rows[of_edges] = self._graph.edge_features[self._edge[order[of_edges]]]
-        return torch.from_numpy(rows).to(self._value_index.device, self._dtype)
+        rows[order < edges.size] = self._graph.edge_features[edges[order[order < edges.size]]]
+        return torch.from_numpy(rows).to(self._device, self._dtype)
+
+    @cached_property
+    def _value_index(self) -> Tensor:
+        """Number of each entry's value; values are laid out as [edge values, 1], and self-loops read the trailing 1."""
+        index = np.concatenate([self._entries.value, np.full(self.num_nodes, self.num_values)])
+        return torch.from_numpy(index).to(self._device, self.structure.order.dtype)[self.structure.order]
+
+    @cached_property
+    def _full_degrees(self) -> Tensor:
+        """Degrees of the unpruned graph, self-loops counted."""
+        degrees = np.bincount(self._graph.edges.ravel(), minlength=self._graph.num_nodes)[self.nodes] + 1
+        return torch.from_numpy(degrees).to(self._device, self._dtype)
 
     def entry_values(self, edge_values: Tensor | None, loops: Tensor | None = None) -> Tensor:
         """Return the [nnz] values in CSR order, differentiable; `loops` [1] is that of self-loops, by default 1."""
         if edge_values is None and loops is None:
-            return torch.ones(self.structure.nnz, dtype=self._dtype, device=self._value_index.device)
+            return torch.ones(self.structure.nnz, dtype=self._dtype, device=self._device)
         if edge_values is None:
-            edge_values = torch.ones(self.num_values, dtype=self._dtype, device=self._value_index.device)
+            edge_values = torch.ones(self.num_values, dtype=self._dtype, device=self._device)
         last = edge_values.new_ones(1) if loops is None else loops
         return torch.cat([edge_values, last])[self._value_index]
 
     def no_loops(self) -> Tensor:
         """Return the value [1] of self-loops that carry nothing."""
-        return torch.zeros(1, dtype=self._dtype, device=self._value_index.device)
+        return torch.zeros(1, dtype=self._dtype, device=self._device)
 
     def summed(self, edge_values: Tensor | None, loops: Tensor) -> Adjacency:
         """Return the plain sum over sources, self-loops with the value `loops` [1] (GIN, Xu et al. 2019, eq. 4.1)."""

@@ -85,72 +85,72 @@ class _Ratio(torch.autograd.Function):
         counted: Tensor | None,
         fixed_softmax: bool,
     ) -> tuple[Tensor, Tensor]:
-        powers = _powers(rows, temperature)
-        width = rows.shape[1]
-        sums = rows.new_empty(structure.shape[0], 2 * width)
-        above, below = sums[:, :width], sums[:, width:]
+        sums = rows.new_empty(structure.shape[0], 2 * rows.shape[1])
+        above, below = sums.chunk(2, dim=1)
+        scaled_and_powers = _scaled_and_powers(rows, temperature)
         if counted is None:
-            product_into(sums, structure.matrix(values), torch.cat([powers * rows, powers], dim=1))
+            product_into(sums, structure.matrix(values), scaled_and_powers)
         else:
-            product_into(above, structure.matrix(values), powers * rows)
+            scaled, powers = scaled_and_powers.chunk(2, dim=1)
+            product_into(above, structure.matrix(values), scaled)
             product_into(below, structure.matrix(counted), powers)
         low = (below < SMALLEST_SUM).any(dim=1)
         below.masked_fill_(low[:, None], 1)
-        result = (above / below).masked_fill_(low[:, None], 0)
-        ctx.save_for_backward(values, rows, temperature, below, result, low, counted)
+        above.div_(below).masked_fill_(low[:, None], 0)
+        ctx.save_for_backward(values, rows, temperature, sums, low, counted)
         ctx.structure, ctx.fixed_softmax = structure, fixed_softmax
         ctx.mark_non_differentiable(low)
-        return result, low
+        return above.contiguous(), low
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        values, rows, temperature, below, result, low, counted = ctx.saved_tensors
+        values, rows, temperature, sums, low, counted = ctx.saved_tensors
         structure: Structure = ctx.structure
-        width = rows.shape[1]
-        down = rows.new_empty(structure.shape[0], 2 * width)
-        to_above, to_below = down[:, :width], down[:, width:]
+        result, below = sums.chunk(2, dim=1)
+        down = torch.empty_like(sums)
+        to_above, to_below = down.chunk(2, dim=1)
         torch.div(gradients[0], below, out=to_above).masked_fill_(low[:, None], 0)
         torch.mul(to_above, result, out=to_below).neg_()
-        powers = _powers(rows, temperature)
-        scaled = powers * rows
-        to_values = None
-        if ctx.needs_input_grad[0]:
-            to_values = _sampled(structure, down, scaled, powers, counted)
-        up = _upwards(structure, values, counted, down, width)
-        to_scaled, to_powers = up[:, :width], up[:, width:]
-        direct = to_scaled * powers
+        scaled_and_powers = _scaled_and_powers(rows, temperature)
+        to_values = _sampled(structure, down, scaled_and_powers, counted) if ctx.needs_input_grad[0] else None
+        to_scaled, to_powers = _upwards(structure, values, counted, down).chunk(2, dim=1)
+        powers = scaled_and_powers.chunk(2, dim=1)[1]
         if ctx.fixed_softmax:
-            return to_values, direct, None, None, None, None
+            return to_values, to_scaled * powers, None, None, None, None
         # d exp(t m) m = exp(t m) (1 + t m) dm, d exp(t m) = t exp(t m) dm; the sum of both shares exp(t m).
-        shared = to_scaled.mul_(rows).add_(to_powers).mul_(powers)
-        to_temperature = (shared * rows).sum().reshape(1) if ctx.needs_input_grad[2] else None
-        return to_values, direct.add_(shared * temperature), to_temperature, None, None, None
+        shared = (to_scaled * rows).add_(to_powers).mul_(powers)
+        to_temperature = torch.sum(shared * rows).reshape(1) if ctx.needs_input_grad[2] else None
+        to_rows = shared.mul_(temperature).addcmul_(to_scaled, powers)
+        return to_values, to_rows, to_temperature, None, None, None
 
 
-def _powers(rows: Tensor, temperature: Tensor) -> Tensor:
-    """Return exp(t m) over the channel's largest; the ratio does not depend on it."""
-    powers = rows * temperature
-    return powers.sub_(powers.amax(dim=0)).exp_()
+def _scaled_and_powers(rows: Tensor, temperature: Tensor) -> Tensor:
+    """Return exp(t m) m and exp(t m) side by side, over the channel's largest power; the ratio stays as it is."""
+    both = rows.new_empty(rows.shape[0], 2 * rows.shape[1])
+    scaled, powers = both.chunk(2, dim=1)
+    torch.mul(rows, temperature, out=powers)
+    powers.sub_(powers.amax(dim=0)).exp_()
+    torch.mul(powers, rows, out=scaled)
+    return both
 
 
-def _sampled(structure: Structure, down: Tensor, scaled: Tensor, powers: Tensor, counted: Tensor | None) -> Tensor:
+def _sampled(structure: Structure, down: Tensor, scaled_and_powers: Tensor, counted: Tensor | None) -> Tensor:
     """Return the gradient of entry values: products of a target's gradient with a source's row."""
     pattern = structure.matrix(down.new_zeros(structure.nnz))
-    if counted is None:
-        rows = torch.cat([scaled, powers], dim=1)
-    else:
-        rows, down = scaled, down[:, : scaled.shape[1]].contiguous()
-    sampled: Tensor = torch.sparse.sampled_addmm(pattern, down, rows.t(), beta=0.0)
+    if counted is not None:
+        down, scaled_and_powers = (both.chunk(2, dim=1)[0].contiguous() for both in (down, scaled_and_powers))
+    sampled: Tensor = torch.sparse.sampled_addmm(pattern, down, scaled_and_powers.t(), beta=0.0)
     return sampled.values()
 
 
-def _upwards(structure: Structure, values: Tensor, counted: Tensor | None, down: Tensor, width: int) -> Tensor:
+def _upwards(structure: Structure, values: Tensor, counted: Tensor | None, down: Tensor) -> Tensor:
     """Return both products' gradients at the sources, side by side."""
     if counted is None:
         return product(structure.transposed(values), down)
     up = torch.empty_like(down)
-    product_into(up[:, :width], structure.transposed(values), down[:, :width].contiguous())
-    product_into(up[:, width:], structure.transposed(counted), down[:, width:].contiguous())
+    matrices = (structure.transposed(each) for each in (values, counted))
+    for result, matrix, half in zip(up.chunk(2, dim=1), matrices, down.chunk(2, dim=1), strict=True):
+        product_into(result, matrix, half.contiguous())
     return up
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from glt.config import RunConfig
 from glt.models import MODELS
 from glt.sparse import Dropout, Features, GraphOperator
+from glt.training.clusters import assembled, evaluation_parts
 
 
 @torch.no_grad()
@@ -23,8 +24,25 @@ def forward(
     """Return the outputs [N, C] of a config's network: logits of nodes, or embeddings for links.
 
     `features` are row-normalised. Weights may be sparse CSR; `edge_values` (by default ones) has a value for every
-    entry of the operator's mask.
+    entry of the operator's mask. A network that is evaluated in clusters is so here.
     """
+    clusters = evaluation_parts(config, operator.num_nodes)
+    if clusters is None:
+        return _pass(config, operator, features, weights, edge_values)
+    outputs = [
+        (part.nodes, _pass(config, part, features.of_nodes(torch.from_numpy(part.nodes)), weights, edge_values))
+        for part in operator.parts(clusters)
+    ]
+    return assembled(outputs)
+
+
+def _pass(
+    config: RunConfig,
+    operator: GraphOperator,
+    features: Features,
+    weights: Mapping[str, Tensor],
+    edge_values: Tensor | None,
+) -> Tensor:
     model = MODELS.get(config.model)
     stem = model.stem(operator, edge_values, features, weights, config)
     return model.head(stem, weights, Dropout(0, None), config)

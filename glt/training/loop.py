@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.sparse import Dropout
+from glt.training.clusters import ClusterBatch
 from glt.training.narrowing import Narrowing
 from glt.training.network import Network
 from glt.training.passes import FullBatch, Passes
@@ -70,7 +71,7 @@ def train(
         optimiser.step()
 
     dropout = Dropout(network.problem.config.dropout, generator)
-    passes: Passes = FullBatch(network)
+    passes = passes_of(network)
     best: EpochResult | None = None
     for epoch in range(schedule.epochs):
         loss = passes.epoch(dropout, generator, optimise)
@@ -84,6 +85,12 @@ def train(
     assert best is not None
     last_tensors = _arrays(network.snapshot())
     return TrainResult(best.epoch, best.scores, _arrays(best_tensors), result.scores, last_tensors)
+
+
+def passes_of(network: Network) -> Passes:
+    """Return the way a network is run: on its whole graph, or in clusters where its model asks for them."""
+    clusters = network.problem.model.clusters(network.problem.config)
+    return FullBatch(network) if clusters is None else ClusterBatch(network, clusters)
 
 
 def _optimiser(network: Network, schedule: Schedule) -> torch.optim.Adam:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.masks import Masks
-from glt.sparse import Dropout, GraphOperator
+from glt.sparse import Dropout, Features, GraphOperator
 from glt.training.narrowing import Survivors
 from glt.training.problem import Arrays, Problem
 from glt.training.tasks import TrainingPass
@@ -56,15 +56,24 @@ class Network:
         keeps_pruned = problem.model.keeps_pruned_edges(problem.config) is not None
         edges = problem.full_masks().edges if keeps_pruned else masks.edges
         self.operator = GraphOperator(problem.graph, edges, problem.device)
+        self._first_edges = soft.edges.detach().clone() if soft else None
         self._places = torch.from_numpy(np.flatnonzero(masks.edges.keep)).to(problem.device) if keeps_pruned else None
         self._binary = {} if soft else _binary_factors(masks, problem.device)
         self.theta = {name: self._start(name, value, masks) for name, value in theta.items()}
 
     def stem(self, weights: Mapping[str, Tensor], order: Tensor | None = None) -> Any:
         """Run the part of the pass that holds no randomness; with an `order`, node i has the features of order[i]."""
+        features = self.problem.features if order is None else self.problem.features.shuffled(order)
+        return self._stem(self.operator, features, weights)
+
+    def part_stem(self, part: GraphOperator, weights: Mapping[str, Tensor]) -> Any:
+        """Run that part of the pass on one of the operator's parts."""
+        nodes = torch.from_numpy(part.nodes).to(self.problem.device)
+        return self._stem(part, self.problem.features.of_nodes(nodes), weights)
+
+    def _stem(self, operator: GraphOperator, features: Features, weights: Mapping[str, Tensor]) -> Any:
         problem = self.problem
-        features = problem.features if order is None else problem.features.shuffled(order)
-        return problem.model.stem(self.operator, self._edge_values(), features, weights, problem.config)
+        return problem.model.stem(operator, self._edge_values(), features, weights, problem.config)
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout) -> Tensor:
         """Finish the pass."""
@@ -107,6 +116,12 @@ class Network:
         """Leave so many edge entries and weights in a search, those with the largest soft masks."""
         if self.soft and self.alive:
             self.alive.narrow(self.soft, edges, weights)
+
+    @torch.no_grad()
+    def restart_edges(self, values: Tensor) -> None:
+        """Put the soft edge masks of some surviving entries back to where they started."""
+        if self.soft is not None and self._first_edges is not None:
+            self.soft.edges[values] = self._first_edges[values]
 
     def snapshot(self) -> dict[str, Tensor]:
         """Copy all trainable tensors, so that the best epoch can be kept."""

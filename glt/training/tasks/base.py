@@ -33,7 +33,8 @@ class TrainingPass:
     """One training step as a task sees it: the model's output, all trained tensors, and random numbers.
 
     `shuffled(order)` runs the same network again with the features of node order[i] at node i, for objectives that
-    tell real nodes from false ones. `batch` is what the task itself named as this step's part of an epoch.
+    tell real nodes from false ones. `batch` is what the task itself named as this step's part of an epoch. `nodes` are
+    those the output has rows of, None for all.
     """
 
     output: Tensor
@@ -41,6 +42,16 @@ class TrainingPass:
     generator: np.random.Generator
     shuffled: Callable[[Tensor], Tensor]
     batch: Any = None
+    nodes: Tensor | None = None
+
+    def among(self, wanted: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the output's rows that are of `wanted` nodes, and which nodes these are."""
+        if self.nodes is None:
+            return self.output[wanted], wanted
+        import torch
+
+        places = torch.isin(self.nodes, wanted)
+        return self.output[places], self.nodes[places]
 
 
 class BoundTask(ABC):

@@ -37,7 +37,9 @@ class NodeClassification(BoundTask):
         """Return the mean cross-entropy over training nodes of logits [N, C]."""
         from torch.nn.functional import cross_entropy
 
-        return cross_entropy(step.output[self._train], self._labels[self._train])
+        output, nodes = step.among(self._train)
+        # A cluster may hold no training node, and the mean over none is not a number.
+        return cross_entropy(output, self._labels[nodes]) if nodes.numel() else output.sum()
 
     def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
         """Return validation and test accuracy of logits [N, C]."""
@@ -61,14 +63,17 @@ class BinaryTasks(BoundTask):
         assert graph.targets is not None
         self._evaluator = evaluator
         self._train = torch.from_numpy(graph.split.train).to(device)
-        self._truth = torch.from_numpy(graph.targets[graph.split.train].astype(np.float32)).to(device)
+        self._truth = torch.from_numpy(graph.targets).to(device)
         self._val, self._test = ((nodes, graph.targets[nodes]) for nodes in (graph.split.val, graph.split.test))
 
     def loss(self, step: TrainingPass) -> Tensor:
         """Return the mean binary cross-entropy over training nodes and tasks of logits [N, T]."""
         from torch.nn.functional import binary_cross_entropy_with_logits
 
-        return binary_cross_entropy_with_logits(step.output[self._train], self._truth)
+        output, nodes = step.among(self._train)
+        if not nodes.numel():
+            return output.sum()
+        return binary_cross_entropy_with_logits(output, self._truth[nodes].to(output.dtype))
 
     def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
         """Return the mean ROC-AUC of logits [N, T] on validation and test nodes; DataError when one is no number."""

@@ -1,0 +1,96 @@
+"""How time and memory of the deep network grow with the graph: `python -m benchmarks deep FOLDER FOLDER ...`.
+
+Each folder is a data root with ogbn_arxiv in OGB's layout, as `arxiv-layout` makes whole or in part. One search epoch
+of UGS (masks of edges and weights trained with the network, then an evaluation) runs in a process of its own; the
+growth exponents are slopes of log time and log memory beyond the start against log edges.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def measure_deep(arguments: Sequence[str]) -> dict[str, Any]:
+    """Return CPU seconds and peak memory of one search epoch on each folder, and how they grow."""
+    options = _parser().parse_args(arguments)
+    if options.here:
+        return _epoch(options.layers, options.hidden)
+    measured = [_in_process(folder, options) for folder in options.folders]
+    growth = {what: _exponent(measured, what) for what in ("cpu_seconds", "peak_bytes")} if len(measured) > 1 else {}
+    return {"layers": options.layers, "hidden": options.hidden, "folders": measured, "exponents": growth}
+
+
+def _in_process(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks", "deep", "--here", str(folder)]
+    command += ["--layers", str(options.layers), "--hidden", str(options.hidden)]
+    from glt.jobs.settings import Settings
+
+    environment = {**Settings().variables(), "GLT_DATA": str(folder)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return {"folder": str(folder), **json.loads(done.stdout)}
+
+
+def _epoch(layers: int, hidden: int) -> dict[str, Any]:
+    import torch
+
+    from glt.data import load_graph
+    from glt.presets import resolve
+    from glt.randomness import stream
+    from glt.training.loop import Schedule, train
+    from glt.training.network import Network, SoftMasks
+    from glt.training.problem import Problem
+
+    torch.set_num_threads(1)
+    values = {"dataset": "ogbn-arxiv", "model": "resgcn", "layers": layers, "hidden": hidden}
+    config = resolve({**values, "epochs": 1, "retrain_epochs": 1})
+    graph = load_graph(config.dataset)
+    before = time.process_time()
+    problem = Problem(config, graph)
+    masks = problem.full_masks()
+    soft = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu")
+    network = Network(problem, masks, problem.initial_weights(0), soft)
+    prepared = time.process_time()
+    resting = _peak()
+    rate = config.learning_rate
+    schedule = Schedule(1, rate, config.weight_decay, rate, 0.0, config.gamma_graph, config.gamma_weight)
+    train(network, schedule, stream(0, 1, "search"), lambda _: None)
+    return {
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "prepare_cpu_seconds": round(prepared - before, 1),
+        "cpu_seconds": round(time.process_time() - prepared, 1),
+        "resting_bytes": resting,
+        "peak_bytes": _peak(),
+    }
+
+
+def _peak() -> int:
+    scale = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+
+
+def _exponent(measured: Sequence[dict[str, Any]], what: str) -> float:
+    """Return the slope of log `what` against log edges; memory is what the epoch takes beyond the start."""
+    base = [each["resting_bytes"] if what == "peak_bytes" else 0 for each in measured]
+    grown = [each[what] - start for each, start in zip(measured, base, strict=True)]
+    slope = np.polyfit(np.log([each["edges"] for each in measured]), np.log(grown), 1)[0]
+    return round(float(slope), 3)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks deep", description=__doc__)
+    parser.add_argument("folders", type=Path, nargs="+", help="data roots with ogbn_arxiv")
+    parser.add_argument("--layers", type=int, default=28)
+    parser.add_argument("--hidden", type=int, default=128)
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    return parser

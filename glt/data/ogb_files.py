@@ -1,0 +1,151 @@
+"""Files of a data set of the Open Graph Benchmark: which it has, where they lie, whether they are there and whole."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from glt.data.planetoid_files import cache_folder
+from glt.errors import DataError
+from glt.formats import count
+
+RELEASE = "RELEASE_v1.txt"
+NODE_COUNT, EDGE_COUNT = "num-node-list", "num-edge-list"
+TABLE = ".csv.gz"
+# ogb itself renames the first to the second in the user's folder.
+OTHER_NAMES = {"node_species": "species"}
+_PARTS = ("train", "valid", "test")
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True)
+class OgbFiles:
+    """Tables of one row a node (`node...`) or a raw edge (`edge...`) in raw/, and a split in split/KIND/."""
+
+    name: str
+    tables: tuple[str, ...]
+    split: str
+    split_ending: str = TABLE
+
+    @property
+    def folder_name(self) -> str:
+        """What ogb calls the folder."""
+        return self.name.replace("-", "_")
+
+    def raw(self, folder: Path) -> dict[str, Path]:
+        """Return the path of every file in raw/ by its name without ending."""
+        return {name: _table(folder / "raw", name) for name in (*self.tables, NODE_COUNT, EDGE_COUNT)}
+
+    def parts(self, folder: Path) -> dict[str, Path]:
+        """Return the path of each part of the split."""
+        return {part: folder / "split" / self.split / f"{part}{self.split_ending}" for part in _PARTS}
+
+    def paths(self, folder: Path) -> list[Path]:
+        """Return the paths of all files that reading takes."""
+        return [*self.raw(folder).values(), *self.parts(folder).values(), folder / RELEASE]
+
+
+def _table(raw: Path, name: str) -> Path:
+    path = raw / f"{name}{TABLE}"
+    other = raw / f"{OTHER_NAMES[name]}{TABLE}" if name in OTHER_NAMES else path
+    return other if other.is_file() else path
+
+
+def ogb_folder(files: OgbFiles) -> Path:
+    """Return the folder of a data set: in `ogb` of the data root, or in that root itself where it is there.
+
+    The data root is `GLT_DATA`, by default in the user's cache folder. The second form, also under the name that
+    ogb gave it in earlier versions, lets `GLT_DATA` name a folder that ogb has been using already.
+    """
+    root = Path(os.environ.get("GLT_DATA") or cache_folder() / "data").expanduser()
+    own = root / "ogb" / files.folder_name
+    used = [own, root / files.folder_name, root / f"{files.folder_name}_pyg"]
+    return next((folder for folder in used if folder.is_dir()), own)
+
+
+def is_absent(files: OgbFiles, folder: Path) -> bool:
+    """Say whether no table and no part of the split is there: an empty folder is what a failed download leaves."""
+    return not any(path.is_file() for path in files.paths(folder) if path.name != RELEASE)
+
+
+def remove_half_made(files: OgbFiles, folder: Path) -> None:
+    """Remove the empty folders and the release note of a failed download, never anything that a user keeps there."""
+    for path in (folder / "raw", folder / "split" / files.split, folder / "split", folder / "processed"):
+        with contextlib.suppress(OSError):
+            path.rmdir()
+    with contextlib.suppress(OSError):
+        if {path.name for path in folder.iterdir()} <= {RELEASE}:
+            (folder / RELEASE).unlink(missing_ok=True)
+            folder.rmdir()
+
+
+def check_complete(files: OgbFiles, folder: Path) -> None:
+    """Raise DataError for the first files that are missing beside others that are there."""
+    missing = [str(path.relative_to(folder)) for path in files.paths(folder) if not path.is_file()]
+    if missing:
+        raise DataError(
+            f"{files.name} in {folder} is incomplete ({', '.join(missing)} missing): put what is missing there, "
+            f"or move the folder away and start again to download it."
+        )
+
+
+def check_rows(files: OgbFiles, folder: Path) -> None:
+    """Raise DataError for a table that cannot be unpacked or has not one row for each node or raw edge.
+
+    ogb would drop surplus rows without a word.
+    """
+    nodes, edges = stated_counts(files, folder)
+    for name in files.tables:
+        path = files.raw(folder)[name]
+        wanted, unit = (nodes, "node") if name.startswith("node") else (edges, "edge")
+        rows = _rows(path)
+        if rows != wanted:
+            stated = NODE_COUNT if unit == "node" else EDGE_COUNT
+            raise refusal(path, f"has {count(rows)} rows, and {stated}{TABLE} says {count(wanted)} {unit}s")
+
+
+def stated_counts(files: OgbFiles, folder: Path) -> tuple[int, int]:
+    """Return the numbers of nodes and of raw edges that the two lists state; raises DataError for anything else."""
+    raw = files.raw(folder)
+    return _stated(raw[NODE_COUNT]), _stated(raw[EDGE_COUNT])
+
+
+def _stated(path: Path) -> int:
+    try:
+        number = int(gzip.decompress(path.read_bytes()))
+    except (OSError, EOFError, ValueError, zlib.error):
+        number = 0
+    if number < 1:
+        raise refusal(path, "is not one whole number above 0")
+    return number
+
+
+def _rows(path: Path) -> int:
+    rows, last = 0, b"\n"
+    try:
+        with gzip.open(path) as table:
+            while chunk := table.read(_CHUNK):
+                rows, last = rows + chunk.count(b"\n"), chunk[-1:]
+    except (OSError, EOFError, zlib.error) as error:
+        raise refusal(path, f"cannot be unpacked ({error})") from error
+    return rows + (last != b"\n")
+
+
+def fingerprint(files: OgbFiles, folder: Path) -> str:
+    """Return a hash of where the files are, how large and of when: another one for files that were changed."""
+    stats = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files.paths(folder.resolve())]
+    return hashlib.sha256(json.dumps(stats).encode()).hexdigest()
+
+
+def refusal(path: Path, why: str) -> DataError:
+    """Return the one sentence about a file that is not what it should be."""
+    return DataError(
+        f"{path} {why}: put the published file there, or move the data set's folder away and start again to download "
+        "it."
+    )

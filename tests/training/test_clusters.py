@@ -1,0 +1,111 @@
+"""Mini-batches of node clusters: what a part sees, and that parts together are the whole without the edges between."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from glt.data.graph import Graph
+from glt.masks import EdgeMask, Masks
+from glt.presets import resolve
+from glt.randomness import stream
+from glt.sparse import GraphOperator, features_of
+from glt.training.clusters import evaluation_parts, partition
+from glt.training.forward import forward
+from glt.training.loop import Schedule, train
+from glt.training.network import Network, SoftMasks
+from glt.training.problem import Problem
+
+VALUES = {"model": "resgcn", "hidden": 4, "layers": 3, "dropout": 0.5, "gen_norm": "layer"}
+
+
+def problem_of(graph: Graph, **values: object) -> Problem:
+    return Problem(resolve({**VALUES, **values}), graph)
+
+
+def test_a_partition_holds_every_node_once() -> None:
+    parts = partition(11, 3, np.random.default_rng(0))
+    assert sorted(np.concatenate(parts)) == list(range(11))
+    assert [part.size for part in parts] == [4, 4, 3]
+    assert all((np.diff(part) > 0).all() for part in parts)
+    assert len(partition(2, 5, np.random.default_rng(0))) == 2
+
+
+@pytest.mark.parametrize("kind", ["directed", "undirected"])
+def test_a_part_has_the_entries_inside_its_cluster_with_their_values(small_graph: Graph, kind: str) -> None:
+    mask = EdgeMask(kind, np.arange(10 if kind == "directed" else 5) != 2)  # type: ignore[arg-type]
+    whole = GraphOperator(small_graph, mask, dtype=torch.float64)
+    values = torch.arange(1.0, mask.kept + 1, dtype=torch.float64)
+    full = whole.structure.matrix(whole.entry_values(values)).to_dense()
+    clusters = [np.array([0, 2, 4]), np.array([1, 3, 5])]
+    parts = list(whole.parts(clusters))
+    for nodes, part in zip(clusters, parts, strict=True):
+        assert part.nodes.tolist() == nodes.tolist()
+        found = part.structure.matrix(part.entry_values(values)).to_dense()
+        torch.testing.assert_close(found, full[nodes][:, nodes])
+        inside = full[nodes][:, nodes].fill_diagonal_(0)
+        assert set(values[part.value_numbers()].tolist()) == set(inside[inside > 0].tolist())
+
+
+def test_evaluation_in_clusters_is_the_whole_graph_without_the_edges_between(small_graph: Graph) -> None:
+    drawn = np.random.default_rng(2).random((small_graph.num_edges, 2), dtype=np.float32)
+    graph = replace(small_graph, edge_features=drawn)
+    problem = problem_of(graph, batch_clusters=3, batch_clusters_eval=2)
+    clusters = evaluation_parts(problem.config, graph.num_nodes)
+    assert clusters is not None
+    cluster = np.zeros(6, dtype=int)
+    cluster[clusters[1]] = 1
+    inside = EdgeMask("undirected", cluster[graph.edges[0]] == cluster[graph.edges[1]])
+    assert 0 < inside.kept < graph.num_edges
+    weights = {name: torch.from_numpy(value) for name, value in problem.initial_weights(0).items()}
+    features = features_of(graph)
+    found = forward(problem.config, GraphOperator(graph, EdgeMask.full("directed", 5)), features, weights)
+    whole = problem_of(graph).config
+    torch.testing.assert_close(found, forward(whole, GraphOperator(graph, inside), features, weights))
+    assert evaluation_parts(whole, 6) is None
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_soft_edge_masks_stay_from_cluster_to_cluster(small_graph: Graph, fresh: bool) -> None:
+    """Edges inside a cluster have moved after its steps, and steps stay finite either way."""
+    options = {"batch_clusters": 2, "cluster_masks": "fresh" if fresh else "persistent", "cluster_steps": 2}
+    problem = problem_of(small_graph, **options)
+    masks = problem.full_masks()
+    soft = SoftMasks.around_one(masks, 0.0, np.random.default_rng(0), "cpu")
+    network = Network(problem, Masks(masks.edges, masks.weights), problem.initial_weights(0), soft)
+    results = []
+    schedule = Schedule(3, 0.1, 0.0, 0.1, 0.0, 0.0, 0.0)
+    train(network, schedule, stream(0, 1, "search"), results.append)
+    assert len(results) == 3
+    assert all(np.isfinite(result.loss) for result in results)
+    moved = (soft.edges.detach() != 1).sum()
+    assert moved > 0
+
+
+def test_restarted_edges_are_back_where_they_began(small_graph: Graph) -> None:
+    problem = problem_of(small_graph)
+    masks = problem.full_masks()
+    soft = SoftMasks.around_one(masks, 0.5, np.random.default_rng(0), "cpu")
+    began = soft.edges.detach().clone()
+    network = Network(problem, masks, problem.initial_weights(0), soft)
+    with torch.no_grad():
+        soft.edges.add_(1)
+    network.restart_edges(torch.tensor([1, 4]))
+    torch.testing.assert_close(soft.edges.detach()[[1, 4]], began[[1, 4]])
+    torch.testing.assert_close(soft.edges.detach()[[0, 2]], began[[0, 2]] + 1)
+
+
+def test_clusters_without_a_training_node_train_nothing(small_graph: Graph) -> None:
+    """Three training nodes, six clusters: losses are finite, and the same seed gives the same numbers."""
+    losses = []
+    for _ in range(2):
+        problem = problem_of(small_graph, batch_clusters=6, batch_clusters_eval=2)
+        network = Network(problem, problem.full_masks(), problem.initial_weights(0))
+        results = []
+        train(network, Schedule(2, 0.1, 0.0), stream(0, 0, "retrain"), results.append)
+        losses.append([result.loss for result in results])
+    assert losses[0] == losses[1]
+    assert np.isfinite(losses).all()
