@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.masks import EdgeMask, Masks, WeightMask
 
 if TYPE_CHECKING:
     from glt.training.network import SoftMasks
+
+EDGES = "edges"
 
 
 @dataclass(frozen=True)
@@ -80,14 +84,18 @@ class Survivors:
             if values.grad is not None:
                 values.grad.mul_(alive)
 
-    def state(self) -> dict[str, Tensor]:
-        """Return what tells a search where it is, beside soft masks and weights."""
-        return {"edges": self.edges, **self.weights}
+    def state(self) -> dict[str, NDArray[np.bool_]]:
+        """Return, beside soft masks and weights, what a search has to know to go on: a boolean for every entry."""
+        return {name: alive.cpu().numpy() for name, alive in {EDGES: self.edges, **self.weights}.items()}
 
-    def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Go on from a `state`."""
-        self.edges = state["edges"].to(self._device, torch.bool)
-        self.weights = {name: state[name].to(self._device, torch.bool) for name in self.weights}
+    def restore(self, state: Mapping[str, NDArray[np.bool_]]) -> None:
+        """Go on from a `state`; raises ValueError when it is not one of these masks."""
+        known = self.state()
+        if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in known.items()}:
+            raise ValueError("the entries left are of other masks")
+        tensors = {name: torch.from_numpy(values.copy()).to(self._device) for name, values in state.items()}
+        self.edges = tensors.pop(EDGES)
+        self.weights = tensors
 
     def _take(self, masks: Masks) -> None:
         self.edges = torch.from_numpy(masks.edges.keep[self._start.edges.keep]).to(self._device)

@@ -44,9 +44,12 @@ def test_a_state_is_all_that_a_search_needs_to_go_on(survivors: Survivors) -> No
     first = SoftMasks(torch.tensor([0.1, 0.2, 0.3, 0.4, 0.5]), {"w": torch.arange(4.0).reshape(2, 2)})
     survivors.narrow(first, 4, 3)
     other = Survivors(survivors._start, "cpu")
-    other.restore({name: tensor.clone() for name, tensor in survivors.state().items()})
+    other.restore(survivors.state())
+    survivors.restore(survivors.state())
     assert other.masks().within(survivors.masks())
     assert survivors.masks().within(other.masks())
+    with pytest.raises(ValueError, match="of other masks"):
+        other.restore({"edges": np.ones(4, dtype=np.bool_), "w": np.ones((2, 2), dtype=np.bool_)})
 
 
 def test_the_course_ends_exactly_and_never_rises() -> None:
@@ -57,9 +60,11 @@ def test_the_course_ends_exactly_and_never_rises() -> None:
     assert (steps.max(axis=0) - steps.min(axis=0) <= 1).all()
 
 
-@pytest.fixture(params=["gcn", "gin", "gat", "resgcn"])
+@pytest.fixture(params=["gcn", "gin", "gat", "resgcn", "resgcn in clusters"])
 def problem(request: pytest.FixtureRequest, small_graph: Graph) -> Problem:
-    config = resolve({"model": request.param, "hidden": 3, "schedule": "one_run", "dropout": 0.2})
+    model, *clusters = request.param.split(" in ")
+    settings = {"batch_clusters": 2} if clusters else {}
+    config = resolve({"model": model, "hidden": 3, "schedule": "one_run", "dropout": 0.2, **settings})
     return Problem(config, small_graph)
 
 
