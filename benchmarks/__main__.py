@@ -18,6 +18,7 @@ BENCHMARKS = {
 COMMANDS = {
     "arxiv-layout": "benchmarks.arxiv_layout:make_layout",
     "deep": "benchmarks.deep:measure_deep",
+    "learning": "benchmarks.learning:measure_learning",
 }
 
 
