@@ -28,25 +28,34 @@ def write_masks(path: Path, masks: Masks, edge_scores: NDArray[Any] | None) -> N
 
     Soft masks stay near 1, where half precision has steps of a thousandth and most scores would become equal.
     """
-    arrays: dict[str, NDArray[Any]] = {EDGES: np.packbits(masks.edges.keep)}
-    for name, keep in masks.weights.keep.items():
-        arrays[WEIGHTS + name] = np.packbits(keep)
-    about: dict[str, Any] = {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, **shapes_of(masks)}
+    arrays, about = packed_masks(masks)
     if edge_scores is not None:
         about[CENTER] = center = float(np.median(edge_scores)) if edge_scores.size else 0.0
         arrays[EDGE_SCORES] = (np.asarray(edge_scores, dtype=np.float64) - center).astype(np.float16)
     write_tensors(path, arrays, about)
 
 
+def packed_masks(masks: Masks) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return masks as bits (eight a byte, row-major), and what they are about as values for JSON."""
+    arrays: dict[str, NDArray[Any]] = {EDGES: np.packbits(masks.edges.keep)}
+    for name, keep in masks.weights.keep.items():
+        arrays[WEIGHTS + name] = np.packbits(keep)
+    return arrays, {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, **shapes_of(masks)}
+
+
+def unpacked_masks(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Masks:
+    """Return what `packed_masks` was given; raises KeyError or ValueError for anything else."""
+    weights = {name: _unpack(arrays[WEIGHTS + name], tuple(shape)) for name, shape in about["weights"].items()}
+    return Masks(_edges(arrays, about), WeightMask(weights))
+
+
 def read_masks(path: Path) -> Masks:
     """Return the masks of a round file; raises StoreError when it is missing or damaged."""
     arrays, about = read_tensors(path, RESUME)
     try:
-        edges = _edges(arrays, about)
-        weights = {name: _unpack(arrays[WEIGHTS + name], tuple(shape)) for name, shape in about["weights"].items()}
+        return unpacked_masks(arrays, about)
     except (KeyError, ValueError) as error:
         raise StoreError(f"{path} is damaged ({error}): {RESUME}.") from None
-    return Masks(edges, WeightMask(weights))
 
 
 def read_edge_mask(path: Path) -> EdgeMask:

@@ -15,12 +15,14 @@ from glt.config import RunConfig, canonical_json
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
 from glt.store import paths
+from glt.store.checkpoint import Checkpoint, drop_checkpoint, usable_checkpoint, write_checkpoint
 from glt.store.compact_edges import CompactEdges
 from glt.store.compact_masks import CompactMasks
 from glt.store.json_files import RESUME, parse_lines, whole_lines
+from glt.store.naming import fingerprint
 from glt.store.records import Event, RoundRecord
 from glt.store.remembered import remembered
-from glt.store.resuming import drop_after_last_whole_round, sound_rounds
+from glt.store.resuming import drop_after_last_whole_round, drop_events, sound_rounds
 from glt.store.round_files import (
     Floats,
     read_edge_mask,
@@ -190,11 +192,36 @@ class SeedRun(SeedFolder):
         write_masks(paths.masks_file(self.path, record.round), masks, edge_scores)
         flush_file(self.path / paths.EVENTS)
         append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
+        drop_checkpoint(self.path)
+
+    def write_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Write down how far the round at work is, in place of what was written before."""
+        self._writing()
+        write_checkpoint(self.path, self._owner, checkpoint)
+
+    def checkpoint(self) -> Checkpoint | None:
+        """Return what the round at work can go on from after `drop_unfinished`, None when it starts anew."""
+        self._writing()
+        return usable_checkpoint(self.path, self._owner, self.whole_rounds())
+
+    def drop_checkpoint(self, why: str) -> None:
+        """Have the round at work start anew, and say in the log why."""
+        self._writing()
+        drop_checkpoint(self.path, why)
+        drop_events(self.path, self.whole_rounds())
 
     def drop_unfinished(self) -> int:
-        """Clear away everything after the last whole round and return the number of the next round."""
+        """Clear away what no resume can go on from and return the number of the next round.
+
+        What is left are whole rounds and, of the next one, a checkpoint with the events up to it.
+        """
         self._writing()
-        return drop_after_last_whole_round(self.path) if self.path.exists() else 0
+        return drop_after_last_whole_round(self.path, self._owner) if self.path.exists() else 0
+
+    @property
+    def _owner(self) -> str:
+        """What a checkpoint belongs to: the settings that shape a round, and the seed."""
+        return f"{fingerprint(self.config)} seed {self.seed}"
 
     @cached_property
     def _compact(self) -> CompactMasks:
