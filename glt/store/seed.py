@@ -21,7 +21,6 @@ from glt.store.compact_masks import CompactMasks
 from glt.store.json_files import RESUME, parse_lines, whole_lines
 from glt.store.naming import fingerprint
 from glt.store.records import Event, RoundRecord
-from glt.store.remembered import remembered
 from glt.store.resuming import drop_after_last_whole_round, drop_events, sound_rounds
 from glt.store.round_files import (
     Floats,
@@ -32,21 +31,10 @@ from glt.store.round_files import (
     write_masks,
     write_weights,
 )
+from glt.store.round_lines import count_lines, last_round, read_rounds
 from glt.store.safe_files import append_line, flush_file, reading
 from glt.store.seed_folder import SeedFolder
 from glt.store.tensors import checksum, read_tensors, write_tensors
-
-
-def _read_rounds(path: Path) -> list[RoundRecord]:
-    records = parse_lines(path, whole_lines(path)[0], RoundRecord)
-    for number, record in enumerate(records):
-        if record.round != number:
-            raise StoreError(f"{path} has round {record.round} where round {number} belongs: {RESUME}.")
-    return records
-
-
-_count_lines = remembered(lambda path: len(whole_lines(path)[0]))
-_last_round = remembered(lambda path: next(reversed(_read_rounds(path)), None))
 
 
 class SeedRun(SeedFolder):
@@ -65,7 +53,7 @@ class SeedRun(SeedFolder):
 
     def rounds(self) -> list[RoundRecord]:
         """Return the records of all whole rounds in order; raises StoreError for a damaged line."""
-        return _read_rounds(self.path / paths.ROUNDS)
+        return read_rounds(self.path / paths.ROUNDS)
 
     def record(self, round: int) -> RoundRecord:
         """Return the record of one round; raises StoreError when there is none, or as `rounds` does."""
@@ -80,11 +68,11 @@ class SeedRun(SeedFolder):
 
     def last_round(self) -> RoundRecord | None:
         """Return the record of the last whole round, None before round 0; raises StoreError as `rounds` does."""
-        return _last_round(self.path / paths.ROUNDS)
+        return last_round(self.path / paths.ROUNDS)
 
     def whole_rounds(self) -> int:
         """Return how many rounds are written, round 0 included, without looking into them."""
-        return _count_lines(self.path / paths.ROUNDS)
+        return count_lines(self.path / paths.ROUNDS)
 
     def rounds_stamp(self) -> tuple[int, int]:
         """Return size and modification time (ns) of the table of rounds: both change when a round is written."""
