@@ -31,7 +31,7 @@ ABOUT_JACCARD = (
     "The features that both ends have, out of all that either has: 1 when they are alike, 0 with none shared."
 )
 COLUMNS: dict[str, Any] = {"Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD)}
-ROUGH = "Bundled examples keep ranks in 256 steps instead of scores."
+ROUGH = "Bundled examples and runs on large graphs keep ranks in 256 steps instead of scores."
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
             return about
         row = _pick_neighbour(place, table)
         decided = [] if row is None else cutting.decisions(run, seed)
-        rough = run.seed(seed).is_example
+        rough = any(decision.ranks for decision in decided)
         ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
     if row is None:
         _edge_table(place, table)

@@ -91,7 +91,7 @@ def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> No
         _say(console, f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}")
     if preparations(plan, store):
         _say(console, "A pre-training comes first; how long it takes is not known before.")
-    cost = estimate(plan, store, [*store.runs(), *bundled_examples()])
+    cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)
     basis = f" ({cost.basis})" if plan.lacking and cost.seconds is not None else ""
     _say(console, f"Missing: {cost_words(plan, cost)}{basis}.")
 
@@ -141,7 +141,7 @@ def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:
     from glt.reproduction.starting import estimate
     from glt.store import bundled_examples
 
-    cost = estimate(plan, store, [*store.runs(), *bundled_examples()])
+    cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)
     needs = [
         {
             "arm": need.arm.words,

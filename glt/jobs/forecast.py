@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from glt.config import RunConfig
 from glt.data import DATASETS
-from glt.jobs.queueing import slot_count
+from glt.jobs.devices import Wanted, places
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS
@@ -54,10 +54,12 @@ class Forecast:
     basis: str
 
 
-def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], timed: Sequence[Run]) -> Forecast:
+def forecast(
+    store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], timed: Sequence[Run], device: Wanted = None
+) -> Forecast:
     """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first)."""
     known = {run.name: run for run in store.runs()}
-    cores = slot_count()
+    cores = places(device)
     paces = [pace(config, timed) for config in configs]
     epochs: list[int] = []
     spans: list[float] = []

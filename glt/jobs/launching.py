@@ -17,9 +17,10 @@ from pathlib import Path
 from glt.config import RunConfig
 from glt.errors import JobError, StoreError
 from glt.formats import file_size
+from glt.jobs.devices import Dealer, Wanted, check_device
 from glt.jobs.forecast import missing_bytes
-from glt.jobs.queueing import join_line
-from glt.jobs.settings import Settings, check_device, settle
+from glt.jobs.queueing import join_line, line_of
+from glt.jobs.settings import Settings, settle
 from glt.jobs.waiting import check_needs
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
@@ -46,15 +47,15 @@ def start(
     config: RunConfig,
     seeds: Sequence[int],
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> Run:
     """Start a worker for each seed that lacks rounds or has damaged ones; when this returns, each is "queued".
 
     The workers go on when the caller ends, unless they are `tied` to it; those that need a run at work wait for it.
-    Raises StoreError, before anything is
-    started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
+    Seeds are spread over several devices. Raises StoreError, before anything is started, when a seed is in use or the
+    store cannot be written; JobError for settings a seed was not begun with.
     """
     check(store, config, seeds, device)
     run = store.create(config)
@@ -62,7 +63,7 @@ def start(
     return run
 
 
-def check(store: Store, config: RunConfig, seeds: Sequence[int], device: str | None = None) -> None:
+def check(store: Store, config: RunConfig, seeds: Sequence[int], device: Wanted = None) -> None:
     """Raise a StudioError, before anything is made, for a device, another run or room that is needed and not there."""
     check_device(device)
     check_needs(store, config, seeds)
@@ -87,7 +88,7 @@ def start_pretraining(
     config: PretrainConfig,
     seeds: Sequence[int],
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> Pretraining:
@@ -103,7 +104,7 @@ def begin(
     run: AnyRun,
     seeds: Sequence[int],
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> None:
@@ -117,7 +118,7 @@ def resume(
     run: AnyRun,
     seeds: Sequence[int] | None = None,
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> list[int]:
@@ -145,11 +146,12 @@ def _refuse_example(run: AnyRun) -> None:
         raise StoreError(f"{run.name} is a bundled example, which nothing is added to: choose a store of your own.")
 
 
-def _launch(
-    store: Store, run: AnyRun, seeds: Sequence[int], device: str | None, threads: int | None, tied: bool
-) -> None:
+def _launch(store: Store, run: AnyRun, seeds: Sequence[int], device: Wanted, threads: int | None, tied: bool) -> None:
+    if not seeds:
+        return
     with ExitStack() as held:
-        orders = [_order(run.seed(seed), device, threads, held) for seed in dict.fromkeys(seeds)]
+        dealer = Dealer(device, store.queue_folder(), threads or 1)
+        orders = [_order(run.seed(seed), dealer.next(), threads, held) for seed in dict.fromkeys(seeds)]
         for order in orders:
             _spawn(store, run, order, tied)
 
@@ -177,7 +179,7 @@ def _lock(seed_run: SeedFolder) -> int:
 
 def _spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> None:
     seed_run, settings, queued_at = order.seed_run, order.settings, time.time()
-    ticket, ticket_lock = join_line(store.queue_folder(), queued_at)
+    ticket, ticket_lock = join_line(line_of(store.queue_folder(), settings.device), queued_at)
     try:
         process = _worker_process(store, run, order, ticket, ticket_lock, tied)
     finally:

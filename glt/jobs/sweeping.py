@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
 from glt.errors import ConfigError, Faults, StudioError
+from glt.jobs.devices import Wanted
 from glt.jobs.launching import check, check_room, start
 from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
 from glt.methods import METHODS
@@ -82,7 +83,7 @@ def start_all(
     configs: Sequence[RunConfig],
     seeds: Sequence[int],
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> list[Started]:

@@ -24,6 +24,7 @@ from glt.store.records import Event, RoundRecord
 from glt.store.resuming import drop_after_last_whole_round, drop_events, sound_rounds
 from glt.store.round_files import (
     Floats,
+    holds_ranks,
     read_edge_mask,
     read_edge_scores,
     read_masks,
@@ -121,12 +122,22 @@ class SeedRun(SeedFolder):
     def edge_scores(self, round: int) -> Floats | None:
         """Return the soft scores of the entries that were up for decision in `round`, or None without any.
 
-        They belong to the survivors of the round before, in entry order. Examples hold ranks in [0, 1) instead.
+        They belong to the survivors of the round before, in entry order; `holds_ranks` says whether they are ranks.
         """
         if self.is_example:
             return self._compact_edges.scores(round)
         self._require(round)
         return read_edge_scores(paths.masks_file(self.path, round))
+
+    def holds_ranks(self, round: int) -> bool:
+        """Say whether `edge_scores` of a round are ranks in [0, 1) of 256 steps: those of examples and of large graphs.
+
+        Scores themselves, in half precision, are kept of masks with at most a million entries.
+        """
+        if self.is_example:
+            return True
+        self._require(round)
+        return holds_ranks(paths.masks_file(self.path, round))
 
     def weights(self, round: int) -> dict[str, Floats]:
         """Return all tensors at the best-validation epoch of `round`, zeros where pruned; StoreError for examples."""

@@ -133,3 +133,22 @@ def test_a_damaged_run_can_be_deleted(capsys: pytest.CaptureFixture[str], store:
     assert main(["delete", damaged.name]) == 0
     assert capsys.readouterr().out == f"Moved {damaged.name} to the trash of {store.root}.\n"
     assert store.damaged() == []
+
+
+@pytest.mark.parametrize(
+    ("listed", "code", "sentence"),
+    [
+        ("gpu", 2, "'gpu' is no device: name cpu, cuda, or one of several as cuda:0, cuda:1"),
+        ("cpu,", 2, "'' is no device"),
+        ("cpu,cpu", 1, "The devices cpu, cpu have cpu twice: name every device once."),
+        ("cuda:0,cuda:9", 1, "There is no CUDA device here: start the run with --device cpu."),
+    ],
+)
+@pytest.mark.parametrize("verb", [("run",), ("sweep", "--grid", "p_graph=.1,.2"), ("reproduce", "teaser")])
+def test_devices_that_cannot_be_used(
+    glt: Glt, store: Store, verb: tuple[str, ...], listed: str, code: int, sentence: str
+) -> None:
+    done = glt(*verb, "--devices", listed)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert sentence in done.stderr
+    assert not store.root.exists()
