@@ -35,9 +35,12 @@ def run(args: Namespace) -> int:
     """List the experiments, or say what one of them lacks and compute it, arm after arm where one reads another."""
     from rich.console import Console
 
+    from glt.jobs.devices import check_device
+
     if args.experiment is None:
         return _list_experiments(args)
     console = Console(stderr=args.json)
+    check_device(args.device)
     store = open_store(args, writable=True)
     plan = _plan(args, store)
     _announce(args, console, store, plan)

@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
     store = open_store(args, writable=True)
     console = Console(stderr=args.json)
     for point in points:
-        check(store, point.config, args.seeds, args.device)
+        check(store, point.config, args.seeds, args.device, args.threads)
     _announce(args, console, store, points)
     started, code = start_and_follow(store, points, args, console)
     if args.json:

@@ -19,6 +19,7 @@ from glt.errors import JobError, StoreError
 from glt.formats import file_size
 from glt.jobs.devices import Dealer, Wanted, check_device
 from glt.jobs.forecast import missing_bytes
+from glt.jobs.memory import check_memory
 from glt.jobs.queueing import join_line, line_of
 from glt.jobs.settings import Settings, settle
 from glt.jobs.waiting import check_needs
@@ -57,17 +58,20 @@ def start(
     Seeds are spread over several devices. Raises StoreError, before anything is started, when a seed is in use or the
     store cannot be written; JobError for settings a seed was not begun with.
     """
-    check(store, config, seeds, device)
+    check(store, config, seeds, device, threads)
     run = store.create(config)
     begin(store, run, seeds, device=device, threads=threads, tied=tied)
     return run
 
 
-def check(store: Store, config: RunConfig, seeds: Sequence[int], device: Wanted = None) -> None:
-    """Raise a StudioError, before anything is made, for a device, another run or room that is needed and not there."""
+def check(
+    store: Store, config: RunConfig, seeds: Sequence[int], device: Wanted = None, threads: int | None = None
+) -> None:
+    """Raise a StudioError, before anything is made, where a device, another run, room or memory is lacking."""
     check_device(device)
     check_needs(store, config, seeds)
     check_room(store, [config], seeds)
+    check_memory(store, [config], seeds, device, threads)
 
 
 def check_room(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> None:
@@ -132,6 +136,7 @@ def resume(
     wanted = [seed for seed in asked if not run.seed(seed).is_sound()]
     if wanted and isinstance(run, Run):
         check_needs(store, run.config, wanted)
+        check_memory(store, [run.config], wanted, device, threads)
     _launch(store, run, wanted, device, threads, tied)
     return wanted
 

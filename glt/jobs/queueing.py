@@ -41,8 +41,12 @@ def line_of(queue: Path, device: str) -> Path:
 
 def waiting_and_working(line: Path) -> int:
     """Return how many workers stand in a line or have one of its slots."""
-    tickets, slots = line.glob(f"*{TICKET}"), line.glob("slot-*.lock")
-    return sum(is_locked(each) for each in (*tickets, *slots))
+    return working(line) + sum(is_locked(each) for each in line.glob(f"*{TICKET}"))
+
+
+def working(line: Path) -> int:
+    """Return how many slots of a line are taken; none where there is no line yet."""
+    return sum(is_locked(each) for each in line.glob("slot-*.lock"))
 
 
 def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:

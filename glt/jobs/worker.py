@@ -16,6 +16,7 @@ from pathlib import Path
 from glt.errors import StudioError
 from glt.jobs.devices import CPU, check_device, read_device, slots_on
 from glt.jobs.environment import record_environment
+from glt.jobs.memory import check_worker
 from glt.jobs.parent import die_with_parent
 from glt.jobs.queueing import join_line, line_of, wait_for_slot
 from glt.jobs.reporting import Reporter
@@ -107,6 +108,8 @@ def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> St
     keep_freed_memory()
     torch.set_num_threads(settings.threads)
     check_device(settings.device)
+    if isinstance(seed_run, SeedRun):
+        check_worker(seed_run.config, settings.device)
     source = source_of(seed_run) if isinstance(seed_run, SeedRun) else None
     record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash, source)
     return compute(seed_run, reporter, settings.device)

@@ -144,11 +144,16 @@ def test_a_damaged_run_can_be_deleted(capsys: pytest.CaptureFixture[str], store:
         ("cuda:0,cuda:9", 1, "There is no CUDA device here: start the run with --device cpu."),
     ],
 )
-@pytest.mark.parametrize("verb", [("run",), ("sweep", "--grid", "p_graph=.1,.2"), ("reproduce", "teaser")])
+@pytest.mark.parametrize("verb", ["run", "sweep --grid p_graph=.1,.2", "reproduce teaser", "pretrain"])
 def test_devices_that_cannot_be_used(
-    glt: Glt, store: Store, verb: tuple[str, ...], listed: str, code: int, sentence: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, verb: str, listed: str, code: int, sentence: str
 ) -> None:
-    done = glt(*verb, "--devices", listed)
-    assert (done.returncode, done.stdout) == (code, "")
-    assert sentence in done.stderr
-    assert not store.root.exists()
+    store = tmp_path / "store"
+    found, said = complaint(capsys, *verb.split(), "--devices", listed, "--store", str(store))
+    assert found == code
+    assert sentence in said
+    assert not store.exists()
+
+
+def test_one_device_or_several(capsys: pytest.CaptureFixture[str]) -> None:
+    assert complaint(capsys, "run", "--device", "cpu", "--devices", "cpu")[0] == 2
