@@ -8,7 +8,7 @@ from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.models import MODELS
 from glt.registry import Registry
-from glt.training.tasks import TASKS
+from glt.training.tasks import TASKS, metric_of
 
 
 def dataset(name: str) -> str:
@@ -39,14 +39,13 @@ def task(name: str, objective: str = "") -> str:
     return words[:1].lower() + words[1:]
 
 
-def metric(*tasks: str) -> str:
-    """Return what the scores of these tasks are, as it stands inside a sentence.
+def metric(dataset: str, task: str) -> str:
+    """Return what the scores of a task on a data set are, as it stands inside a sentence.
 
-    >>> metric("node"), metric("link", "node"), metric("some-day")
-    ('accuracy', 'ROC-AUC or accuracy', 'score')
+    >>> metric("cora", "node"), metric("cora", "link"), metric("cora", "some-day")
+    ('accuracy', 'ROC-AUC', 'score')
     """
-    known = [TASKS.get(name).metric for name in tasks if name in TASKS.names()]
-    return " or ".join(dict.fromkeys(known)) or "score"
+    return metric_of(dataset, task) if task in TASKS.names() else "score"
 
 
 def objective(config: RunConfig) -> str:

@@ -12,13 +12,15 @@ from typing import Any
 BENCHMARKS = {
     "engine": "benchmarks.engine:measure",
     "arxiv": "benchmarks.arxiv:measure_arxiv",
-    "pages": "benchmarks.pages:measure_pages",
 }
 # These have arguments of their own.
 COMMANDS = {
     "arxiv-layout": "benchmarks.arxiv_layout:make_layout",
     "arxiv-loading": "benchmarks.arxiv_loading:measure_loading",
+    "arxiv-store": "benchmarks.arxiv_store:fill_arxiv",
     "deep": "benchmarks.deep:measure_deep",
+    "learning": "benchmarks.learning:measure_learning",
+    "pages": "benchmarks.pages:measure_pages",
 }
 
 
@@ -33,7 +35,7 @@ def main() -> None:
     parser.add_argument("name", choices=sorted(BENCHMARKS), nargs="?", default="engine")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     parser.add_argument(
-        "--epochs", type=int, default=100, help="timed epochs, passes or page loads of ours, in turns (default: 100)"
+        "--epochs", type=int, default=100, help="timed epochs or passes of ours, in turns (default: 100)"
     )
     arguments = parser.parse_args()
     result = _function(BENCHMARKS[arguments.name])(arguments.epochs)

@@ -49,6 +49,9 @@ def make_layout(words: Sequence[str]) -> dict[str, Any]:
     parser.add_argument("--out", type=Path, required=True, help="data root to make ogbn_arxiv in")
     parser.add_argument("--share", type=float, default=1.0, help="share of the papers, at most 1 (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="of features and of the choice of papers (default: 0)")
+    parser.add_argument(
+        "--noise", type=float, default=SPREAD_OF_NODES, help="spread of a node's features round its class's mean"
+    )
     given = parser.parse_args(words)
     if not 0 < given.share <= 1:
         parser.error("--share is above 0 and at most 1")
@@ -57,8 +60,8 @@ def make_layout(words: Sequence[str]) -> dict[str, Any]:
     if given.share < 1:
         papers = papers.among(part(papers.citations, given.share, generator))
     folder = given.out / FOLDER
-    write_layout(folder, papers, generator)
-    return {"folder": str(folder), "share": given.share, "seed": given.seed, **counts(papers)}
+    write_layout(folder, papers, generator, given.noise)
+    return {"folder": str(folder), "share": given.share, "seed": given.seed, "noise": given.noise, **counts(papers)}
 
 
 def read_structure(folder: Path) -> Papers:
@@ -103,14 +106,14 @@ def _neighbours(linked: csr_array, of: IntArray, inside: NDArray[np.bool_], gene
     return np.unique(target[order][first]).astype(np.int64)
 
 
-def synthetic_features(labels: IntArray, generator: np.random.Generator) -> NDArray[np.float32]:
+def synthetic_features(labels: IntArray, generator: np.random.Generator, spread: float) -> NDArray[np.float32]:
     """Return [N, 128]: a normally distributed mean for each class, and noise for each node."""
     means = generator.normal(0, SPREAD_OF_MEANS, (int(labels.max()) + 1, FEATURES)).astype(np.float32)
     noise = generator.standard_normal((labels.size, FEATURES), dtype=np.float32)
-    return means[labels] + np.float32(SPREAD_OF_NODES) * noise
+    return means[labels] + np.float32(spread) * noise
 
 
-def write_layout(folder: Path, papers: Papers, generator: np.random.Generator) -> None:
+def write_layout(folder: Path, papers: Papers, generator: np.random.Generator, noise: float = SPREAD_OF_NODES) -> None:
     """Write every file that OGB's loader reads, and a README.txt that says what is synthetic."""
     raw, split = folder / "raw", folder / "split" / "time"
     for made in (raw, split):
@@ -121,7 +124,7 @@ def write_layout(folder: Path, papers: Papers, generator: np.random.Generator) -
     _write_integers(raw / "node_year.csv.gz", papers.years)
     _write_integers(raw / "num-node-list.csv.gz", np.array([papers.labels.size]))
     _write_integers(raw / "num-edge-list.csv.gz", np.array([papers.citations.nnz]))
-    _write_features(raw / "node-feat.csv.gz", synthetic_features(papers.labels, generator))
+    _write_features(raw / "node-feat.csv.gz", synthetic_features(papers.labels, generator, noise))
     for name, members in _split(papers.years).items():
         _write_integers(split / f"{name}.csv.gz", np.flatnonzero(members))
     (folder / "RELEASE_v1.txt").touch()

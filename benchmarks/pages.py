@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,42 +20,64 @@ from docs.screenshots import CHROMIUM, FLAGS, SETTLED, serving
 RUNS = 1000
 MILLISECONDS = 240_000
 
+Taken = dict[str, float]
 
-def measure_pages(repeats: int) -> dict[str, Any]:
+
+def measure_pages(words: Sequence[str]) -> dict[str, Any]:
+    """Measure as the command line says: over a store that is there, or over one of a thousand runs made for it."""
+    parser = ArgumentParser(prog="python -m benchmarks pages", description=__doc__)
+    parser.add_argument("--epochs", type=int, default=100, help="loads of every page (default: 100)")
+    parser.add_argument("--store", type=Path, help="measure over this store (default: one of a thousand drawn runs)")
+    parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
+    arguments = parser.parse_args(words)
+    return times_of_pages(arguments.epochs, arguments.store)
+
+
+def times_of_pages(repeats: int, store: Path | None = None) -> dict[str, Any]:
     """Return for each page the median seconds of so many loads (a fresh tab) and of as many switches by a click.
 
-    A first round over all pages is not counted: it imports what a page needs and fills the caches.
+    The first load of every page stands by itself: it imports what a page needs and fills the caches. `memory` is that
+    of the server in MB, before any page and after all. The store of a person is only read.
     """
     with tempfile.TemporaryDirectory() as home:
-        fill(Path(home) / "runs", RUNS)
+        if store is None:
+            fill(Path(home) / "runs", RUNS)
+        else:
+            (Path(home) / "runs").symlink_to(store.absolute())
         with serving(home) as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
             page = browser.new_page()
             page.set_default_timeout(MILLISECONDS)
             server = _server()
+            before = _megabytes(server)
             loads = _rounds(lambda title: _load(page, f"{address}/{title.lower()}"), server, repeats)
             switches = _rounds(lambda title: _switch(page, title), server, repeats)
+            memory = {"before": before, "after": _megabytes(server)}
             browser.close()
-    return {title: {"load": loads[title], "switch": switches[title]} for title in PAGES}
+    pages = {
+        title: {"first": loads[title][0], "load": _medians(loads[title][1:]), "switch": _medians(switches[title][1:])}
+        for title in PAGES
+    }
+    return {**pages, "memory": memory}
 
 
-def _rounds(show: Callable[[str], None], server: psutil.Process, repeats: int) -> dict[str, dict[str, float]]:
-    taken: dict[str, list[tuple[float, float]]] = {title: [] for title in PAGES}
+def _rounds(show: Callable[[str], None], server: psutil.Process, repeats: int) -> dict[str, list[Taken]]:
+    taken: dict[str, list[Taken]] = {title: [] for title in PAGES}
     for _ in range(repeats + 1):
         for title in PAGES:
             taken[title].append(_timed(lambda title=title: show(title), server))
-    return {title: _medians(times[1:]) for title, times in taken.items()}
+    return taken
 
 
-def _medians(times: list[tuple[float, float]]) -> dict[str, float]:
-    seconds, cpu = zip(*times, strict=True)
-    return {"seconds": round(statistics.median(seconds), 3), "server_cpu_seconds": round(statistics.median(cpu), 3)}
+def _medians(times: list[Taken]) -> Taken:
+    return {name: round(statistics.median(each[name] for each in times), 3) for name in times[0]}
 
 
-def _timed(show: Callable[[], None], server: psutil.Process) -> tuple[float, float]:
+def _timed(show: Callable[[], None], server: psutil.Process) -> Taken:
     before, started = _cpu(server), time.perf_counter()
     show()
-    return time.perf_counter() - started, _cpu(server) - before
+    seconds, cpu = time.perf_counter() - started, _cpu(server) - before
+    return {"seconds": round(seconds, 3), "server_cpu_seconds": round(cpu, 3)}
 
 
 def _load(page: Page, address: str) -> None:
@@ -80,3 +103,7 @@ def _server() -> psutil.Process:
 def _cpu(process: psutil.Process) -> float:
     used = process.cpu_times()
     return float(used.user + used.system)
+
+
+def _megabytes(process: psutil.Process) -> int:
+    return round(process.memory_info().rss / 1e6)

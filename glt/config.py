@@ -27,6 +27,13 @@ Rounds = Annotated[int, Field(ge=1, le=1_000)]
 Epochs = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
+class LeftOutAtDefault:
+    """Marks an option that a config does not name at its default, so that runs from before it keep their names."""
+
+
+LEFT_OUT_AT_DEFAULT = LeftOutAtDefault()
+
+
 class RunConfig(BaseModel):
     """The settings of a run; field names are those of the command line's `--set`.
 

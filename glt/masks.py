@@ -121,11 +121,15 @@ class EdgeMask:
 
     def prune(self, scores: NDArray[np.floating], rate: float) -> EdgeMask:
         """Remove exactly floor(rate * kept) survivors, the lowest `scores` (one value a survivor) first."""
+        return self.prune_exactly(scores, prune_count(rate, self.kept))
+
+    def prune_exactly(self, scores: NDArray[np.floating], count: int) -> EdgeMask:
+        """Remove exactly `count` survivors with the lowest `scores` (one value a survivor), ties by index."""
         if scores.shape != (self.kept,):
             raise ValueError(f"{scores.shape} scores for {self.kept} surviving entries")
         keep = self.keep.copy()
         survivors = np.flatnonzero(keep)
-        keep[survivors[lowest(scores, prune_count(rate, self.kept))]] = False
+        keep[survivors[lowest(scores, count)]] = False
         return EdgeMask(self.kind, keep)
 
     def within(self, other: EdgeMask) -> bool:

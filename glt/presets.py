@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
-from glt.config import CORE_FIELDS, OptionValue, RunConfig, all_faults, make_config
+from glt.config import CORE_FIELDS, LEFT_OUT_AT_DEFAULT, OptionValue, RunConfig, all_faults, make_config
 from glt.data import DATASETS
 from glt.errors import ConfigError, Faults, unknown_name
 from glt.hyper_parameters import OFFICIAL_DEEP, Values, hyper_parameters, usual_options
@@ -141,4 +143,9 @@ def _validated(model: type[BaseModel], values: Values) -> dict[str, OptionValue]
         options = model.model_validate(values).model_dump()
     except ValidationError as error:
         raise ConfigError(*all_faults(error)) from None
-    return {name: value for name, value in options.items() if value is not None}
+    return {name: value for name, value in options.items() if not _left_out(model.model_fields[name], value)}
+
+
+def _left_out(field: FieldInfo, value: Any) -> bool:
+    """Say whether a config goes without an option: one that is empty, or younger than runs and at its default."""
+    return value is None or (LEFT_OUT_AT_DEFAULT in field.metadata and value == field.get_default())

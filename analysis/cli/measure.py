@@ -51,7 +51,7 @@ def run(args: Namespace) -> int:
     name, measured = seed_run.path.parent.name, measure_round(seed_run, args.round, slow=args.all)
     if args.json:
         place = {"run": name, "seed": seed_run.seed, "round": args.round}
-        print_json(place | {part: _plain(values) for part, values in measured._asdict().items()})
+        print_json(place | {part: _plain(values) for part, values in measured._asdict().items()} | _sampled(measured))
     else:
         _print_table(measured, f"{name}, seed {seed_run.seed}, round {args.round}")
     return 0
@@ -59,6 +59,14 @@ def run(args: Namespace) -> int:
 
 def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def _sampled(measured: MeasuredRound) -> dict[str, Any]:
+    """Return what was estimated, from how many sources, and half the width of each 95 % interval; {} if nothing was."""
+    from analysis.measures.bfs import SOURCES
+
+    parts = {part: _plain(values.errors) for part, values in measured._asdict().items()}
+    return {"sampled": {"sources": SOURCES, **parts}} if any(parts.values()) else {}
 
 
 def _print_table(measured: MeasuredRound, title: str) -> None:
@@ -73,9 +81,13 @@ def _print_table(measured: MeasuredRound, title: str) -> None:
         table.add_column(heading, justify="right")
     for name, before in measured.original.items():
         after = measured.sparsified[name]
-        texts = wording.value(name, before), wording.value(name, after), wording.change(before, after)
+        shown = [wording.interval(name, part[name], part.errors.get(name, 0.0)) for part in measured]
+        texts = *shown, wording.change(before, after)
         table.add_row(wording.label(name), *texts)
-    Console(file=sys.stdout).print(table)
+    console = Console(file=sys.stdout)
+    console.print(table)
+    if measured.original.errors:
+        console.print(Text(wording.estimated(measured.original.errors)))
 
 
 VERBS.register(Verb("measure", "Measure the original and the sparsified graph of one round", add_arguments, run))

@@ -1,4 +1,4 @@
-"""`python -m analysis table measurements|tickets|paper RUN...`: a table as LaTeX, CSV or JSON."""
+"""`python -m analysis table measurements|trend|tickets|paper RUN...`: a table as LaTeX, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from analysis.cli.arguments import add_runs, add_score, chosen_score, find_runs, write_out
 from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import count
-from glt.errors import StoreError
+from glt.cli.arguments import add_progress, count, tell
+from glt.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("table", choices=tuple(_TABLES), help="which table")
     add_runs(parser)
     parser.add_argument("--format", choices=("latex", "csv", "json"), default="latex", help="default: latex")
-    parser.add_argument("--round", type=count, metavar="K", help="round of the measurements (default: the last)")
+    parser.add_argument(
+        "--round",
+        type=count,
+        metavar="K",
+        action="append",
+        help="round of the measurements, any number of times (default: the last)",
+    )
+    parser.add_argument("--measure", default="average_clustering", metavar="M", help="measure of the table `trend`")
+    parser.add_argument("--null", action="store_true", help="measurements and trend: as dense random graphs too")
+    parser.add_argument("--all", action="store_true", help="measurements: also what takes a minute or more")
+    add_progress(parser)
     add_score(parser)
     parser.add_argument("--out", metavar="FILE", help="file to write (default: standard output)")
 
@@ -49,14 +59,32 @@ def _measurements(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, T
     from analysis.measures import At, measurement_table
     from analysis.shared_graph import printed_measurements, training_part
 
-    at = At(round=_last_round(runs) if args.round is None else args.round)
+    rounds = args.round or [_last_round(runs)]
     config = runs[0].config
-    table = measurement_table(runs, at, published=printed_measurements(config))
+    table = measurement_table(
+        runs,
+        [At(round=number) for number in rounds],
+        null=args.null,
+        published=printed_measurements(config),
+        slow=args.all,
+        on_progress=lambda share: tell(args, share),
+    )
     if not table.loc[table["kind"] == "run", "seeds"].any():
-        raise StoreError(
-            f"No seed of these runs has a round {at.round}: the last they all have is {_last_round(runs)}."
-        )
+        asked = " or ".join(map(str, rounds))
+        raise StoreError(f"No seed of these runs has a round {asked}: the last they all have is {_last_round(runs)}.")
     return table, lambda made: measurements_latex(made, config.dataset, note=training_part(config))
+
+
+def _trend(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.measures import trend_table
+
+    if args.format == "latex":
+        raise ConfigError(
+            "A trend has no LaTeX table: take --format csv or json, or `python -m analysis figure trend`."
+        )
+    _last_round(runs)
+    table = trend_table(runs, args.measure, null=args.null, on_progress=lambda share: tell(args, share))
+    return table, lambda made: ""
 
 
 def _tickets(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:
@@ -86,6 +114,6 @@ def _last_round(runs: Sequence[Run]) -> int:
     return min(last)
 
 
-_TABLES = {"measurements": _measurements, "tickets": _tickets, "paper": _paper}
+_TABLES = {"measurements": _measurements, "trend": _trend, "tickets": _tickets, "paper": _paper}
 
 VERBS.register(Verb("table", "Write a table as LaTeX, CSV or JSON.", add_arguments, run))

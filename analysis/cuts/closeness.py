@@ -1,8 +1,9 @@
-"""How much the two ends of an edge have in common: neighbours and features."""
+"""How much the two ends of an edge have in common: neighbours, and features by count or, of dense ones, by angle."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,32 @@ Shares = NDArray[np.float64]
 
 
 class Closeness:
-    """Common neighbours and features of pairs of nodes of one graph."""
+    """Common neighbours and features of pairs of nodes of one graph.
+
+    Sparse features are words that a node has or lacks. Dense ones, which may lie in a file, are compared by their
+    cosine, and only the rows of the nodes that are asked for are read.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+
+    @property
+    def counts_words(self) -> bool:
+        """Whether features are there or not, so that shared ones can be counted."""
+        return isinstance(self._graph.features, csr_array)
+
+    def alike(self, node: int, others: IntArray) -> dict[str, NDArray[Any]]:
+        """Return what tells how alike the features of a node and each of `others` are, by name of the column."""
+        if not self.counts_words:
+            return {"cosine": self.cosine(node, others)}
+        return {"common_features": self.common_features(node, others), "jaccard": self.jaccard(node, others)}
+
+    def cosine(self, node: int, others: IntArray) -> Shares:
+        """Return the cosine of dense features with those of each of `others`, 0 where either has only zeros."""
+        rows = np.asarray(self._graph.features[np.append(others, node)], dtype=np.float64)
+        lengths = np.linalg.norm(rows, axis=1)
+        product = lengths[:-1] * lengths[-1]
+        return np.asarray(np.divide(rows[:-1] @ rows[-1], product, out=np.zeros(others.size), where=product > 0))
 
     @cached_property
     def features(self) -> csr_array:

@@ -27,20 +27,26 @@ class Decision:
     after: EdgeMask
     scores: Scores
 
-    @cached_property
+    @property
     def cut(self) -> BoolArray:
         """Say of each score whether its entry was cut."""
-        return ~self.after.keep[self.before.keep]
+        return np.asarray(~self.after.keep[self.before.keep])
 
     @cached_property
-    def ordered(self) -> Scores:
-        """All scores in ascending order."""
-        return np.sort(self.scores)
+    def cuts(self) -> int:
+        """How many entries were cut."""
+        return int(self.cut.sum())
+
+    @cached_property
+    def quantiles(self) -> tuple[float, ...]:
+        """The QUANTILES of all scores."""
+        return tuple(np.quantile(self.scores, QUANTILES).tolist())
 
     @cached_property
     def line(self) -> tuple[float, float]:
         """The highest score that was cut and the lowest that was kept; NaN where there is none."""
-        cut, kept = self.scores[self.cut], self.scores[~self.cut]
+        gone = self.cut
+        cut, kept = self.scores[gone], self.scores[~gone]
         return float(cut.max()) if cut.size else np.nan, float(kept.min()) if kept.size else np.nan
 
     def score_of(self, entry: int) -> float | None:
@@ -64,8 +70,8 @@ class Decision:
         low = high = np.float32(score)
         if self.blurred is not None and self.blurred[0] <= score <= self.blurred[1]:
             low, high = np.float32(self.blurred[0]), np.float32(self.blurred[1])
-        below = int(np.searchsorted(self.ordered, low, side="left"))
-        return below, int(np.searchsorted(self.ordered, high, side="right")) - below
+        below = int(np.count_nonzero(self.scores < low))
+        return below, int(np.count_nonzero(self.scores <= high)) - below
 
 
 def decisions_of(seed_run: SeedRun, masks: Sequence[EdgeMask]) -> list[Decision]:
@@ -118,9 +124,8 @@ def line_table(decisions: Sequence[Decision]) -> pd.DataFrame:
 
 
 def _line(decision: Decision) -> list[float]:
-    quantiles = np.quantile(decision.scores, QUANTILES).tolist()
     blur = [np.nan, np.nan]
     if decision.blurred is not None:
         below, equal = decision.standing(decision.blurred[0])
         blur = [below / decision.scores.size, (below + equal) / decision.scores.size]
-    return [decision.round, decision.scores.size, int(decision.cut.sum()), *decision.line, *quantiles, *blur]
+    return [decision.round, decision.scores.size, decision.cuts, *decision.line, *decision.quantiles, *blur]

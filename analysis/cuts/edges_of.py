@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.cuts.closeness import Closeness
 from glt.data.graph import Graph, IntArray
 from glt.masks import EdgeMask
 
+Rounds = NDArray[np.integer[Any]]
 
-def edges_of(graph: Graph, closeness: Closeness, node: int, gone: IntArray, mask: EdgeMask) -> pd.DataFrame:
+
+def edges_of(graph: Graph, closeness: Closeness, node: int, gone: Rounds, mask: EdgeMask) -> pd.DataFrame:
     """Return a row for each neighbour of `node`, those whose edge went first on top.
 
     Columns: `edge` (column of the graph's edges), `neighbour` (node index), `label` (its class), `same_class`,
     `sent` and `received` (the round in which the message to and from the neighbour went, 0 when it survives, from
     `removal_rounds`), `degree` and `degree_left` of the neighbour, `common_neighbours` and `common_neighbours_left`,
-    `common_features` and `jaccard`. What is left is counted under `mask`, either way.
+    `common_features` and `jaccard`, or of dense features their `cosine`. What is left is counted under `mask`, either
+    way.
     """
     low, high = graph.edges
     edges = np.flatnonzero((low == node) | (high == node))
@@ -36,8 +42,7 @@ def edges_of(graph: Graph, closeness: Closeness, node: int, gone: IntArray, mask
             "degree_left": degrees(graph, mask)[others],
             "common_neighbours": closeness.common_neighbours(node, others),
             "common_neighbours_left": closeness.common_neighbours(node, others, kept),
-            "common_features": closeness.common_features(node, others),
-            "jaccard": closeness.jaccard(node, others),
+            **closeness.alike(node, others),
         }
     )
     return table.iloc[_first_gone_first(table)].reset_index(drop=True)

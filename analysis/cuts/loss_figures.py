@@ -19,6 +19,8 @@ from glt import formats
 SPARED, LOST = "#5BA4D6", "#E8845C"
 SPARED_DARK, LOST_DARK = "#2A6699", "#A8431A"
 ROW, HEAD = 25, 62
+# A matrix of more classes has small fields without numbers, which a pointer reads.
+MOST_NUMBERED, FIELD, SMALL_FIELD = 14, 44, 15
 # Of the largest share: what holds half a mark beside the axis.
 MARGIN = 0.05
 EDGE_GROUPS = {
@@ -38,8 +40,9 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
     sizes = pair_matrix(table, len(classes), "size")
     difference = values["share"] - values["null"]
     far = (values["share"] < values["null_low"]) | (values["share"] > values["null_high"])
-    names = [escape(name) for name in classes]
-    figure = go.Figure(layout={"template": theme.template(dark), "height": HEAD + 120 + 44 * len(names)})
+    names, numbered = [escape(name) for name in classes], len(classes) <= MOST_NUMBERED
+    height = HEAD + 120 + (FIELD if numbered else SMALL_FIELD) * len(names)
+    figure = go.Figure(layout={"template": theme.template(dark), "height": height})
     most = float(np.nanmax(np.abs(difference), initial=1.0))
     figure.add_heatmap(
         x=names,
@@ -49,7 +52,7 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
         zmax=most,
         colorscale=_diverging(dark),
         text=[[_cell(s, f) for s, f in zip(*row, strict=True)] for row in zip(values["share"], far, strict=True)],
-        texttemplate="%{text}",
+        texttemplate="%{text}" if numbered else None,
         textfont={"size": 12, "color": theme.ink(dark).text},
         customdata=np.stack([values["share"], values["null_low"], values["null_high"], sizes], axis=-1),
         hovertemplate=(
@@ -57,8 +60,8 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
             "by chance %{customdata[1]:.1f} to %{customdata[2]:.1f} %<extra></extra>"
         ),
         hoverongaps=False,
-        xgap=2,
-        ygap=2,
+        xgap=2 if numbered else 1,
+        ygap=2 if numbered else 1,
         colorbar={
             "orientation": "h",
             "title": {"text": "Points over chance", "side": "top", "font": {"size": 13}},

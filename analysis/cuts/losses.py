@@ -15,6 +15,8 @@ from glt.data.graph import Graph
 from glt.masks import BoolArray, EdgeMask
 
 DRAWS = 100
+# Of a graph with more edges, so few graphs are drawn to see which nodes chance leaves alone.
+MOST_EDGES, FEW_DRAWS = 300_000, 20
 # The interval that chance stays in: the middle 95 % of the draws.
 LEVEL = 0.95
 
@@ -27,20 +29,37 @@ def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame
     Columns: `kind` ("edges" cut or "nodes" left without an edge), `grouping`, `group` (number), `name`, `size`, `lost`,
     `share`, then of `draws` graphs with as many undirected edges, kept at random (`analysis.measures.nulls`, seeds 0,
     1, ...): `null` (mean share), `null_low`, `null_high` (their middle 95 %). An edge is cut when neither direction is
-    left.
+    left. Of a large graph FEW_DRAWS graphs tell of nodes, and of edges as many draws of how many of each group go.
     """
     edges, nodes = edge_groupings(graph), node_groupings(graph)
     kept = mask.either_way()
+    left = int(kept.sum())
+    if graph.num_edges > MOST_EDGES:
+        of_edges = [_drawn_counts(grouping, graph.num_edges - left, draws) for grouping in edges]
+        of_nodes = _drawn(graph, left, [], nodes, min(draws, FEW_DRAWS))
+    else:
+        together = _drawn(graph, left, edges, nodes, draws)
+        of_edges, of_nodes = together[: len(edges)], together[len(edges) :]
     real = _lost(graph, kept, edges, nodes)
-    drawn = [random_survivors(graph.num_edges, int(kept.sum()), seed) for seed in range(draws)]
-    chance = [_lost(graph, survivors, edges, nodes) for survivors in drawn]
-    parts = [_rows(grouping, real[place], [each[place] for each in chance]) for place, grouping in enumerate(edges)]
-    offset = len(edges)
-    parts += [
-        _rows(grouping, real[place + offset], [each[place + offset] for each in chance], "nodes")
-        for place, grouping in enumerate(nodes)
-    ]
-    return pd.concat(parts, ignore_index=True)
+    kinds = ["edges"] * len(edges) + ["nodes"] * len(nodes)
+    rows = zip([*edges, *nodes], real, [*of_edges, *of_nodes], kinds, strict=True)
+    return pd.concat([_rows(*row) for row in rows], ignore_index=True)
+
+
+def _drawn(
+    graph: Graph, left: int, edges: list[Grouping], nodes: list[Grouping], draws: int
+) -> list[NDArray[np.int64]]:
+    """Return what each group loses in graphs drawn with as many edges, [draws, groups] of every grouping."""
+    graphs = [_lost(graph, random_survivors(graph.num_edges, left, seed), edges, nodes) for seed in range(draws)]
+    return [np.stack(lost) for lost in zip(*graphs, strict=True)]
+
+
+def _drawn_counts(grouping: Grouping, cut: int, draws: int) -> NDArray[np.int64]:
+    """Return how many of each group are among `cut` edges drawn at random, [draws, groups], without drawing graphs."""
+    sizes = grouping.sizes
+    outside = grouping.group.size - sizes.sum()
+    drawn = np.random.default_rng(0).multivariate_hypergeometric([*sizes, outside], cut, draws, method="marginals")
+    return np.asarray(drawn[:, :-1], dtype=np.int64)
 
 
 def pair_matrix(table: pd.DataFrame, classes: int, column: str) -> NDArray[np.float64]:
@@ -62,12 +81,10 @@ def _lost(graph: Graph, kept: BoolArray, edges: list[Grouping], nodes: list[Grou
     return [grouping.count(~kept) for grouping in edges] + [grouping.count(alone) for grouping in nodes]
 
 
-def _rows(
-    grouping: Grouping, lost: NDArray[np.int64], chance: list[NDArray[np.int64]], kind: str = "edges"
-) -> pd.DataFrame:
+def _rows(grouping: Grouping, lost: NDArray[np.int64], chance: NDArray[np.int64], kind: str) -> pd.DataFrame:
     sizes = grouping.sizes
     there = np.flatnonzero(sizes)
-    shares = np.stack(chance)[:, there] / sizes[there]
+    shares = chance[:, there] / sizes[there]
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return pd.DataFrame(
         {

@@ -54,7 +54,7 @@ def x_title(x: XAxis, macs: MacConvention, short: bool = False) -> str:
 
 
 def score_title(table: pd.DataFrame, score: Score) -> str:
-    """Return the words beside the y axis of a table's runs; raises ConfigError when they are of several tasks."""
+    """Return the words beside the y axis of a table's runs; raises ConfigError when they are of several kinds."""
     return f"Test {shared_metric(table)}{', last epoch' if score == 'test_last' else ''} (%)"
 
 

@@ -7,8 +7,8 @@ from analysis.measures.graph import MeasuredGraph
 from analysis.measures.measuring import MeasuredRound, measure, measure_graph, measure_mask, measure_round
 from analysis.measures.nulls import random_survivors, random_twins
 from analysis.measures.registry import MEASURES, Measure, in_order
-from analysis.measures.table import At, measurement_table
-from analysis.measures.trend import trend_table
+from analysis.measures.table import At, measurement_table, unmeasured
+from analysis.measures.trend import trend_table, unmeasured_trend
 
 __all__ = [
     "MEASURES",
@@ -28,4 +28,6 @@ __all__ = [
     "random_survivors",
     "random_twins",
     "trend_table",
+    "unmeasured",
+    "unmeasured_trend",
 ]

@@ -10,6 +10,7 @@ from math import nan
 
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure
+from analysis.measures.sampling import by_sampling
 
 
 def mean_node_betweenness(graph: MeasuredGraph) -> float:
@@ -40,4 +41,6 @@ for name, label, order, compute in (
     ("mean_node_betweenness", "Mean node betweenness", 42, mean_node_betweenness),
     ("mean_edge_betweenness", "Mean edge betweenness", 43, mean_edge_betweenness),
 ):
-    MEASURES.register(Measure(name, label, "", "seconds", order, compute, family="distances"))
+    MEASURES.register(
+        Measure(name, label, "", "seconds", order, compute, family="distances", error=by_sampling(compute))
+    )

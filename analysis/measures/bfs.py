@@ -1,4 +1,4 @@
-"""Distances between all pairs of nodes by breadth-first search from 64 sources per machine word.
+"""Distances between all pairs of nodes, or from some nodes, by breadth-first search from 64 sources per machine word.
 
 A word holds one bit for each of 64 sources; a level of all their searches is one OR over neighbours
 (Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014).
@@ -6,6 +6,7 @@ A word holds one bit for each of 64 sources; a level of all their searches is on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,14 +18,22 @@ Indices = NDArray[np.integer]
 WORD = 64
 MOST_WORDS = 64
 MOST_BYTES = 32_000_000
+# Neighbours beyond so many, which hubs alone have, are looked at hub by hub.
+COLUMNS = 128
+SOURCES = 512
 
 
 @dataclass(frozen=True)
 class Distances:
-    """Over ordered pairs of different nodes that a path connects: how many there are and the sum of their distances."""
+    """Over ordered pairs of different nodes that a path connects: how many there are and the sum of their distances.
 
-    pairs: int
-    total: int
+    Estimates come from `sources` nodes, and `parts` are the estimates that leave out one group of them each.
+    """
+
+    pairs: float
+    total: float
+    sources: int | None = None
+    parts: tuple[Distances, ...] = ()
 
 
 def all_distances(indptr: Indices, indices: Indices) -> Distances:
@@ -32,49 +41,131 @@ def all_distances(indptr: Indices, indices: Indices) -> Distances:
 
     Time grows with N / 64 times the number of edges times the diameter, memory with N (at most some 100 MB).
 
-    >>> all_distances(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]))  # the path 0 - 1 - 2
-    Distances(pairs=6, total=8)
+    >>> found = all_distances(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]))  # the path 0 - 1 - 2
+    >>> found.pairs, found.total
+    (6, 8)
     """
-    neighbours = _jagged_neighbours(indptr, indices)
-    if not neighbours:
+    neighbours = _Neighbours.of(indptr, indices)
+    count = neighbours.count
+    if not count:
         return Distances(0, 0)
-    count = neighbours[0].size
     words = min(MOST_WORDS, max(1, MOST_BYTES // (8 * count)))
-    batches = [_search(neighbours, first, min(first + WORD * words, count)) for first in range(0, count, WORD * words)]
-    return Distances(sum(batch.pairs for batch in batches), sum(batch.total for batch in batches))
+    batches = [
+        _search(neighbours, np.arange(first, min(first + WORD * words, count)))
+        for first in range(0, count, WORD * words)
+    ]
+    pairs, total = np.concatenate(batches, axis=1).sum(axis=1)
+    return Distances(int(pairs), int(total))
 
 
-def _jagged_neighbours(indptr: Indices, indices: Indices) -> list[NDArray[np.int64]]:
-    """Renumber the nodes that have neighbours by falling degree; item k lists the k-th neighbour of all that have one.
+def sampled_distances(
+    indptr: Indices, indices: Indices, pairs: int, sources: int = SOURCES, seed: int = 0
+) -> Distances:
+    """Estimate what `all_distances` sums up from so many nodes drawn with `seed` (all of them where there are no more).
 
-    Item k is then a prefix of the nodes, so that a level needs no more than one indexed OR for each item.
+    `pairs` is how many ordered pairs a path connects, known exactly from the components; the sum of distances is that
+    many times the mean distance from the sources. Every group of 64 sources is a sample by itself: what it would change
+    to leave one out tells how exact the whole is.
     """
-    degrees = np.diff(indptr)
-    nodes = np.argsort(-degrees, kind="stable")[: np.count_nonzero(degrees)]
+    count = indptr.size - 1
+    if sources >= count:
+        return all_distances(indptr, indices)
+    rank = _ranks(np.diff(indptr))
+    drawn = rank[np.random.default_rng(seed).choice(count, size=sources, replace=False)]
+    found = _search(_Neighbours.of(indptr, indices), drawn)
+    whole = found.sum(axis=1)
+    parts = [Distances(pairs, _total(whole - part, pairs)) for part in found.T]
+    return Distances(pairs, _total(whole, pairs), sources, tuple(parts))
+
+
+def _total(found: NDArray[np.int64], pairs: int) -> float:
+    return pairs * float(found[1] / found[0]) if found[0] else 0.0
+
+
+def half_width(distances: Distances, nodes: int, value: Callable[[Distances], float]) -> float:
+    """Return the half-width of the 95 % interval of a value of estimated distances between so many nodes.
+
+    The jackknife over the groups of sources (Tukey, 1958), with Student's t and the share of nodes that were no source;
+    0 where every node was one, NaN where a group alone gives no value.
+    """
+    if distances.sources is None:
+        return 0.0
+    from scipy.stats import t
+
+    values = np.array([value(part) for part in distances.parts])
+    groups = values.size
+    variance = (groups - 1) / groups * np.square(values - values.mean()).sum() * (1 - distances.sources / nodes)
+    return float(t.ppf(0.975, groups - 1) * np.sqrt(variance))
+
+
+def _ranks(degrees: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the place of every node by falling degree."""
     rank = np.empty(degrees.size, dtype=np.int64)
-    rank[nodes] = np.arange(nodes.size)
-    first = indptr[:-1][nodes]
-    holders = np.searchsorted(-degrees[nodes], -np.arange(degrees.max(initial=0)), side="left")
-    return [rank[indices[first[:count] + k]] for k, count in enumerate(holders)]
+    rank[np.argsort(-degrees, kind="stable")] = np.arange(degrees.size)
+    return rank
 
 
-def _search(neighbours: list[NDArray[np.int64]], first: int, last: int) -> Distances:
-    """Search from the sources first .. last - 1 at once; `frontier[node]` has a bit for each source."""
-    count = neighbours[0].size
-    source = np.arange(last - first)
-    frontier: Words = np.zeros((count, -(-source.size // WORD)), dtype=np.uint64)
-    frontier[source + first, source // WORD] = np.uint64(1) << (source % WORD).astype(np.uint64)
+@dataclass(frozen=True, eq=False)
+class _Neighbours:
+    """Neighbours of the nodes that have any, renumbered by falling degree.
+
+    Item k of `columns` lists the k-th neighbour of all that have one, a prefix of the nodes, so that a level needs no
+    more than one indexed OR for each item. What is left of hubs lies one after the other in `rest`, from `first` on.
+    """
+
+    columns: list[NDArray[np.int64]]
+    rest: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, indptr: Indices, indices: Indices) -> _Neighbours:
+        degrees = np.diff(indptr)
+        nodes = np.argsort(-degrees, kind="stable")[: np.count_nonzero(degrees)]
+        rank, begin, falling = _ranks(degrees), indptr[:-1][nodes], degrees[nodes]
+        holders = np.searchsorted(-falling, -np.arange(min(degrees.max(initial=0), COLUMNS)), side="left")
+        columns = [rank[indices[begin[:count] + k]] for k, count in enumerate(holders)]
+        hubs = nodes[falling > COLUMNS]
+        parts = [rank[indices[indptr[hub] + COLUMNS : indptr[hub + 1]]] for hub in hubs]
+        first = np.cumsum([0, *(part.size for part in parts)])[:-1]
+        return cls(columns, np.concatenate(parts) if parts else np.empty(0, dtype=np.int64), first)
+
+    @property
+    def count(self) -> int:
+        """Number of nodes that have neighbours."""
+        return self.columns[0].size if self.columns else 0
+
+    def met(self, frontier: Words, nodes: NDArray[np.int64]) -> Words:
+        """Return which sources stand next to each of these nodes, which are in rising order."""
+        met = frontier[self.columns[0][nodes]]
+        counts = np.searchsorted(nodes, [column.size for column in self.columns])
+        for column, count in zip(self.columns[1:], counts[1:].tolist(), strict=True):
+            met[:count] |= frontier[column[nodes[:count]]]
+        if self.first.size:
+            hubs = int(np.searchsorted(nodes, self.first.size))
+            met[:hubs] |= np.bitwise_or.reduceat(frontier[self.rest], self.first, axis=0)[nodes[:hubs]]
+        return met
+
+
+def _search(neighbours: _Neighbours, sources: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Search from all sources at once and return the pairs and the distances of every 64 of them, [2, words].
+
+    `frontier[node]` has a bit for each source; a source beyond the nodes that have neighbours reaches none.
+    """
+    place = np.flatnonzero(sources < neighbours.count)
+    frontier: Words = np.zeros((neighbours.count, -(-sources.size // WORD)), dtype=np.uint64)
+    frontier[sources[place], place // WORD] = np.uint64(1) << (place % WORD).astype(np.uint64)
+    found, distance = np.zeros((2, frontier.shape[1]), dtype=np.int64), 0
     unseen = ~frontier
-    pairs = total = distance = 0
     while True:
         distance += 1
-        reached = frontier[neighbours[0]]
-        for column in neighbours[1:]:
-            reached[: column.size] |= frontier[column]
-        reached &= unseen
-        new = int(np.bitwise_count(reached).sum(dtype=np.int64))
-        if not new:
-            return Distances(pairs, total)
-        unseen &= ~reached
-        pairs, total = pairs + new, total + new * distance
-        frontier = reached
+        # Only searches that still go on matter, and most nodes have met those long before the last ones have.
+        unseen &= np.bitwise_or.reduce(frontier, axis=0)
+        waiting = np.flatnonzero(unseen.any(axis=1))
+        met = neighbours.met(frontier, waiting) & unseen[waiting] if waiting.size else frontier[:0]
+        new = np.bitwise_count(met).sum(axis=0, dtype=np.int64)
+        if not new.any():
+            return found
+        unseen[waiting] &= ~met
+        found += [new, new * distance]
+        frontier = np.zeros_like(frontier)
+        frontier[waiting] = met

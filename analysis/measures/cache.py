@@ -28,11 +28,17 @@ class MeasureCache:
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self._memory: dict[str, Values] = {}
+        self._read_at: dict[str, int] = {}
 
     def get(self, graph_hash: str) -> Values:
-        """Return what is known about a graph, by versioned name of the measure; {} for an unknown one."""
-        if graph_hash not in self._memory:
-            self._memory[graph_hash] = self._read(graph_hash)
+        """Return what is known about a graph, by versioned name of the measure; {} for an unknown one.
+
+        A file that another process has written since is read again.
+        """
+        written = self._written(graph_hash)
+        if graph_hash not in self._memory or written != self._read_at.get(graph_hash):
+            self._memory[graph_hash] = {**self._memory.get(graph_hash, {}), **self._read(graph_hash)}
+            self._read_at[graph_hash] = written
         return dict(self._memory[graph_hash])
 
     def put(self, graph_hash: str, values: Mapping[str, float]) -> None:
@@ -43,6 +49,13 @@ class MeasureCache:
                 self._write(self.folder, graph_hash)
             except StoreError as error:
                 _log.warning("Measured values are not kept: %s", error)
+
+    def _written(self, graph_hash: str) -> int:
+        """Return when the file of a graph was written (ns), 0 where there is none."""
+        try:
+            return 0 if self.folder is None else (self.folder / f"{graph_hash}.json").stat().st_mtime_ns
+        except OSError:
+            return 0
 
     def _read(self, graph_hash: str) -> Values:
         if self.folder is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure
 
@@ -16,9 +18,9 @@ def largest_core(graph: MeasuredGraph) -> int:
     inside = left > 0
     while inside.any():
         core = max(core, int(left[inside].min()))
-        peeled = inside & (left <= core)
-        inside &= ~peeled
-        left -= graph.adjacency @ peeled.astype(left.dtype)
+        peeled = np.flatnonzero(inside & (left <= core))
+        inside[peeled] = False
+        left -= np.bincount(graph.adjacency[peeled].indices, minlength=left.size)
     return core
 
 

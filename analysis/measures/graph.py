@@ -3,45 +3,60 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from analysis.measures.bfs import Distances, all_distances
+from analysis.measures.bfs import Distances, all_distances, sampled_distances
 from analysis.measures.triangle_counts import count_triangles
 from glt.data.graph import Graph, IntArray
 from glt.masks import BoolArray
+
+# Beyond so many nodes times nodes and edges (PubMed has 1.3e9), what asks for paths from all nodes is estimated.
+MOST_VISITS = 20_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredGraph:
     """N nodes, [2, M] undirected simple edges (low, high) and [N] labels (-1 unknown); isolated nodes stay.
 
-    `source` is the graph of which this one is what pruning left, on the same nodes.
+    `source` is the graph of which this one is what pruning left, on the same nodes, and `kept` its edges that stayed.
     """
 
     num_nodes: int
     edges: IntArray
     labels: IntArray
     source: MeasuredGraph | None = None
+    kept: BoolArray | None = None
 
     @classmethod
     def of(cls, graph: Graph, kept: BoolArray | None = None) -> MeasuredGraph:
         """Return the graph with only the `kept` [E] undirected edges (all of them by default), on all its nodes."""
-        whole = cls(graph.num_nodes, graph.edges, graph.labels)
+        whole = cls._whole(graph)
         return whole if kept is None else whole.keeping(kept)
+
+    @classmethod
+    @lru_cache(maxsize=4)
+    def _whole(cls, graph: Graph) -> MeasuredGraph:
+        return cls(graph.num_nodes, graph.edges, graph.labels)
 
     def keeping(self, kept: BoolArray) -> MeasuredGraph:
         """Return what is left when only the `kept` [M] edges are, with this graph as its original."""
-        return MeasuredGraph(self.num_nodes, self.edges[:, kept], self.labels, source=self)
+        return MeasuredGraph(self.num_nodes, self.edges[:, kept], self.labels, source=self, kept=kept)
 
     @property
     def original(self) -> MeasuredGraph:
         """The graph before pruning; this graph itself when nothing says that it was pruned."""
         return self if self.source is None else self.source
+
+    @property
+    def is_large(self) -> bool:
+        """Whether paths are followed from some of the nodes only; a pruned graph is measured as its original is."""
+        whole = self.original
+        return whole.num_nodes * (whole.num_nodes + whole.num_edges) > MOST_VISITS
 
     @property
     def num_edges(self) -> int:
@@ -71,10 +86,27 @@ class MeasuredGraph:
         sizes = np.bincount(self.component, minlength=1)
         return np.flatnonzero(self.component == sizes.argmax())
 
+    @property
+    def connected_pairs(self) -> int:
+        """How many ordered pairs of different nodes a path connects."""
+        sizes = np.bincount(self.component, minlength=1)
+        return int((sizes * (sizes - 1)).sum())
+
     @cached_property
     def distances(self) -> Distances:
-        """Shortest paths between all pairs, summed up; the slow part of everything built on distances."""
-        return all_distances(self.adjacency.indptr, self.adjacency.indices)
+        """Shortest paths between all pairs, summed up, of a large graph an estimate: the slow part of many measures."""
+        indptr, indices = self.adjacency.indptr, self.adjacency.indices
+        return (
+            sampled_distances(indptr, indices, self.connected_pairs)
+            if self.is_large
+            else all_distances(indptr, indices)
+        )
+
+    def with_distances(self, distances: Distances) -> MeasuredGraph:
+        """Return this graph as one with other sums of distances, to see what a measure makes of them."""
+        other = replace(self)
+        other.__dict__["distances"] = distances
+        return other
 
     @cached_property
     def triangles(self) -> IntArray:
@@ -83,7 +115,13 @@ class MeasuredGraph:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 (hex) over the number of nodes, the edge set and the labels: equal graphs, equal hash."""
+        """SHA-256 (hex) over the number of nodes, the edge set and the labels: equal graphs, equal hash.
+
+        What is left of a large graph is hashed by its original and a bit an edge, for every round of every seed asks.
+        """
+        if self.is_large and self.source is not None and self.kept is not None:
+            bits = np.packbits(self.kept).tobytes()
+            return hashlib.sha256(self.source.content_hash.encode() + bits).hexdigest()
         digest = hashlib.sha256(str(self.num_nodes).encode())
         for part in (self.edges, self.labels):
             digest.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())

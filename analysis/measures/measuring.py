@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from analysis.measures.cache import MeasureCache, shared_cache
@@ -14,7 +14,13 @@ from glt.masks import BoolArray, EdgeMask
 from glt.store import SeedRun
 from glt.training.tasks import message_graph
 
-Numbers = dict[str, float]
+
+class Numbers(dict[str, float]):
+    """Values by name; `errors` has the half-width of the 95 % interval of each that was estimated on a large graph."""
+
+    def __init__(self, values: Mapping[str, float], errors: Mapping[str, float] | None = None) -> None:
+        super().__init__(values)
+        self.errors = dict(errors or {})
 
 
 class MeasuredRound(NamedTuple):
@@ -29,13 +35,22 @@ def measure(
 ) -> Numbers:
     """Return measures of `graph`, by name and in the order of tables; NaN where undefined.
 
-    All that are not of cost "background", with `slow` those too, or exactly those in `names`. What is not instant is
-    looked up in `cache` (by default the one shared by this process) and kept there. Raises ConfigError for an unknown
-    name.
+    All that are not of cost "background", with `slow` those too, or exactly those in `names`. What is not instant, on a
+    large graph everything, is looked up in `cache` (by default the one shared by this process) and kept there. Raises
+    ConfigError for an unknown name.
     """
     chosen = _chosen(names, slow)
-    known = _cached_values(graph, chosen, shared_cache() if cache is None else cache)
-    return {m.name: known[m.name] if m.name in known else m.compute(graph) for m in chosen}
+    kept = _kept_values(graph, chosen, shared_cache() if cache is None else cache)
+    values = {m.name: kept[_key(m, graph)] if _is_kept(m, graph) else m.compute(graph) for m in chosen}
+    return Numbers(values, {m.name: kept[_error_key(m, graph)] for m in chosen if _is_estimated(m, graph)})
+
+
+def is_measured(
+    graph: MeasuredGraph, cache: MeasureCache | None = None, names: Collection[str] | None = None, slow: bool = False
+) -> bool:
+    """Say whether `measure` would find everything that is slow in the cache."""
+    known = (shared_cache() if cache is None else cache).get(graph.content_hash)
+    return all(_key(m, graph) in known for m in _chosen(names, slow) if _is_kept(m, graph))
 
 
 def measure_graph(
@@ -67,7 +82,28 @@ def measure_mask(
             f"The mask is about {mask.num_edges} edges but {graph.name} has {graph.num_edges}: "
             "the run was made on another version of the data, so measure it with that one."
         )
-    return {**count_survivors(mask), **measure_graph(graph, mask.either_way(), cache, names, slow)}
+    measured = measure_graph(graph, mask.either_way(), cache, names, slow)
+    return Numbers({**count_survivors(mask), **measured}, measured.errors)
+
+
+def is_mask_measured(
+    graph: Graph,
+    mask: EdgeMask,
+    cache: MeasureCache | None = None,
+    names: Collection[str] | None = None,
+    slow: bool = False,
+) -> bool:
+    """Say whether `measure_mask` would find everything that is slow in the cache."""
+    return is_measured(MeasuredGraph.of(graph, mask.either_way()), cache, names, slow)
+
+
+def from_first(unknown: Iterable[bool], total: int) -> int:
+    """Return how many of `total` answers come from the first yes on, 0 without one; what follows it is not asked.
+
+    >>> from_first([False, True, False], 5), from_first([False], 5)
+    (4, 0)
+    """
+    return next((max(total - place, 1) for place, answer in enumerate(unknown) if answer), 0)
 
 
 def measure_round(
@@ -83,13 +119,15 @@ def measure_round(
 def count_survivors(mask: EdgeMask) -> Numbers:
     """Return the ways of counting what a mask keeps; fractions are of all undirected edges (1 without any)."""
     either, both, total = int(mask.either_way().sum()), int(mask.both_ways().sum()), mask.num_edges
-    return {
-        "graph_sparsity": mask.sparsity,
-        "entries_kept": 1 - mask.sparsity,
-        "edges_kept_either_way": either / total if total else 1.0,
-        "edges_kept_both_ways": both / total if total else 1.0,
-        "edges_both_ways": both,
-    }
+    return Numbers(
+        {
+            "graph_sparsity": mask.sparsity,
+            "entries_kept": 1 - mask.sparsity,
+            "edges_kept_either_way": either / total if total else 1.0,
+            "edges_kept_both_ways": both / total if total else 1.0,
+            "edges_both_ways": both,
+        }
+    )
 
 
 def _chosen(names: Collection[str] | None, slow: bool) -> list[Measure]:
@@ -98,15 +136,30 @@ def _chosen(names: Collection[str] | None, slow: bool) -> list[Measure]:
     return [measure for measure in in_order() if slow or measure.cost != "background"]
 
 
-def _cached_values(graph: MeasuredGraph, chosen: Sequence[Measure], cache: MeasureCache) -> Numbers:
+def _kept_values(graph: MeasuredGraph, chosen: Sequence[Measure], cache: MeasureCache) -> Mapping[str, float]:
+    """Return everything that is kept about a graph, after measuring what these measures lack."""
     known = cache.get(graph.content_hash)
-    wanted = {measure.name: _key(measure, graph) for measure in chosen if measure.cost != "instant"}
-    lacking = [measure for measure in chosen if measure.name in wanted and wanted[measure.name] not in known]
-    if lacking:
-        missing = {_key(m, graph): m.compute(graph) for m in _with_families(lacking) if _key(m, graph) not in known}
-        cache.put(graph.content_hash, missing)
-        known = {**known, **missing}
-    return {name: known[key] for name, key in wanted.items()}
+    lacking = [m for m in chosen if _is_kept(m, graph) and _key(m, graph) not in known]
+    if not lacking:
+        return known
+    computed = [m for m in _with_families(lacking) if _key(m, graph) not in known]
+    missing = dict(entry for m in computed for entry in _computed(m, graph))
+    cache.put(graph.content_hash, missing)
+    return {**known, **missing}
+
+
+def _computed(measure: Measure, graph: MeasuredGraph) -> Iterator[tuple[str, float]]:
+    yield _key(measure, graph), measure.compute(graph)
+    if measure.error is not None and graph.is_large:
+        yield _error_key(measure, graph), measure.error(graph)
+
+
+def _is_kept(measure: Measure, graph: MeasuredGraph) -> bool:
+    return measure.cost != "instant" or graph.is_large
+
+
+def _is_estimated(measure: Measure, graph: MeasuredGraph) -> bool:
+    return measure.error is not None and graph.is_large
 
 
 def _with_families(measures: Sequence[Measure]) -> list[Measure]:
@@ -116,5 +169,9 @@ def _with_families(measures: Sequence[Measure]) -> list[Measure]:
 
 
 def _key(measure: Measure, graph: MeasuredGraph) -> str:
-    key = f"{measure.name}@{measure.version}"
+    key = f"{measure.name}@{measure.version}" + (" estimated" if _is_estimated(measure, graph) else "")
     return f"{key} of {graph.original.content_hash}" if measure.against_original else key
+
+
+def _error_key(measure: Measure, graph: MeasuredGraph) -> str:
+    return f"error of {_key(measure, graph)}"

@@ -6,6 +6,7 @@ from math import nan
 
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure
+from analysis.measures.sampling import by_sampling
 
 
 def reach(graph: MeasuredGraph) -> float:
@@ -14,7 +15,7 @@ def reach(graph: MeasuredGraph) -> float:
     The largest component decides it, by about the square of its share of the nodes, so it falls faster than that share.
     """
     n = graph.num_nodes
-    return graph.distances.pairs / (n * (n - 1)) if n > 1 else nan
+    return graph.connected_pairs / (n * (n - 1)) if n > 1 else nan
 
 
 def average_path_length(graph: MeasuredGraph) -> float:
@@ -27,8 +28,16 @@ def average_path_length(graph: MeasuredGraph) -> float:
     return distances.total / distances.pairs if distances.pairs else nan
 
 
-for name, label, unit, order, compute in (
-    ("reach", "Reach", "share of pairs", 30, reach),
-    ("average_path_length", "Average path length", "edges", 31, average_path_length),
-):
-    MEASURES.register(Measure(name, label, unit, "seconds", order, compute, family="distances"))
+MEASURES.register(Measure("reach", "Reach", "share of pairs", "instant", 30, reach))
+MEASURES.register(
+    Measure(
+        "average_path_length",
+        "Average path length",
+        "edges",
+        "seconds",
+        31,
+        average_path_length,
+        family="distances",
+        error=by_sampling(average_path_length),
+    )
+)

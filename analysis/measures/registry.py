@@ -21,7 +21,8 @@ class Measure:
     `cost` is what PubMed (20 k nodes, 44 k edges) takes: "instant" (under .1 s, never cached), "seconds", or
     "background" (longer, computed on demand only). `version` goes up when a correction changes values, so that cached
     ones are not used. `order` places it in tables. Measures of one `family` share their slow part: asked for one, all
-    are computed. A measure that compares with `graph.original` says so by `against_original`.
+    are computed. A measure that compares with `graph.original` says so by `against_original`. `error` gives the
+    half-width of a 95 % interval where `compute` estimates because a graph is large.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Measure:
     version: int = 1
     family: str = ""
     against_original: bool = False
+    error: Callable[[MeasuredGraph], float] | None = None
 
 
 MEASURES: Registry[Measure] = Registry("measure", "analysis.measures")

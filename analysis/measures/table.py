@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.measures.cache import MeasureCache
-from analysis.measures.measuring import Numbers, measure_mask
+from analysis.measures.measuring import Numbers, from_first, is_mask_measured, measure_mask
 from analysis.measures.nulls import random_twins
 from analysis.published import measured_alike
 from analysis.shared_graph import shared_graph
@@ -82,7 +82,8 @@ def measurement_table(
     are averaged, 0 while none is finished), then for every count and measure `x` its mean `x`, `x_spread` (standard
     deviation over seeds, NaN for fewer than two) and `x_published` where `published` (measure -> original or
     method -> value, as `analysis.published.measurements` gives it) knows it, NaN beside other rounds than the paper
-    measured. `null` adds after each run as many randomly kept edges, five draws or one a seed; `slow` adds the measures
+    measured; and the half-width `x_error` of the 95% interval of what is estimated on a large graph, the mean over its
+    seeds. `null` adds after each run as many randomly kept edges, five draws or one a seed; `slow` adds the measures
     of cost "background". `on_progress` is called with the fraction done.
 
     Raises ConfigError when the runs are of several data sets, StoreError and DataError when masks cannot be read.
@@ -106,6 +107,28 @@ class _Measuring:
 
     def later(self, mask: EdgeMask) -> Callable[[], Numbers]:
         return lambda: measure_mask(self.graph, mask, self.cache, slow=self.slow)
+
+
+def unmeasured(
+    runs: Sequence[Run],
+    at: Sequence[At],
+    *,
+    null: bool = False,
+    cache: MeasureCache | None = None,
+    slow: bool = False,
+) -> int:
+    """Return how many graphs `measurement_table` would have to measure at most: all from the first unknown one on."""
+    asking = _Asking(shared_graph(runs, "A table of measurements"), cache, slow)
+    samples = [sample for row in _rows(asking, runs, at, None, null) for sample in row.samples]
+    return from_first((not sample()["known"] for sample in samples), len(samples))
+
+
+@dataclass(frozen=True)
+class _Asking(_Measuring):
+    """Only asks of a mask whether it was measured."""
+
+    def later(self, mask: EdgeMask) -> Callable[[], Numbers]:
+        return lambda: Numbers({"known": is_mask_measured(self.graph, mask, self.cache, slow=self.slow)})
 
 
 def _rows(
@@ -165,6 +188,8 @@ def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]
         numbers = [numbers[name] for numbers in found]
         values[name] = float(np.mean(numbers))
         values[f"{name}_spread"] = deviation_of(numbers)
+        if name in found[0].errors:
+            values[f"{name}_error"] = float(np.mean([each.errors[name] for each in found]))
         if name in published:
             known = published[name].get(row.column, math.nan)
             values[f"{name}_published"] = known if is_as_published(values) else math.nan

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.measures.cache import MeasureCache
-from analysis.measures.measuring import Numbers, measure_mask
-from analysis.measures.nulls import random_twins
+from analysis.measures.measuring import Numbers, from_first, is_mask_measured, measure_mask
+from analysis.measures.nulls import DRAWS, random_twins
 from analysis.measures.wording import COUNT_LABELS
 from analysis.shared_graph import shared_graph
 from glt.masks import EdgeMask
@@ -20,6 +20,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KEPT = "edges_kept_either_way"
+
+
+def unmeasured_trend(runs: Sequence[Run], name: str, *, null: bool = False, cache: MeasureCache | None = None) -> int:
+    """Return how many graphs `trend_table` would have to measure at most: all from the first unknown one on."""
+    graph, names = shared_graph(runs, "A trend of measurements"), [] if name in COUNT_LABELS else [name]
+    full = EdgeMask.full("undirected", graph.num_edges)
+    if not is_mask_measured(graph, full, cache, names):
+        return 1 + _graphs(runs, null)
+    masks = (mask for point in _points(runs, null) for mask in point.masks)
+    return from_first((not is_mask_measured(graph, mask, cache, names) for mask in masks), _graphs(runs, null))
+
+
+def _graphs(runs: Sequence[Run], null: bool) -> int:
+    """Return how many graphs `_points` has, without reading a mask."""
+    rounds = [run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()]
+    return sum(rounds) + (DRAWS * sum(max(count - 1, 0) for count in rounds) if null else 0)
 
 
 @dataclass(frozen=True)
@@ -42,9 +58,10 @@ def trend_table(
 
     Columns: `kind` (run, null), `run`, `label`, `method`, `color`, `round`, `kept` (undirected edges kept, mean over
     seeds), `mean`, `low` and `high` (95% t interval, NaN below three seeds), `seeds` (graphs behind the mean) and
-    `original` (the unpruned graph's value). With `null`, every pruned round has a second row: as many edges drawn at
-    random, five draws or one a seed. Raises ConfigError for an unknown name or runs on several graphs, StoreError
-    and DataError when masks cannot be read.
+    `original` (the unpruned graph's value); of a large graph also `error`, the half-width of the 95% interval of what
+    is estimated there. With `null`, every pruned round has a second row: as many edges drawn at random, five draws or
+    one a seed. Raises ConfigError for an unknown name or runs on several graphs, StoreError and DataError when masks
+    cannot be read.
     """
     import pandas as pd
 
@@ -81,6 +98,7 @@ def _row(point: _Point, label: str, measured: Sequence[Numbers], name: str) -> d
     values = np.array([numbers[name] for numbers in measured], dtype=np.float64)
     spread = deviation_of(values)
     half = float(half_width(spread, values.size))
+    errors = [numbers.errors[name] for numbers in measured if name in numbers.errors]
     return {
         "kind": point.kind,
         "run": point.run.name,
@@ -93,4 +111,5 @@ def _row(point: _Point, label: str, measured: Sequence[Numbers], name: str) -> d
         "low": float(values.mean()) - half,
         "high": float(values.mean()) + half,
         "seeds": values.size,
+        **({"error": float(np.mean(errors))} if errors else {}),
     }

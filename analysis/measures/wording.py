@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
+from analysis.measures.bfs import SOURCES
 from analysis.measures.registry import MEASURES
 from glt import formats
 
@@ -85,6 +87,16 @@ def interval(name: str, mean: float, half_width: float) -> str:
         return formats.percent_interval(mean, half_width)
     decimals = min(max(1 - math.floor(math.log10(half_width)), 0), 7)
     return f"{formats.true_minus(f'{mean:,.{decimals}f}')} ± {half_width:,.{decimals}f}"
+
+
+def estimated(names: Iterable[str]) -> str:
+    """Say of measures that they are estimates, and how they came to be.
+
+    >>> estimated(["average_path_length"])
+    'Estimated, with a 95 % interval: average path length (shortest paths from 512 nodes, not from all).'
+    """
+    told = ", ".join(label(name).lower() for name in names)
+    return f"Estimated, with a 95 % interval: {told} (shortest paths from {SOURCES} nodes, not from all)."
 
 
 def change(before: float, after: float) -> str:

@@ -9,20 +9,22 @@ from analysis.measures.components import components
 from analysis.measures.counts import isolated_nodes
 from analysis.subgraphs.subgraph import BOTH, REMOVED, EdgeStates, Subgraph
 from glt import formats
-from glt.data.graph import Graph
 from glt.masks import EdgeMask
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Nodes, undirected edges (before, surviving in at least one and in both directions) and what fell apart."""
+    """Nodes, undirected edges (before, surviving in at least one and in both directions) and what fell apart.
+
+    `components` is None where they are not counted: of every round of a large graph that would take too long.
+    """
 
     nodes: int
     edges: int
     kept_either_way: int
     kept_both_ways: int
     isolated_nodes: int
-    components: int
+    components: int | None
 
     def sentence(self, lonely: int | None = None) -> str:
         """Write the counts as a line under a picture.
@@ -45,7 +47,8 @@ class Counts:
         if lonely is not None:
             isolated = f"{formats.count(self.isolated_nodes)} without an edge here"
             isolated += f" ({formats.count(lonely)} without any in the whole graph)" if self.isolated_nodes else ""
-        return " · ".join([_several(self.nodes, "node"), edges, isolated, _several(self.components, "component")])
+        pieces = [] if self.components is None else [_several(self.components, "component")]
+        return " · ".join([_several(self.nodes, "node"), edges, isolated, *pieces])
 
 
 def _several(number: int, noun: str) -> str:
@@ -59,11 +62,11 @@ def count_sample(subgraph: Subgraph, states: EdgeStates) -> Counts:
     return _counts(left, states.size, int((states == BOTH).sum()))
 
 
-def count_graph(graph: Graph, mask: EdgeMask) -> Counts:
-    """Return the counts of the whole graph."""
-    left = MeasuredGraph.of(graph, mask.either_way())
-    return _counts(left, graph.num_edges, int(mask.both_ways().sum()))
+def count_graph(left: MeasuredGraph, mask: EdgeMask) -> Counts:
+    """Return the counts of a whole graph, from what a mask left of it either way."""
+    return _counts(left, mask.num_edges, int(mask.both_ways().sum()))
 
 
 def _counts(left: MeasuredGraph, edges: int, both: int) -> Counts:
-    return Counts(left.num_nodes, edges, left.num_edges, both, isolated_nodes(left), components(left))
+    pieces = None if left.is_large else components(left)
+    return Counts(left.num_nodes, edges, left.num_edges, both, isolated_nodes(left), pieces)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
@@ -18,10 +19,11 @@ class Neighbours:
     first: IntArray
     nodes: IntArray
 
-    @classmethod
-    def of(cls, graph: Graph) -> Neighbours:
-        """Return the neighbours in the whole graph."""
-        return cls.over(graph.edges, graph.num_nodes)
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def of(graph: Graph) -> Neighbours:
+        """Return the neighbours in the whole graph, found once."""
+        return Neighbours.over(graph.edges, graph.num_nodes)
 
     @classmethod
     def over(cls, edges: IntArray, num_nodes: int) -> Neighbours:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.measures import MeasuredGraph
 from analysis.subgraphs.counts import Counts, count_graph, count_sample
 from analysis.subgraphs.subgraph import EdgeStates, Subgraph, edge_states
 from glt import formats
@@ -46,16 +47,17 @@ def make_panel(graph: Graph, subgraph: Subgraph, mask: EdgeMask, title: str, bef
     With the mask of the round `before`, edges that this round removed are told from those removed earlier.
     """
     states = edge_states(subgraph, mask)
+    left = MeasuredGraph.of(graph, mask.either_way())
     fresh = np.zeros(graph.num_edges, dtype=np.bool_) if before is None else before.either_way() & ~mask.either_way()
     return Panel(
         title=title,
         subgraph=subgraph,
         states=states,
         fresh=fresh[subgraph.edge_ids],
-        degrees=_degrees(graph, mask)[subgraph.nodes],
-        full_degrees=_degrees(graph, EdgeMask.full("undirected", graph.num_edges))[subgraph.nodes],
+        degrees=left.degrees[subgraph.nodes],
+        full_degrees=left.original.degrees[subgraph.nodes],
         sample=count_sample(subgraph, states),
-        whole=count_graph(graph, mask),
+        whole=count_graph(left, mask),
         whole_fresh=int(fresh.sum()),
     )
 
@@ -67,7 +69,3 @@ def original_panel(graph: Graph, subgraph: Subgraph, title: str = "Original") ->
 
 def _lost(edges: int) -> str:
     return f" · {formats.count(edges)} removed in this round" if edges else ""
-
-
-def _degrees(graph: Graph, mask: EdgeMask) -> IntArray:
-    return np.bincount(graph.edges[:, mask.either_way()].ravel(), minlength=graph.num_nodes)

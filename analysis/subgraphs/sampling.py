@@ -65,6 +65,8 @@ def _check(graph: Graph, nodes: Sequence[int], label: int | None) -> None:
         if not 0 <= node < graph.num_nodes:
             raise ConfigError(f"There is no node {node} in {graph.name}: choose one from 0 to {graph.num_nodes - 1}.")
     if label is not None and not (graph.labels == label).any():
+        if not graph.num_classes:
+            raise ConfigError(f"The nodes of {graph.name} have no classes: choose another kind of sample.")
         raise ConfigError(f"No node of {graph.name} has class {label}: choose one from 0 to {graph.num_classes - 1}.")
 
 

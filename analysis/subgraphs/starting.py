@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from glt.data.graph import Graph
-from glt.masks import BoolArray
+from glt.data.graph import Graph, IntArray
 
 
 def random_start(graph: Graph, generator: Generator, label: int | None, size: int = 1) -> int:
@@ -23,14 +24,15 @@ def random_start(graph: Graph, generator: Generator, label: int | None, size: in
     start = int(generator.choice(ends if ends.size else nodes))
     if label is not None or not ends.size:
         return start
-    roomy = _has_room(graph, size)
+    members = _component_sizes(graph)
+    roomy = members >= min(size, members.max())
     return start if roomy[start] else int(generator.choice(ends[roomy[ends]]))
 
 
-def _has_room(graph: Graph, size: int) -> BoolArray:
-    """Return [N] which nodes lie in a component of at least `size` nodes, or in the largest where none has so many."""
+@lru_cache(maxsize=4)
+def _component_sizes(graph: Graph) -> IntArray:
+    """Return [N] how many nodes the component of each node has, found once."""
     ones = np.ones(graph.num_edges, dtype=np.int8)
     matrix = csr_array((ones, (graph.edges[0], graph.edges[1])), shape=(graph.num_nodes, graph.num_nodes))
     component = connected_components(matrix, directed=False)[1]
-    members = np.bincount(component)
-    return np.asarray(members[component] >= min(size, members.max()))
+    return np.asarray(np.bincount(component)[component])

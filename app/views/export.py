@@ -114,6 +114,9 @@ def _panels(runs: list[Run], choices: FigureChoices) -> None:
 
 
 def _figure(wanted: Wanted, what: str) -> None:
+    choices = wanted.choices
+    if "trend" in wanted.name.split(",") and not measuring.is_trend_ready(wanted.runs, choices.measure, choices.null):
+        return
     place = st.container()
     with st.container(horizontal=True, gap="small", key="downloads", vertical_alignment="bottom"):
         dots = int(controls.select("dpi", "Dots an inch", DOTS, str(DPI), width=110, label_visibility="collapsed"))
@@ -167,7 +170,10 @@ def _bundle(runs: list[Run], choices: FigureChoices) -> None:
 
 def _table(what: str, runs: list[Run]) -> None:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        table, latex = _measurements(runs) if what == "measurements" else _tickets(runs)
+        found = _measurements(runs) if what == "measurements" else _tickets(runs)
+    if found is None:
+        return
+    table, latex = found
     st.code(latex, language="latex", height=420, wrap_lines=True)
     name = f"{runs[0].config.dataset}-{what}"
     with st.container(horizontal=True, gap="small", key="downloads"):
@@ -176,9 +182,11 @@ def _table(what: str, runs: list[Run]) -> None:
         files.file_button("JSON", f"{name}.json", "application/json", partial(json_bytes, table))
 
 
-def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str]:
+def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str] | None:
     dataset = runs[0].config.dataset
     number = pickers.pick_any_round(runs)
+    if not measuring.is_table_ready(runs, (number,), null=False):
+        return None
     table = measuring.table_of(runs, number, null=False, printed=printed_measurements(runs[0].config))
     return table, measurements_latex(table, dataset, note=training_part(runs[0].config))
 

@@ -132,7 +132,7 @@ def _caption(view: View, record: RoundRecord) -> str:
         f"{frame.plain(pickers.run_title(run))}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
-        f"test {names.metric(run.config.task)} {formats.percent(record.test)}. "
+        f"test {names.metric(run.config.dataset, run.config.task)} {formats.percent(record.test)}. "
         f"{frame.plain(sampling.describe(view.graph, view.sample))} "
         f"{training_part(run.config)}"
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from analysis.cuts import Closeness, Decision, decisions_of, removal_rounds
+from analysis.shared_graph import graph_key
 from app.widgets import reading
 from glt.data import Graph
-from glt.data.graph import IntArray
 from glt.masks import EdgeMask
 from glt.store import Run
+
+Fates = NDArray[np.int16]
 
 
 def masks_of(run: Run, seed: int) -> list[EdgeMask]:
@@ -19,13 +23,13 @@ def masks_of(run: Run, seed: int) -> list[EdgeMask]:
         return [reading.edge_mask(run, seed, number) for number in range(rounds)]
 
 
-def fates_of(run: Run, seed: int) -> IntArray:
+def fates_of(run: Run, seed: int) -> Fates:
     """Return `removal_rounds` of a seed, from the cache while no round is added."""
     return _fates(reading.stamp(run), seed, run)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _fates(stamp: reading.Stamp, seed: int, _run: Run) -> IntArray:
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _fates(stamp: reading.Stamp, seed: int, _run: Run) -> Fates:
     return removal_rounds(masks_of(_run, seed))
 
 
@@ -34,14 +38,15 @@ def decisions(run: Run, seed: int) -> list[Decision]:
     return _decisions(reading.stamp(run), seed, run)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+# Of a large graph the scores of all rounds take a hundred megabytes and more.
+@st.cache_resource(max_entries=2, show_spinner=False)
 def _decisions(stamp: reading.Stamp, seed: int, _run: Run) -> list[Decision]:
     return decisions_of(_run.seed(seed), masks_of(_run, seed))
 
 
 def closeness_of(graph: Graph) -> Closeness:
     """Return what the ends of a graph's edges have in common, prepared once."""
-    return _closeness(graph.content_hash, graph)
+    return _closeness(graph_key(graph), graph)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -30,7 +30,14 @@ ABOUT_NEIGHBOUR = (
 ABOUT_JACCARD = (
     "The features that both ends have, out of all that either has: 1 when they are alike, 0 with none shared."
 )
-COLUMNS: dict[str, Any] = {"Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD)}
+ABOUT_COSINE = "The cosine of the angle between the features of both ends: 1 when they point the same way."
+COLUMNS: dict[str, Any] = {
+    "Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD),
+    "Cosine": st.column_config.NumberColumn(format="%.3f", help=ABOUT_COSINE),
+}
+# Of a hub with more edges, so many stand in the list and the table: those that went first.
+MOST_LISTED = 1000
+ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
 ROUGH = "Bundled examples keep ranks in 256 steps instead of scores."
 
 
@@ -89,11 +96,15 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
 
 def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series | None:
     """Choose one of the neighbours, or all of them (None)."""
+    listed = table.head(MOST_LISTED)
+    asked = table[table["neighbour"].astype(str) == st.session_state.get("to", st.query_params.get("to", ""))]
+    listed = pd.concat([listed, asked]).drop_duplicates("neighbour") if len(table) > len(listed) else listed
+    classes = classes_of(place.graph, listed["neighbour"].to_numpy())
     words = {
-        str(row["neighbour"]): f"{place.name(row['neighbour'])} · {place.class_of(row['neighbour'])} · {_went(row)}"
-        for row in table.to_dict("records")
+        str(row["neighbour"]): f"{place.name(row['neighbour'])} · {label} · {_went(row)}"
+        for row, label in zip(listed.to_dict("records"), classes, strict=True)
     }
-    words[picking.ALL] = f"all: its {len(table)} edges" if len(table) > 1 else "all: its one edge"
+    words[picking.ALL] = f"all: its {formats.count(len(table))} edges" if len(table) > 1 else "all: its one edge"
     chosen = controls.select("to", "Its neighbour", words, width=420, help=ABOUT_NEIGHBOUR)
     return None if chosen == picking.ALL else table[table["neighbour"] == int(chosen)].iloc[0]
 
@@ -147,7 +158,7 @@ def _ways(place: Place, row: pd.Series) -> list[Way]:
 def _sentences(place: Place, row: pd.Series, ways: list[Way], decided: list[Decision], rough: bool) -> list[str]:
     scores = score_table(decided, int(row["edge"]))
     last = place.run.seed(place.seed).whole_rounds() - 1
-    cuts = {decision.round: int(decision.cut.sum()) for decision in decided}
+    cuts = {decision.round: decision.cuts for decision in decided}
     told = []
     for number, way in enumerate(ways):
         # An undirected mask decides on both directions with one score.
@@ -159,27 +170,35 @@ def _sentences(place: Place, row: pd.Series, ways: list[Way], decided: list[Deci
 def _ends(place: Place, row: pd.Series) -> pd.DataFrame:
     one, other = place.node, int(row["neighbour"])
     before, left = degrees(place.graph), degrees(place.graph, place.mask)
-    words = cutting.closeness_of(place.graph).features_set
-    ends = (one, other)
-    values = {
-        "": ["Class", f"Degree, original → round {place.number}", "Features not zero"],
-        **{
-            plain(place.name(end)): [
-                plain(place.class_of(end)),
-                f"{before[end]} → {left[end]}",
-                formats.count(int(words[end])),
-            ]
-            for end in ends
-        },
-    }
-    return pd.DataFrame(values)
+    closeness = cutting.closeness_of(place.graph)
+    told = {"": ["Class", f"Degree, original → round {place.number}"]}
+    for end in (one, other):
+        told[plain(place.name(end))] = [plain(place.class_of(end)), f"{before[end]} → {left[end]}"]
+    if closeness.counts_words:
+        cells = ["Features not zero", *map(formats.count, closeness.features_set[[one, other]])]
+        for column, cell in zip(told.values(), cells, strict=True):
+            column.append(cell)
+    return pd.DataFrame(told)
 
 
 def _together(place: Place, row: pd.Series) -> str:
-    jaccards = cutting.closeness_of(place.graph).jaccard_of_edges
-    less = float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0
-    same = "the same class" if row["same_class"] else "different classes"
-    return f"In common: {same}; {_neighbours(place, row)}; {_features(row, less)}."
+    same = _classes(place, row)
+    return f"In common: {same}; {_neighbours(place, row)}; {_alike(place, row)}."
+
+
+def _classes(place: Place, row: pd.Series) -> str:
+    if min(place.graph.labels[[place.node, int(row["neighbour"])]]) < 0:
+        return "classes unknown"
+    return "the same class" if row["same_class"] else "different classes"
+
+
+def _alike(place: Place, row: pd.Series) -> str:
+    """Say how alike the features of both ends are; of dense ones not beside other edges, whose rows are not read."""
+    closeness = cutting.closeness_of(place.graph)
+    if not closeness.counts_words:
+        return f"features at a cosine of {formats.true_minus(format(row['cosine'], '.3f'))}"
+    jaccards = closeness.jaccard_of_edges
+    return _features(row, float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0)
 
 
 def _neighbours(place: Place, row: pd.Series) -> str:
@@ -212,13 +231,17 @@ def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:
 
 
 def _all_edges(place: Place, table: pd.DataFrame) -> None:
-    with st.expander(f"All {len(table)} edges of node {plain(place.name(place.node))}", icon=":material/table_rows:"):
+    title = f"All {formats.count(len(table))} edges of node {plain(place.name(place.node))}"
+    with st.expander(title, icon=":material/table_rows:"):
         _edge_table(place, table)
 
 
 def _edge_table(place: Place, table: pd.DataFrame) -> None:
     about = f"The edges of node {place.name(place.node)}, those that went first on top"
-    st.dataframe(shown_edges(place, table), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
+    shown = shown_edges(place, table.head(MOST_LISTED))
+    st.dataframe(shown, hide_index=True, key="edges", column_config=COLUMNS, alt=about)
+    if len(table) > MOST_LISTED:
+        st.caption(f"The first {formats.count(MOST_LISTED)} of {formats.count(len(table))}: those that went first.")
 
 
 def shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
@@ -226,14 +249,13 @@ def shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Neighbour": [place.name(node) for node in table["neighbour"]],
-            "Class": [place.class_of(node) for node in table["neighbour"]],
+            "Class": classes_of(place.graph, table["neighbour"].to_numpy()),
             "Same class": table["same_class"],
             "Message to it went in round": table["sent"].where(table["sent"] > 0),
             "Message from it went in round": table["received"].where(table["received"] > 0),
             "Degree": table["degree"],
             f"Degree, round {place.number}": table["degree_left"],
             "Common neighbours": table["common_neighbours"],
-            "Common features": table["common_features"],
-            "Jaccard": table["jaccard"],
+            **{word: table[name] for name, word in ALIKE.items() if name in table},
         }
     )

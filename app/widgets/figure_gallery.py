@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from analysis.export import FIGURES, GROUPS, FigureChoices, PaperFigure
-from app.widgets import pickers
+from app.widgets import measuring, pickers
 from app.widgets.figure_files import Wanted
 from app.widgets.frame import plain
 from glt.errors import StudioError
@@ -21,6 +21,7 @@ HEIGHT = 270
 # A figure with a panel a run shows so many of them here: a strip of more is too narrow to read.
 MOST_PANELS = 4
 SLOW = "Reads every round of every seed: open it to draw it."
+LARGE = "Reads a large graph: open it to draw it."
 
 
 def show(runs: Sequence[Run], choices: FigureChoices) -> None:
@@ -55,6 +56,9 @@ def _thumbnail(entry: PaperFigure, wanted: Wanted) -> None:
         st.caption(f":material/hourglass_empty: {SLOW}")
         return
     try:
+        if entry.group == "structure" and "round" in entry.uses and measuring.is_large(wanted.runs[:1]):
+            st.caption(f":material/hourglass_empty: {LARGE}")
+            return
         with st.skeleton(height=HEIGHT - 20):
             picture = wanted.shown(DPI).picture
         st.image(picture, width="stretch", alt=f"Preview: {entry.label}")

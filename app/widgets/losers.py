@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
-from analysis.cuts.losses import DRAWS, loss_table, sentences
+from analysis.cuts.losses import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
+from analysis.shared_graph import graph_key
 from analysis.subgraphs.subgraph import class_names
 from analysis.titles import short_title
 from app.widgets import chart, frame, look, reading
@@ -29,20 +30,20 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     matrix, shares = st.columns(2, gap="medium")
     method, dark, color = run.config.method, look.is_dark(), run.annotation.color
     with matrix:
-        _chart(
-            "Edges cut by the classes of their ends, in percent", "pairs", pair_figure(table, class_names(graph), dark)
-        )
+        if graph.num_classes:
+            title = "Edges cut by the classes of their ends, in percent"
+            _chart(title, "pairs", pair_figure(table, class_names(graph), dark))
         _chart("Nodes left without an edge", "nodes", node_loss_figure(table, method, dark, color))
     with shares:
         _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, method, dark, color))
-    st.caption(_caption(run, seed, number))
+    st.caption(_caption(run, seed, number, graph))
     with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
         st.dataframe(numbers(table), hide_index=True, key="losses", column_config=_columns())
 
 
 def losses_of(run: Run, seed: int, number: int, graph: Graph) -> pd.DataFrame:
     """Return `loss_table` of a round, from the cache while no round is added."""
-    return _losses(graph.content_hash, reading.stamp(run), seed, number, graph, run)
+    return _losses(graph_key(graph), reading.stamp(run), seed, number, graph, run)
 
 
 @st.cache_data(max_entries=64, show_spinner="Drawing graphs of equal density")
@@ -76,9 +77,11 @@ def _columns() -> dict[str, Any]:
     return {word: st.column_config.NumberColumn(format="%.1f %%") for word in SHARES}
 
 
-def _caption(run: Run, seed: int, number: int) -> str:
+def _caption(run: Run, seed: int, number: int, graph: Graph) -> str:
+    of_nodes = f", of nodes {FEW_DRAWS}" if graph.num_edges > MOST_EDGES else ""
     return (
         f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. An edge is cut when neither "
-        f"direction is left. By chance: {DRAWS} draws of as many undirected edges as this round keeps. A star, or a "
-        "full mark, is a share outside the middle 95 % of the draws; with so many groups one in twenty is so by chance."
+        f"direction is left. By chance: {DRAWS} draws of as many undirected edges as this round keeps{of_nodes}. A "
+        "star, or a full mark, is a share outside the middle 95 % of the draws; with so many groups one in twenty is "
+        "so by chance."
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -56,8 +57,8 @@ def choose(runs: Sequence[Run]) -> list[int]:
 def show(runs: list[Run], rounds: Sequence[int], null: bool) -> None:
     """Show the tables of every graph that these runs are on; what must be measured first shows how far it is."""
     graphs = [Measured(name, tuple(chosen), rounds, null) for name, chosen in by_graph(runs).items()]
-    if len(graphs) > 1:
-        graphs = [graph for graph in graphs if _is_measured(graph)]
+    alone = len(graphs) == 1
+    graphs = [graph for graph in graphs if (_is_ready(graph) if alone else _is_measured(graph))]
     places = [_first(graph, len(graphs) > 1) for graph in graphs]
     slow = _others(graphs)
     for graph, place in zip(graphs, places, strict=True):
@@ -99,11 +100,17 @@ class Measured:
 def _is_measured(graph: Measured) -> bool:
     """Measure a graph beside others; one that cannot be, as when its data are not here, says so and leaves them be."""
     try:
+        if not _is_ready(graph):
+            return False
         graph.table()
     except StudioError as error:
         frame.failure(f"{graph.name}: {error}")
         return False
     return True
+
+
+def _is_ready(graph: Measured) -> bool:
+    return measuring.is_table_ready(graph.runs, graph.rounds, graph.null)
 
 
 def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
@@ -152,6 +159,8 @@ def _others(graphs: Sequence[Measured]) -> bool:
         for graph in graphs:
             if len(graphs) > 1:
                 st.markdown(f"**{frame.plain(graph.name)}**")
+            if slow and not measuring.is_table_ready(graph.runs, graph.rounds, graph.null, slow):
+                slow = False
             table, shown = graph.table(slow), {*HEADLINE, *graph.printed}
             _figures(f"others-{graph.name}", as_read(table, [name for name in _names(table) if name not in shown], {}))
     return slow
@@ -173,6 +182,8 @@ def as_read(
     rows: list[list[str]] = []
     for name in measures:
         halves = half_width(table[f"{name}_spread"], table["seeds"])
+        if f"{name}_error" in table:
+            halves = np.hypot(np.nan_to_num(halves), table[f"{name}_error"])
         cells = [wording.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
         rows.append([wording.label(name), *map(_unbroken, cells)])
         if name in printed:
@@ -215,8 +226,10 @@ def _caption(runs: Sequence[Run], rounds: Sequence[int], table: pd.DataFrame) ->
     averaged = averaged_over(int(count) for count in table.loc[table["kind"] == "run", "seeds"])
     drawn = table.loc[table["kind"] == "null", "seeds"]
     null = f" Random graphs: {averaged_over(int(n) for n in drawn).replace('seeds', 'draws')}." if len(drawn) else ""
+    estimated = [column.removesuffix("_error") for column in table.columns if column.endswith("_error")]
+    sampled = f" {wording.estimated(estimated)}" if estimated else ""
     told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
     return (
         f"{names.dataset(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
-        f"direction, as in the paper; NetworkX's definitions, isolated nodes kept. {training_part(config)}"
+        f"direction, as in the paper; NetworkX's definitions, isolated nodes kept.{sampled} {training_part(config)}"
     )

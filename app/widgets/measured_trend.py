@@ -43,6 +43,8 @@ def show(runs: list[Run], trend: Trend, null: bool) -> None:
     """Draw the trend on every graph that these runs are on; what must be measured first shows how far it is."""
     graphs = by_graph(runs)
     for name, chosen in graphs.items():
+        if not measuring.is_trend_ready(chosen, trend.name, null):
+            continue
         if len(graphs) > 1:
             st.subheader(frame.plain(name), anchor=False)
         _one_graph(chosen, trend, null, f"-{name}" if len(graphs) > 1 else "")
@@ -91,4 +93,6 @@ def _caption(runs: list[Run], trend: Trend, table: pd.DataFrame) -> str:
     ]
     if (table["kind"] == "null").any():
         parts.append("dotted: as many undirected edges as each run kept, drawn at random (five draws or one a seed)")
+    if "error" in table:
+        parts.append(wording.estimated([trend.name]).removesuffix("."))
     return "; ".join(parts) + f". {frame.plain(explanation(trend.name).definition)}"

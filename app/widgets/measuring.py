@@ -1,4 +1,8 @@
-"""Measuring with a bar that shows how far it is; a table is kept until one of its runs changes."""
+"""Measuring with a bar that shows how far it is; a table is kept until one of its runs changes.
+
+A large graph is measured by the command line in a process of its own, which can be stopped; the page reads what it
+found.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from analysis.measures import At, measurement_table, trend_table
-from app.widgets import reading
+from analysis.measures import (
+    At,
+    MeasuredGraph,
+    measurement_table,
+    trend_table,
+    unmeasured,
+    unmeasured_trend,
+)
+from analysis.shared_graph import shared_graph
+from app.widgets import computing, reading
+from glt import formats
 from glt.store import Run
 
 KEPT = 64
+# CPU seconds a node or edge of a large graph takes, without the slow measures and with them.
+SECONDS_AN_ELEMENT, SLOW_SECONDS_AN_ELEMENT = 8e-6, 6e-5
 
 Advance = Callable[[float], None]
 
@@ -31,6 +46,53 @@ def table_of(
         return measurement_table(runs, ats, null=null, published=printed, slow=slow, on_progress=advance)
 
     return _kept(("table", reading.stamps(runs), numbers, null, printed is None, slow), measure)
+
+
+def is_table_ready(runs: Sequence[Run], rounds: Sequence[int], null: bool, slow: bool = False) -> bool:
+    """Say whether `table_of` has only to be read or is on a small graph; else offer to measure, or show how far it is.
+
+    Raises ConfigError for runs on several graphs.
+    """
+    key = ("table", reading.stamps(runs), tuple(rounds), null, slow)
+    if key in _ready() or not is_large(runs):
+        return True
+    lacking = unmeasured(runs, [At(round=number) for number in rounds], null=null, slow=slow)
+    asked = [part for number in rounds for part in ("--round", str(number))]
+    options = [*asked, *(["--null"] if null else []), *(["--all"] if slow else [])]
+    return _offer(key, runs, "measurements", options, lacking, SLOW_SECONDS_AN_ELEMENT if slow else SECONDS_AN_ELEMENT)
+
+
+def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
+    """Say the same of `trend_of`."""
+    key = ("trend", reading.stamps(runs), name, null)
+    if key in _ready() or not is_large(runs):
+        return True
+    lacking = unmeasured_trend(runs, name, null=null)
+    options = ["--measure", name, *(["--null"] if null else [])]
+    return _offer(key, runs, "trend", options, lacking, SECONDS_AN_ELEMENT / 2)
+
+
+def _offer(key: object, runs: Sequence[Run], table: str, options: Sequence[str], lacking: int, pace: float) -> bool:
+    if not lacking:
+        _ready().add(key)
+        return True
+    graph = MeasuredGraph.of(shared_graph(runs, "Measuring"))
+    paths = [str(run.path) for run in runs]
+    arguments = ["analysis", "table", table, *paths, *options, "--format", "json", "--progress"]
+    what = f"What {formats.number_of(lacking, 'graph')} of this size measure{'s' if lacking == 1 else ''}"
+    computing.panel(repr(key), arguments, what, lacking * pace * (graph.num_nodes + graph.num_edges))
+    return False
+
+
+def is_large(runs: Sequence[Run]) -> bool:
+    """Say whether the graph of these runs is a large one; raises ConfigError for several graphs, DataError."""
+    return MeasuredGraph.of(shared_graph(runs, "Measuring")).is_large
+
+
+@st.cache_resource(show_spinner=False)
+def _ready() -> set[object]:
+    """Return what is known to be measured."""
+    return set()
 
 
 def trend_of(runs: Sequence[Run], name: str, null: bool) -> pd.DataFrame:

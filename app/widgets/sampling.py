@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import names
+from analysis.shared_graph import graph_key
 from analysis.subgraphs import SAMPLERS, Sample, Subgraph, sample_nodes, take
 from analysis.subgraphs.samplers import Sampler, in_order
 from analysis.subgraphs.sampling import DEFAULT_SIZE
@@ -44,12 +45,12 @@ class RoundSample:
 
 def pick_sample(graph: Graph) -> Sample:
     """Choose kind, size and start of a sample; raises ConfigError for a node the graph does not have."""
-    return _pick(graph, [sampler for sampler in in_order() if not sampler.needs_more])[0]
+    return _pick(graph, [sampler for sampler in _fitting(graph) if not sampler.needs_more])[0]
 
 
 def pick_round_sample(graph: Graph) -> RoundSample:
     """Choose a sample as `pick_sample` does, also where most changed or by the names of nodes."""
-    sample, sampler = _pick(graph, in_order())
+    sample, sampler = _pick(graph, _fitting(graph))
     if "nodes" not in sampler.uses:
         return RoundSample(sample)
     hub = int(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes).argmax())
@@ -58,6 +59,11 @@ def pick_round_sample(graph: Graph) -> RoundSample:
     if unknown and not nodes:
         raise ConfigError(no_node(graph, unknown))
     return RoundSample(sample, nodes or (hub,), unknown)
+
+
+def _fitting(graph: Graph) -> list[Sampler]:
+    """Return the samplers in order; those that ask for a class only where there are classes."""
+    return [sampler for sampler in in_order() if graph.num_classes or "label" not in sampler.uses]
 
 
 def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
@@ -145,15 +151,15 @@ def describe(graph: Graph, wish: RoundSample) -> str:
 
 def subgraph(graph: Graph, sample: Sample) -> Subgraph:
     """Return the sampled nodes and where they lie, from the cache when known."""
-    return _subgraph(graph.content_hash, RoundSample(sample), (), graph, None)
+    return _subgraph(graph_key(graph), RoundSample(sample), (), graph, None)
 
 
 def round_subgraph(graph: Graph, sample: RoundSample, run: Run, seed: int, number: int) -> Subgraph:
     """Return the sample of a round and where its nodes lie, from the cache when known."""
     if "cut" not in SAMPLERS.get(sample.sample.kind).uses:
-        return _subgraph(graph.content_hash, sample, (), graph, None)
+        return _subgraph(graph_key(graph), sample, (), graph, None)
     cut = ~reading.edge_mask(run, seed, number).either_way()
-    return _subgraph(graph.content_hash, sample, (cut.tobytes(),), graph, cut)
+    return _subgraph(graph_key(graph), sample, (cut.tobytes(),), graph, cut)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Laying out the graph", hash_funcs={RoundSample: repr})

@@ -54,7 +54,8 @@ def _fields(model: type[BaseModel], names: Sequence[str], resolved: Mapping[str,
         columns = st.columns(across, gap="small")
         for column, name in zip(columns, names[start : start + across], strict=False):
             with column:
-                value = _field(name, model.model_fields[name], resolved.get(name))
+                field = model.model_fields[name]
+                value = _field(name, field, resolved.get(name, field.get_default()))
             if value:
                 filled[name] = value
     return filled

@@ -75,7 +75,7 @@ def _card(shown: Run, row: Row, asked: int, own: Mapping[str, Run]) -> None:
 
 def _numbers(row: Row) -> None:
     left, right = st.columns(2, gap="small")
-    left.metric(f"Test {names.metric(row['task'])}", formats.percent(row["mean"]))
+    left.metric(f"Test {names.metric(row['dataset'], row['task'])}", formats.percent(row["mean"]))
     right.metric("Against dense", formats.points(row["difference"]))
     left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
     right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))

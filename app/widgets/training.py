@@ -70,7 +70,7 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
         return
     number = events[-1].round if chosen == "last" else int(chosen)
     shown: Sequence[Event] = [event for event in events if event.round == number]
-    metric = names.metric(run.config.task)
+    metric = names.metric(run.config.dataset, run.config.task)
     figure = training_figure(shown, metric, look.is_dark(), HEIGHT)
     title = f"Loss and {metric} of every epoch of round {number}"
     chart.show(figure, "training", title)

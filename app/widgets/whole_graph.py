@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import names
+from analysis.shared_graph import graph_key
 from analysis.subgraphs import Panel, Subgraph, make_panel, panels_html, take
 from analysis.subgraphs.overview import overview_png
 from analysis.titles import short_title
@@ -15,13 +16,24 @@ from glt.data import Graph
 from glt.data.graph import IntArray
 from glt.store import Run
 
+# Beyond so many a picture of all of them is a blot that takes minutes to lay out.
+MOST_DRAWN = 200_000
 # Browsers move more than this many lines only in jerks.
 MOST_EDGES = 5000
 HEIGHT = 700
 
 
 def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> None:
-    """Show the whole graph after a round, with the sample marked."""
+    """Show the whole graph after a round, with the sample marked; of a graph that is too large, say so."""
+    if graph.num_edges > MOST_DRAWN:
+        frame.empty(
+            "Too large to be drawn whole",
+            f"{names.dataset(graph.name)} has {formats.count(graph.num_edges)} edges, and above "
+            f"{formats.count(MOST_DRAWN)} a picture of all of them shows nothing: draw other samples above, or see the "
+            "whole in numbers on Measurements.",
+            "blur_on",
+        )
+        return
     drawn = _drawn(*_key(run, seed, number, graph), look.is_dark(), part.nodes.tobytes(), run, graph, part.nodes)
     alt = _alt(run, seed, number, graph, part)
     if isinstance(drawn, str):
@@ -55,7 +67,7 @@ Key = tuple[str, reading.Stamp, int, int]
 
 
 def _key(run: Run, seed: int, number: int, graph: Graph) -> Key:
-    return graph.content_hash, reading.stamp(run), seed, number
+    return graph_key(graph), reading.stamp(run), seed, number
 
 
 @st.cache_resource(max_entries=4, show_spinner="Laying out the whole graph")

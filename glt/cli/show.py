@@ -34,13 +34,13 @@ def run(args: Namespace) -> int:
     """Print the run's rounds as tables, or as the JSON document."""
     from rich.console import Console
 
-    from glt.training.tasks import TASKS
+    from glt.training.tasks import metric_of
 
     found = find_any_run(args)
     if args.json:
         print_json(document(found))
         return 0
-    console, metric = Console(), TASKS.get(found.config.task).metric
+    console, metric = Console(), metric_of(found.config.dataset, found.config.task)
     console.print(found.name, highlight=False, markup=False, soft_wrap=True)
     for line in lines_about(found):
         console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)

@@ -96,7 +96,8 @@ class Proposal:
 class Method(ABC):
     """One way to choose edges and weights; everything else is the loop of Algorithm 2 in `glt.tickets`.
 
-    `nested` promises that a round keeps nothing an earlier one removed; `reads_runs` says that it needs a finished run.
+    `nested` promises that a round keeps nothing an earlier one removed (under settings that `nests` may look at);
+    `reads_runs` says that it needs a finished run.
     """
 
     name: str
@@ -114,6 +115,10 @@ class Method(ABC):
     @abstractmethod
     def search_epochs(self, config: RunConfig) -> int:
         """Return how many epochs a round trains before it retrains, for progress and estimates."""
+
+    def nests(self, config: RunConfig) -> bool:
+        """Say whether, under these settings, a round keeps nothing an earlier one removed."""
+        return self.nested
 
     def initialisation(self, config: RunConfig) -> int:
         """Return the number of the initialisation that theta_0 is: 0, so that methods share it seed by seed."""

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, Field
 
-from glt.config import NonNegative, Positive, RunConfig
-from glt.masks import Masks
+from glt.config import LEFT_OUT_AT_DEFAULT, NonNegative, Positive, RunConfig, options_of
+from glt.masks import Masks, remaining_after
 from glt.methods import METHODS
 from glt.methods.base import Method, Proposal, RoundContext
+
+if TYPE_CHECKING:
+    from glt.training.loop import Schedule
+    from glt.training.network import Network
 
 
 class UGSOptions(BaseModel):
     """Choices of the search stage on which the paper and the authors' code differ or say nothing."""
 
+    schedule: Annotated[Literal["iterative", "one_run"], LEFT_OUT_AT_DEFAULT] = Field(
+        "iterative",
+        description="A round prunes what the last one left, or starts from everything and prunes a slice each epoch "
+        "(the authors' for ogbn-proteins and ogbl-collab)",
+    )
     masks_from: Literal["best_validation", "last"] = Field(
         "best_validation", description="Epoch of the search whose masks decide: best validation, or the last"
     )
     mask_weight_decay: bool = Field(True, description="Weight decay acts on the masks too, as in the authors' code")
     mask_learning_rate: Positive | None = Field(None, description="Step size of the masks; empty = that of the weights")
     mask_noise: NonNegative = Field(1e-5, description="Soft masks start at 1 +- U(noise)")
+    search_learning_rate: Positive | None = Field(
+        None, description="Step size of the weights in the search; empty = learning_rate, as in retraining"
+    )
 
 
 class UGS(Method):
@@ -33,36 +46,70 @@ class UGS(Method):
     nested = True
     Options = UGSOptions
 
-    def next_masks(self, context: RoundContext) -> Proposal:
-        """Run the search stage and remove the lowest-magnitude share of what remains."""
-        from glt.training.loop import Schedule
-        from glt.training.network import Network, SoftMasks
+    def nests(self, config: RunConfig) -> bool:
+        """Rounds that each start from everything need not be nested."""
+        return options_of(config.options, UGSOptions).schedule == "iterative"
 
-        config, options = context.config, context.options
-        noise = context.random("mask start")
-        soft = SoftMasks.around_one(context.previous, options.mask_noise, noise, context.problem.device)
-        network = Network(context.problem, context.previous, context.theta0, soft)
-        schedule = Schedule(
-            epochs=config.epochs,
-            learning_rate=config.learning_rate,
-            weight_decay=config.weight_decay,
-            mask_learning_rate=options.mask_learning_rate or config.learning_rate,
-            mask_weight_decay=config.weight_decay if options.mask_weight_decay else 0.0,
-            gamma_graph=config.gamma_graph,
-            gamma_weight=config.gamma_weight,
-        )
-        result = context.train(network, schedule, "search")
-        tensors = result.best_tensors if options.masks_from == "best_validation" else result.last_tensors
-        magnitudes = {name: np.abs(value) for name, value in tensors.items() if name.startswith("mask/")}
-        edge_scores = magnitudes.pop("mask/edges")
-        weight_scores = {name.removeprefix("mask/"): value for name, value in magnitudes.items()}
-        edges = context.previous.edges.prune(edge_scores, config.p_graph)
-        weights = context.previous.weights.prune(weight_scores, config.p_weight)
-        return Proposal(Masks(edges, weights), edge_scores)
+    def next_masks(self, context: RoundContext) -> Proposal:
+        """Run the search stage and remove the lowest magnitudes, at its end or as it goes."""
+        return pruned_once(context) if context.options.schedule == "iterative" else pruned_as_it_goes(context)
 
     def search_epochs(self, config: RunConfig) -> int:
         """Count one search stage."""
         return config.epochs
+
+
+def pruned_once(context: RoundContext) -> Proposal:
+    """Search among what the last round left, and remove the lowest-magnitude share of it."""
+    config = context.config
+    result = context.train(_network(context, context.previous), _schedule(context), "search")
+    tensors = result.best_tensors if context.options.masks_from == "best_validation" else result.last_tensors
+    magnitudes = {name: np.abs(value) for name, value in tensors.items() if name.startswith("mask/")}
+    edge_scores = magnitudes.pop("mask/edges")
+    weight_scores = {name.removeprefix("mask/"): value for name, value in magnitudes.items()}
+    edges = context.previous.edges.prune(edge_scores, config.p_graph)
+    weights = context.previous.weights.prune(weight_scores, config.p_weight)
+    return Proposal(Masks(edges, weights), edge_scores)
+
+
+def pruned_as_it_goes(context: RoundContext) -> Proposal:
+    """Search from the full graph and all weights, with a slice removed after each epoch, down to the round's counts.
+
+    Masks are those after the last epoch, whatever its score: before it, too much is left.
+    """
+    from glt.training.narrowing import Narrowing, Survivors
+
+    config, full = context.config, context.problem.full_masks()
+    edges = full.edges.kept, remaining_after(config.p_graph, full.edges.kept, context.round)
+    weights = full.weights.kept, remaining_after(config.p_weight, full.weights.kept, context.round)
+    network = _network(context, full)
+    network.alive = Survivors(full, context.problem.device)
+    context.train(network, replace(_schedule(context), narrowing=Narrowing(edges, weights)), "search")
+    return Proposal(network.alive.masks())
+
+
+def _network(context: RoundContext, masks: Masks) -> Network:
+    from glt.training.network import Network, SoftMasks
+
+    noise = context.random("mask start")
+    soft = SoftMasks.around_one(masks, context.options.mask_noise, noise, context.problem.device)
+    return Network(context.problem, masks, context.theta0, soft)
+
+
+def _schedule(context: RoundContext) -> Schedule:
+    from glt.training.loop import Schedule
+
+    config, options = context.config, context.options
+    learning_rate = options.search_learning_rate or config.learning_rate
+    return Schedule(
+        epochs=config.epochs,
+        learning_rate=learning_rate,
+        weight_decay=config.weight_decay,
+        mask_learning_rate=options.mask_learning_rate or learning_rate,
+        mask_weight_decay=config.weight_decay if options.mask_weight_decay else 0.0,
+        gamma_graph=config.gamma_graph,
+        gamma_weight=config.gamma_weight,
+    )
 
 
 METHODS.register(UGS())

@@ -78,7 +78,7 @@ class _Search:
             return Proposal(self._problem.full_masks())
         previous = self._seed_run.masks(round_ - 1)
         proposal = self._method.next_masks(self._context(round_, previous))
-        if self._method.nested and not proposal.masks.within(previous):
+        if self._method.nests(self._problem.config) and not proposal.masks.within(previous):
             raise ValueError(f"{self._method.name} promises nested masks, but round {round_} is not nested")
         return proposal
 

@@ -67,6 +67,9 @@ class ClusterBatch:
         outputs = [(part.nodes, self._output(part, weights, Dropout(0, None))) for part in parts]
         return network.problem.task.scores(assembled(outputs), weights)
 
+    def refresh(self) -> None:
+        """Every step looks at the network anew."""
+
     def _steps(self, part: GraphOperator) -> range:
         if self._clusters.fresh_masks:
             self._network.restart_edges(part.value_numbers())

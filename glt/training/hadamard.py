@@ -22,7 +22,7 @@ class Hadamard(LinkObjective):
     """Binary cross-entropy of an MLP on h_i * h_j, for training edges and as many pairs of nodes drawn uniformly.
 
     A drawn pair may be an edge, or twice the same node. An epoch goes once through all edges, in a new order, a batch
-    a step; positives and negatives have a mean each, and the loss is their sum, as in the authors' code.
+    a step; positives and negatives have a mean each, and the loss is their sum.
     """
 
     def __init__(self, edges: IntArray, nodes: int, device: str) -> None:

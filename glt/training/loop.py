@@ -12,6 +12,7 @@ from torch import Tensor
 
 from glt.sparse import Dropout
 from glt.training.clusters import ClusterBatch
+from glt.training.narrowing import Narrowing
 from glt.training.network import Network
 from glt.training.passes import FullBatch, Passes
 from glt.training.tasks import Scores
@@ -19,7 +20,10 @@ from glt.training.tasks import Scores
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to train; the mask fields count only where masks are trained."""
+    """How long and how fast to train; the mask fields count only where masks are trained.
+
+    With a `narrowing`, a search removes a slice of what is left after the steps of each epoch.
+    """
 
     epochs: int
     learning_rate: float
@@ -28,6 +32,7 @@ class Schedule:
     mask_weight_decay: float = 0.0
     gamma_graph: float = 0.0
     gamma_weight: float = 0.0
+    narrowing: Narrowing | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,9 @@ def train(
     best: EpochResult | None = None
     for epoch in range(schedule.epochs):
         loss = passes.epoch(dropout, generator, optimise)
+        if schedule.narrowing:
+            network.narrow(*schedule.narrowing.after(epoch + 1, schedule.epochs))
+            passes.refresh()
         result = EpochResult(epoch, loss, passes.evaluate())
         if best is None or result.scores.val > best.scores.val:
             best, best_tensors = result, network.snapshot()

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from glt.masks import Masks
 from glt.sparse import Dropout, Features, GraphOperator
+from glt.training.narrowing import Survivors
 from glt.training.problem import Arrays, Problem
 from glt.training.tasks import TrainingPass
 
@@ -44,12 +45,14 @@ class Network:
     """Weights theta, masked, on the surviving graph.
 
     Pruned weights start at zero and get no gradient (their mask is zero), so momentum and weight decay leave them
-    exactly there; pruned edges are not in the operator at all, unless the model keeps them on purpose.
+    exactly there; pruned edges are not in the operator at all, unless the model keeps them on purpose. A search that
+    removes entries as it goes says in `alive` which ones still count.
     """
 
     def __init__(self, problem: Problem, masks: Masks, theta: Arrays, soft: SoftMasks | None = None) -> None:
         self.problem = problem
         self.soft = soft
+        self.alive: Survivors | None = None
         keeps_pruned = problem.model.keeps_pruned_edges(problem.config) is not None
         edges = problem.full_masks().edges if keeps_pruned else masks.edges
         self.operator = GraphOperator(problem.graph, edges, problem.device)
@@ -93,7 +96,9 @@ class Network:
 
     def effective_weights(self) -> dict[str, Tensor]:
         """Return mask * theta, differentiable in theta and in soft masks."""
-        factors = self.soft.weights if self.soft else self._binary
+        factors: Mapping[str, Tensor] = self.soft.weights if self.soft else self._binary
+        if self.soft and self.alive:
+            factors = self.alive.weight_factors(self.soft)
         return {name: value * factors[name] if name in factors else value for name, value in self.theta.items()}
 
     def add_penalty_gradient(self, gamma_graph: float, gamma_weight: float) -> None:
@@ -104,6 +109,13 @@ class Network:
         for mask, rate in zip(self.soft.parameters(), rates, strict=True):
             if mask.grad is not None:
                 mask.grad.add_(mask.detach().sign(), alpha=rate)
+        if self.alive:
+            self.alive.still(self.soft)
+
+    def narrow(self, edges: int, weights: int) -> None:
+        """Leave so many edge entries and weights in a search, those with the largest soft masks."""
+        if self.soft and self.alive:
+            self.alive.narrow(self.soft, edges, weights)
 
     @torch.no_grad()
     def restart_edges(self, values: Tensor) -> None:
@@ -117,6 +129,8 @@ class Network:
 
     def _edge_values(self) -> Tensor | None:
         values = self.soft.edges if self.soft else None
+        if self.soft and self.alive:
+            values = self.alive.edge_values(self.soft)
         if self._places is None:
             return values
         survivors = torch.ones(self._places.shape, device=self._places.device) if values is None else values

@@ -25,6 +25,9 @@ class Passes(Protocol):
     def evaluate(self) -> Scores:
         """Return validation and test score of the tensors as they are now."""
 
+    def refresh(self) -> None:
+        """Take note that the network was changed between two epochs."""
+
 
 class FullBatch:
     """Every step on the whole graph.
@@ -34,7 +37,7 @@ class FullBatch:
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self._refresh()
+        self.refresh()
 
     def epoch(self, dropout: Dropout, generator: np.random.Generator, optimise: Optimise) -> float:
         """Run one step, or as many as the task cuts an epoch into."""
@@ -43,7 +46,7 @@ class FullBatch:
             loss = task.loss(self._network.step(self._stem, self._weights, dropout, generator, batch))
             optimise(loss)
             losses.append(float(loss.detach()))
-            self._refresh()
+            self.refresh()
         return sum(losses) / len(losses)
 
     @torch.no_grad()
@@ -52,6 +55,7 @@ class FullBatch:
         output = self._network.head(self._stem, self._weights, Dropout(0, None))
         return self._network.problem.task.scores(output, self._weights)
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Compute the stem anew."""
         self._weights = self._network.effective_weights()
         self._stem = self._network.stem(self._weights)

@@ -30,6 +30,8 @@ GREYS = ("#FFFFFF", "#D0D0D0", "#606060")
 STEPS = 41
 # Inches: a line of a matrix, its head, the bar under all.
 LINE, HEAD, BAR = 0.24, 0.75, 0.45
+# A matrix of more classes has small fields without numbers, and every few of them a name.
+MOST_NUMBERED, SMALL_LINE, MOST_NAMED = 14, 0.06, 10
 MORE, LESS = "+", "\N{MINUS SIGN}"
 # Words on a ground darker than this lightness are white.
 DARK = 0.45
@@ -42,7 +44,7 @@ def pairs(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     losses = losses_of(runs, choices)
     table = losses.table[losses.table["grouping"] == "pair"].reset_index(drop=True)
     panels = losses.runs
-    row = PanelRow(len(panels), width, tall=HEAD + LINE * len(losses.classes))
+    row = PanelRow(len(panels), width, tall=HEAD + _line(len(losses.classes)) * len(losses.classes))
     most = max(_most(rows, len(losses.classes)) for rows in panels)
     look = _colors(choices.grey, most)
 
@@ -54,8 +56,17 @@ def pairs(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
         _bar(figure, areas, look)
         return Keys()
 
-    told = f"Share of edges cut, in percent. {losses.caption} {MORE} and {LESS}: more and less than chance gives."
+    marks = f" {MORE} and {LESS}: more and less than chance gives." if _is_numbered(len(losses.classes)) else ""
+    told = f"Share of edges cut, in percent. {losses.caption}{marks}"
     return Drawing(table, told, row.height + BAR, fill)
+
+
+def _is_numbered(classes: int) -> bool:
+    return classes <= MOST_NUMBERED
+
+
+def _line(classes: int) -> float:
+    return LINE if _is_numbered(classes) else SMALL_LINE
 
 
 def _colors(grey: bool, most: float) -> ScalarMappable:
@@ -73,6 +84,23 @@ def _difference(rows: pd.DataFrame, classes: int) -> Matrix:
 
 def _draw(area: Axes, rows: pd.DataFrame, classes: Sequence[str], look: ScalarMappable, named: bool) -> None:
     count = len(classes)
+    if _is_numbered(count):
+        _numbered(area, rows, count, look)
+    else:
+        area.imshow(
+            _difference(rows, count), cmap=look.get_cmap(), clim=look.get_clim(), aspect="auto", interpolation="nearest"
+        )
+    step = 1 if _is_numbered(count) else -(-count // MOST_NAMED)
+    area.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5))
+    area.set_xticks(range(0, count, step), classes[::step], rotation=35, ha="right", rotation_mode="anchor")
+    area.set_yticks(range(0, count, step), classes[::step] if named else [""] * len(classes[::step]))
+    area.tick_params(length=0, pad=2)
+    area.grid(visible=False)
+    for spine in area.spines.values():
+        spine.set_visible(False)
+
+
+def _numbered(area: Axes, rows: pd.DataFrame, count: int, look: ScalarMappable) -> None:
     low, high = (pair_matrix(rows, count, name) for name in ("null_low", "null_high"))
     share, difference = pair_matrix(rows, count, "share"), _difference(rows, count)
     size: Any = "small" if count <= 10 else "xx-small"
@@ -84,13 +112,6 @@ def _draw(area: Axes, rows: pd.DataFrame, classes: Sequence[str], look: ScalarMa
         ink = "white" if _lightness(ground) < DARK else "black"
         place: Any = {"ha": "center", "va": "center", "fontsize": size, "color": ink}
         area.text(column, line, f"{100 * value:.0f}{mark}", **place)
-    area.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5))
-    area.set_xticks(range(count), classes, rotation=35, ha="right", rotation_mode="anchor")
-    area.set_yticks(range(count), classes if named else [])
-    area.tick_params(length=0, pad=2)
-    area.grid(visible=False)
-    for spine in area.spines.values():
-        spine.set_visible(False)
 
 
 def _lightness(color: Any) -> float:

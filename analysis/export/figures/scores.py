@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from analysis import palette
 from analysis.cuts.decisions import decisions_of, line_table, score_table
@@ -27,7 +29,6 @@ from analysis.shared_graph import shared_graph
 from analysis.subgraphs.subgraph import node_name
 from analysis.tables.labels import run_labels
 from glt.data import Graph
-from glt.data.graph import IntArray
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
 
@@ -98,7 +99,7 @@ def _edge(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> int:
     return int(own[_first_gone(gone)])
 
 
-def _first_gone(gone: IntArray) -> int:
+def _first_gone(gone: NDArray[np.integer[Any]]) -> int:
     """Return the column of the edge that was gone first, both ways; of edges that survive, the first."""
     last = np.where((gone > 0).all(axis=0), gone.max(axis=0), np.iinfo(np.int64).max)
     return int(np.argmin(last))

@@ -32,7 +32,7 @@ def training(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawi
     if table.empty:
         raise StoreError("These runs keep no epochs of this round: choose another round, or other runs.")
     panels = [rows for _, rows in table.groupby("run", sort=False)]
-    metrics = {run.name: names.metric(run.config.task) for run in runs}
+    metrics = {run.name: names.metric(run.config.dataset, run.config.task) for run in runs}
     row = PanelRow(len(panels), width, ratio=0.7)
 
     def fill(figure: FigureBase) -> Keys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.subgraphs.communities import find_communities
+from analysis.subgraphs.communities import community_of
 from analysis.subgraphs.growing import fill
 from analysis.subgraphs.samplers import SAMPLERS, Choice, Sampler
 from glt.data.graph import IntArray
@@ -10,8 +10,7 @@ from glt.data.graph import IntArray
 
 def community(choice: Choice) -> IntArray:
     """Grow inside the community of the center (modularity, Blondel et al. 2008)."""
-    groups = find_communities(choice.graph)
-    inside = groups == groups[choice.center]
+    inside = community_of(choice.graph, choice.center)
     return fill(choice.neighbours, choice.center, choice.size, choice.generator, inside)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,11 +16,15 @@ from analysis.marks import paper_marks, score_title
 from analysis.published import measurements
 from analysis.shared_graph import printed_measurements, training_part
 from analysis.tables import caption, curve_table, metric_words, rounds_table, shared_metric, tickets_table
+from glt.config import RunConfig
+from glt.data import DATASETS
 from glt.errors import ConfigError
 from glt.presets import resolve
 from glt.store import Event, Run, Store
+from glt.training.tasks import TASKS
 
 BOTH = "One figure cannot hold scores of node classification \\(accuracy\\) and link prediction \\(ROC-AUC\\)"
+METRICS = {"cora": "accuracy", "ranked": "Hits@50"}
 
 
 @pytest.fixture
@@ -65,6 +70,23 @@ def test_a_table_of_both_tasks_names_both(runs: dict[str, Run]) -> None:
     assert metric_words(table) == "accuracy or ROC-AUC"
     # A narrow column breaks its header.
     assert "Accuracy or ROC-AUC" in " ".join(tickets_latex(table).replace(r"\\", " ").split())
+
+
+def test_a_data_set_of_another_metric_is_named_and_not_mixed(
+    tmp_path: Path, draw_seed: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DATASETS._entries, "ranked", replace(DATASETS.get("cora"), name="ranked", label="Ranked"))
+    monkeypatch.setattr(type(TASKS.get("node")), "metric_on", lambda _, spec: METRICS[spec.name])
+    store, made = Store(tmp_path), []
+    for dataset in METRICS:
+        made.append(store.create(RunConfig(dataset=dataset, retrain_epochs=1, rounds=2)))
+        draw_seed(made[-1].seed(0), rounds=2)
+    alone = rounds_table(made[1:])
+    assert metric_words(alone) == shared_metric(alone) == "Hits@50"
+    assert draw("accuracy", made[1:], FigureChoices()).axes[0].get_ylabel() == "Test Hits@50 (%)"
+    assert metric_words(rounds_table(made)) == "accuracy or Hits@50"
+    with pytest.raises(ConfigError, match=r"on Cora \(accuracy\) and node classification on Ranked \(Hits@50\)"):
+        draw("accuracy", made, FigureChoices())
 
 
 def test_the_papers_points_are_those_of_the_task(runs: dict[str, Run]) -> None:

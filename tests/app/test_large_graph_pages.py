@@ -1,0 +1,129 @@
+"""Pages over a graph as the large ones are: dense features in a file, perhaps no classes, measured as a large one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.measures import graph as measured_graph
+from analysis.subgraphs import communities
+from app.main import PAGES
+from app.widgets import whole_graph
+from glt.data import DATASETS, Graph, Split, load_graph
+from glt.store import Run
+
+OpenPage = Callable[..., AppTest]
+MakeRun = Callable[..., Run]
+NOBODY = np.empty(0, dtype=np.int64)
+MOST_ROWS = 300
+
+
+class Untouched(np.memmap[Any, np.dtype[np.float32]]):
+    """Features in a file of which a few rows may be read, and all of them never."""
+
+    def __getitem__(self, key: Any) -> Any:
+        assert isinstance(key, np.ndarray)
+        assert key.size <= MOST_ROWS
+        return np.asarray(super().__getitem__(key))
+
+    def __array__(self, *rest: Any, **more: Any) -> Any:
+        raise AssertionError("all features were read")
+
+    def __array_ufunc__(self, *rest: Any, **more: Any) -> Any:
+        raise AssertionError("a page computed with all features")
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
+    """Cora's edges with dense features, without classes or nodes to train on, under limits that make it large."""
+    cora = load_graph("cora")
+    features = Untouched(tmp_path / "features.f32", dtype=np.float32, mode="w+", shape=(cora.num_nodes, 128))
+    unknown = np.full(cora.num_nodes, -1)
+    nobody = Split(NOBODY, NOBODY, NOBODY)
+    graph = replace(cora, name="large", features=features, labels=unknown, split=nobody, class_names=())
+    spec = replace(DATASETS.get("cora"), name="large", label="Large", features=128, classes=0, load=lambda: graph)
+    monkeypatch.setitem(DATASETS._entries, "large", spec)
+    monkeypatch.setattr(measured_graph, "MOST_VISITS", 0)
+    monkeypatch.setattr(whole_graph, "MOST_DRAWN", 1000)
+    monkeypatch.setattr(communities, "MOST_EDGES", 1000)
+    load_graph.cache_clear()
+    yield graph
+    load_graph.cache_clear()
+
+
+@pytest.fixture
+def runs(large: Graph, make_run: MakeRun) -> list[Run]:
+    return [make_run(method, ("done",), dataset="large") for method in ("ugs", "random")]
+
+
+def shown(app: AppTest) -> str:
+    return " ".join([each.value for each in [*app.markdown, *app.caption, *app.subheader]])
+
+
+@pytest.mark.parametrize("name", [title.lower() for title in PAGES])
+def test_a_page_reads_no_features_and_needs_no_classes(name: str, runs: list[Run], open_page: OpenPage) -> None:
+    app = open_page(name)
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("sample", ["walk", "ego", "community", "changed", "nodes"])
+def test_every_sample_is_drawn(sample: str, runs: list[Run], open_page: OpenPage) -> None:
+    app = open_page("subgraphs", sample=sample, size="50")
+    assert not app.exception
+    assert not app.error
+    assert "Class" not in app.selectbox(key="sample").options
+    assert app.get("iframe")
+
+
+def test_the_ends_of_an_edge_are_compared_by_the_cosine_of_two_rows(runs: list[Run], open_page: OpenPage) -> None:
+    graph = load_graph("large")
+    low, high = graph.edges[:, 10].tolist()
+    app = open_page("subgraphs", section="why", at=str(low), to=str(high))
+    assert not app.exception
+    assert "classes unknown" in shown(app)
+    assert "features at a cosine of 0.000" in shown(app)
+    assert "Jaccard" not in shown(app)
+
+
+def test_the_whole_graph_is_refused_in_a_sentence(runs: list[Run], open_page: OpenPage) -> None:
+    app = open_page("subgraphs", section="whole")
+    assert not app.exception
+    assert "Too large to be drawn whole" in shown(app)
+    assert "5,278 edges" in shown(app)
+
+
+def test_who_loses_without_classes(runs: list[Run], open_page: OpenPage) -> None:
+    app = open_page("subgraphs", section="losers")
+    assert not app.exception
+    assert not app.error
+    assert "Nodes that lost their last edge" in shown(app)
+
+
+@pytest.mark.parametrize("view", ["table", "trend"])
+def test_what_is_not_measured_is_offered_as_a_command(
+    view: str, runs: list[Run], open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page("measurements", view=view, round="2")
+    assert not app.exception
+    assert "not computed yet" in shown(app)
+    assert app.button(key="start-computing")
+    assert not app.table
+
+
+def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], open_page: OpenPage) -> None:
+    from analysis.measures import At, measurement_table
+
+    measurement_table(runs, At(round=2))
+    app = open_page("measurements", round="2")
+    assert not app.exception
+    assert "not computed yet" not in shown(app)
+    assert "Estimated, with a 95 % interval: average path length" in shown(app)
+    table = app.table[0].value
+    assert "\N{PLUS-MINUS SIGN}" in table.loc[table["Measure"] == "Average path length"].iloc[0, 1]
