@@ -90,7 +90,10 @@ def _failing_in_one_sentence(files: OgbFiles, folder: Path) -> Iterator[None]:
         yield
     # Broken connections, archives and answers each raise something else.
     except Exception as error:
-        why = " ".join(str(getattr(error, "reason", "") or error).split()).rstrip(".") or type(error).__name__
+        # What urllib raises has the system's error in it, and that one a number before its words.
+        reason = getattr(error, "reason", error)
+        words = str(getattr(reason, "strerror", None) or reason)
+        why = " ".join(words.split()).rstrip(".") or type(error).__name__
         raise DataError(
             f"{files.name} could not be downloaded ({why}): connect to the network and start again, "
             f"or put its files (raw, split and {RELEASE}) into {folder}."

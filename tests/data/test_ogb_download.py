@@ -65,7 +65,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], list[str]]:
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(url: str) -> None:
-        raise URLError(OSError("Name or service not known"))
+        raise URLError(OSError(-2, "Name or service not known"))
 
     monkeypatch.setattr(urllib.request, "urlopen", fail)
 
