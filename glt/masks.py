@@ -200,3 +200,9 @@ class Masks:
     def within(self, other: Masks) -> bool:
         """Say whether both masks are nested in the other pair's."""
         return self.edges.within(other.edges) and self.weights.within(other.weights)
+
+    def alike(self, other: Masks) -> bool:
+        """Say whether both pairs are about the same entries: kind, names and shapes."""
+        shapes = [{name: keep.shape for name, keep in masks.weights.keep.items()} for masks in (self, other)]
+        same_edges = self.edges.kind == other.edges.kind and self.edges.keep.shape == other.edges.keep.shape
+        return same_edges and shapes[0] == shapes[1]

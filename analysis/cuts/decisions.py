@@ -20,12 +20,16 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What one round decided on: `before` and `after` are its masks, `scores` belong to the survivors of `before`."""
+    """What one round decided on: `before` and `after` are its masks, `scores` belong to the survivors of `before`.
+
+    `ranks` says that what is stored are ranks in [0, 1), in 256 steps.
+    """
 
     round: int
     before: EdgeMask
     after: EdgeMask
     scores: Scores
+    ranks: bool = False
 
     @property
     def cut(self) -> BoolArray:
@@ -59,7 +63,7 @@ class Decision:
     def blurred(self) -> tuple[float, float] | None:
         """The scores at the line that what is stored cannot tell apart, None where the line is sharp.
 
-        Stored scores have half precision, so cut and kept entries may share a value; an example's ranks then follow
+        Stored scores have half precision, so cut and kept entries may share a value; ranks of an example then follow
         the order of the entries instead. Either way everything from the lowest kept to the highest cut score is equal.
         """
         highest_cut, lowest_kept = self.line
@@ -77,14 +81,15 @@ class Decision:
 def decisions_of(seed_run: SeedRun, masks: Sequence[EdgeMask]) -> list[Decision]:
     """Return the decisions of rounds 1, 2, ... that keep scores; [] for a method without any.
 
-    `masks` are those of rounds 0, 1, ... of the same seed. Scores have half precision; of a bundled example they are
-    ranks in [0, 1), in 256 steps. Raises StoreError when a round cannot be read.
+    `masks` are those of rounds 0, 1, ... of the same seed. Scores have half precision; of a bundled example or a large
+    graph they are ranks. Raises StoreError when a round cannot be read.
     """
     found: list[Decision] = []
     for number in range(1, len(masks)):
         scores = seed_run.edge_scores(number)
         if scores is not None and scores.size == masks[number - 1].kept:
-            found.append(Decision(number, masks[number - 1], masks[number], scores))
+            ranks = seed_run.holds_ranks(number)
+            found.append(Decision(number, masks[number - 1], masks[number], scores, ranks))
     return found
 
 

@@ -40,7 +40,7 @@ def _by_score(row: pd.Series, cut: int, about: bool) -> str:
     roughly = "about " if about else ""
     below, equal, entries = (formats.count(row[name]) for name in ("below", "equal", "entries"))
     where = "" if row["cut"] else f" in round {row['round']}"
-    # An example's rank stands for 1 in 256 entries; equals that are hardly more tell nothing.
+    # A stored rank stands for 1 in 256 entries; equals that are hardly more tell nothing.
     several = row["equal"] > (row["entries"] / 100 if about else 1)
     same = f", {roughly}{equal} the same as far as the stored scores tell," if several else ""
     return (

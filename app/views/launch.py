@@ -152,6 +152,7 @@ def _numbers(cost: Forecast) -> None:
     numbers = {
         "Time, about": time,
         "Disk, about": formats.file_size(cost.size_bytes),
+        "Memory, about": formats.file_size(cost.memory_bytes),
         "Epochs": formats.count(cost.epochs),
         "Workers": f"{cost.workers} on {cost.cores} {'core' if cost.cores == 1 else 'cores'}",
     }

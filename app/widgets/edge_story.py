@@ -38,7 +38,7 @@ COLUMNS: dict[str, Any] = {
 # Of a hub with more edges, so many stand in the list and the table: those that went first.
 MOST_LISTED = 1000
 ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
-ROUGH = "Bundled examples keep ranks in 256 steps instead of scores."
+ROUGH = "Bundled examples and runs on large graphs keep ranks in 256 steps instead of scores."
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
             return about
         row = _pick_neighbour(place, table)
         decided = [] if row is None else cutting.decisions(run, seed)
-        rough = run.seed(seed).is_example
+        rough = any(decision.ranks for decision in decided)
         ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
     if row is None:
         _edge_table(place, table)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from glt.errors import ConfigError
-from glt.jobs.settings import DEVICES
+from glt.jobs.devices import CPU, CUDA, read_device
 from glt.seeds import read_seeds
 
 if TYPE_CHECKING:
@@ -57,8 +57,11 @@ def tell(args: Namespace, share: float) -> None:
 
 
 def add_computing(parser: ArgumentParser) -> None:
-    """Add what it is computed on, and whether the command waits: `--device`, `--threads`, `--detach`."""
-    parser.add_argument("--device", choices=DEVICES, help="where it is computed (default: cpu)")
+    """Add what it is computed on, and whether the command waits: `--device(s)`, `--threads`, `--detach`."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--device", choices=(CPU, CUDA), help="where it is computed (default: cpu)")
+    several = "devices to spread seeds over, as in cuda:0,cuda:1; each CUDA device computes one at a time"
+    where.add_argument("--devices", dest="device", type=devices, metavar="D,...", help=several)
     parser.add_argument("--threads", type=positive, metavar="T", help="compute threads of one seed (default: 1)")
     parser.add_argument("--detach", action="store_true", help="return at once; the run goes on by itself")
 
@@ -135,6 +138,18 @@ def seeds(text: str) -> list[int]:
     """
     try:
         return list(read_seeds(text))
+    except ConfigError as error:
+        raise ArgumentTypeError(str(error).removesuffix(".")) from None
+
+
+def devices(text: str) -> tuple[str, ...]:
+    """Read devices with commas between them; raises ArgumentTypeError for what is none.
+
+    >>> devices("cuda:0,cuda:1")
+    ('cuda:0', 'cuda:1')
+    """
+    try:
+        return tuple(read_device(name) for name in text.split(","))
     except ConfigError as error:
         raise ArgumentTypeError(str(error).removesuffix(".")) from None
 

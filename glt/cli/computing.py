@@ -12,6 +12,7 @@ from glt.cli.documents import document
 from glt.cli.following import follow, interruption
 from glt.cli.main import DONE
 from glt.formats import count, duration, file_size, listing
+from glt.jobs.devices import Wanted
 from glt.jobs.forecast import forecast
 from glt.jobs.waiting import awaited
 from glt.pretraining.start import pretraining_of
@@ -39,7 +40,7 @@ def launch_and_follow(args: Namespace, console: Console, launch: Launch) -> tupl
     with interruption() as interrupted:
         run, seeds = launch()
         working = [seed for seed in seeds if _is_at_work(run.seed(seed))]
-        _announce(console, run, seeds, working, args.detach)
+        _announce(args, console, run, seeds, working)
         code = DONE
         if working and not args.detach:
             code = follow(run, working, make_display(console, _rounds(run), working), interrupted)
@@ -52,13 +53,13 @@ def _is_at_work(seed_run: SeedFolder) -> bool:
     return seed_run.is_at_work() or not seed_run.is_complete()
 
 
-def _announce(console: Console, run: KnownRun, seeds: list[int], working: list[int], detached: bool) -> None:
+def _announce(args: Namespace, console: Console, run: KnownRun, seeds: list[int], working: list[int]) -> None:
     if not working:
         line = f"{run.path} is complete already: {_whole(run)} of {listing(seeds)}."
-    elif detached:
+    elif args.detach:
         line = f"Started {run.path}, {listing(working)}; see it with: python -m glt show {run.path}"
     else:
-        line = f"{run.path}: {listing(working)}, {_cost(run, working)}"
+        line = f"{run.path}: {listing(working)}, {_cost(run, working, args.device)}"
     for sentence in (line, *_start(run, working)):
         console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
@@ -96,11 +97,11 @@ def _conclude(console: Console, run: KnownRun, seeds: list[int]) -> None:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _cost(run: KnownRun, seeds: list[int]) -> str:
+def _cost(run: KnownRun, seeds: list[int], device: Wanted) -> str:
     if isinstance(run, Pretraining):
         most, patience = count(run.config.epochs), count(run.config.patience)
         return f"at most {most} epochs, ends after {patience} without a lower loss"
     store = Store(run.path.parent)
-    expected = forecast(store, [run.config], seeds, [*store.runs(), *bundled_examples()])
+    expected = forecast(store, [run.config], seeds, [*store.runs(), *bundled_examples()], device)
     size = f"adds about {file_size(expected.size_bytes)}"
     return size if expected.seconds is None else f"{size}, takes about {duration(expected.seconds)}"

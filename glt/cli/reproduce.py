@@ -35,9 +35,12 @@ def run(args: Namespace) -> int:
     """List the experiments, or say what one of them lacks and compute it, arm after arm where one reads another."""
     from rich.console import Console
 
+    from glt.jobs.devices import check_device
+
     if args.experiment is None:
         return _list_experiments(args)
     console = Console(stderr=args.json)
+    check_device(args.device)
     store = open_store(args, writable=True)
     plan = _plan(args, store)
     _announce(args, console, store, plan)
@@ -91,7 +94,7 @@ def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> No
         _say(console, f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}")
     if preparations(plan, store):
         _say(console, "A pre-training comes first; how long it takes is not known before.")
-    cost = estimate(plan, store, [*store.runs(), *bundled_examples()])
+    cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)
     basis = f" ({cost.basis})" if plan.lacking and cost.seconds is not None else ""
     _say(console, f"Missing: {cost_words(plan, cost)}{basis}.")
 
@@ -141,7 +144,7 @@ def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:
     from glt.reproduction.starting import estimate
     from glt.store import bundled_examples
 
-    cost = estimate(plan, store, [*store.runs(), *bundled_examples()])
+    cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)
     needs = [
         {
             "arm": need.arm.words,

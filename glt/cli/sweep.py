@@ -43,8 +43,8 @@ def run(args: Namespace) -> int:
     store = open_store(args, writable=True)
     console = Console(stderr=args.json)
     for point in points:
-        check(store, point.config, args.seeds, args.device)
-    _announce(console, store, points, args.seeds)
+        check(store, point.config, args.seeds, args.device, args.threads)
+    _announce(args, console, store, points)
     started, code = start_and_follow(store, points, args, console)
     if args.json:
         print_json(sweep_document(points, [each.run for each in started], args.seeds))
@@ -59,12 +59,13 @@ def _fixed(args: Namespace, grid: Grid) -> dict[str, Any]:
     return {name: value for name, value in settings(args).items() if name in named or name not in grid}
 
 
-def _announce(console: Console, store: Store, points: Sequence[Point], seeds: Sequence[int]) -> None:
+def _announce(args: Namespace, console: Console, store: Store, points: Sequence[Point]) -> None:
     from glt.jobs.forecast import forecast
     from glt.store import bundled_examples
 
-    cost = forecast(store, [point.config for point in points], seeds, [*store.runs(), *bundled_examples()])
-    runs = f"{number_of(len(points), 'run')} of {listing(seeds)} in {store.root}"
+    timed, configs = [*store.runs(), *bundled_examples()], [point.config for point in points]
+    cost = forecast(store, configs, args.seeds, timed, args.device)
+    runs = f"{number_of(len(points), 'run')} of {listing(args.seeds)} in {store.root}"
     if not cost.epochs:
         line = f"Sweep: {runs}, complete already."
     else:

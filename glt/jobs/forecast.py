@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 from glt.config import RunConfig
 from glt.data import DATASETS
-from glt.jobs.queueing import slot_count
+from glt.jobs.devices import Wanted, places
+from glt.jobs.memory import needed_bytes, side_by_side_bytes
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.store import Run, Store, finished_rounds, run_name
+from glt.store.round_files import MOST_SCORES
 from glt.training.shapes import network_shape
 from glt.training.tasks import TASKS
 
@@ -43,7 +45,8 @@ class Forecast:
     """The cost of starting some seeds of some runs; `seconds` is None when no run was ever timed.
 
     `epochs` and `size_bytes` count all workers together and leave out rounds that are on disk already; `seconds`
-    is the time until the last of `workers` processes ends when `cores` of them run side by side.
+    is the time until the last of `workers` processes ends when `cores` of them run side by side, `memory_bytes` what
+    those that need most take at a time.
     """
 
     workers: int
@@ -52,15 +55,19 @@ class Forecast:
     size_bytes: int
     seconds: float | None
     basis: str
+    memory_bytes: int = 0
 
 
-def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], timed: Sequence[Run]) -> Forecast:
+def forecast(
+    store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], timed: Sequence[Run], device: Wanted = None
+) -> Forecast:
     """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first)."""
     known = {run.name: run for run in store.runs()}
-    cores = slot_count()
+    cores = places(device)
     paces = [pace(config, timed) for config in configs]
     epochs: list[int] = []
     spans: list[float] = []
+    needs: list[int] = []
     size = 0
     for config, found in zip(configs, paces, strict=True):
         run = known.get(run_name(config))
@@ -68,9 +75,12 @@ def forecast(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], t
             rounds = _missing(run, config, seed)
             epochs.append(sum(epochs_of(config, number) for number in rounds))
             spans.append(WORKER_START + epochs[-1] * found.seconds if found and epochs[-1] else 0.0)
+            needs += [needed_bytes(config)] if rounds else []
             size += sum(bytes_of(config, number) for number in rounds)
+    memory = side_by_side_bytes(needs, cores)
     seconds = side_by_side(spans, cores) if all(paces) else None
-    return Forecast(len(epochs), cores, sum(epochs), size, seconds, _basis([found for found in paces if found]))
+    basis = _basis([found for found in paces if found])
+    return Forecast(len(epochs), cores, sum(epochs), size, seconds, basis, memory)
 
 
 def missing_bytes(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> int:
@@ -104,10 +114,12 @@ def bytes_of(config: RunConfig, round: int) -> int:
     Counts follow from the pruning rates; a method that stores no edge scores takes a little less.
     """
     spec = DATASETS.get(config.dataset)
-    entries = TASKS.get(config.task).message_edges(spec.edges, spec) * (2 if config.edge_mask == "directed" else 1)
+    edges = TASKS.get(config.task).message_edges(spec.sizes.edges, spec)
+    entries = edges * (2 if config.edge_mask == "directed" else 1)
     weights = weight_count(config)
     masks = (entries + weights) // 8
-    scores = 2 * remaining_after(config.p_graph, entries, round - 1) if round else 0
+    score = 1 if entries > MOST_SCORES else 2
+    scores = score * remaining_after(config.p_graph, entries, round - 1) if round else 0
     survivors = 4 * remaining_after(config.p_weight, weights, round)
     initial = 4 * weights if round == 0 else 0
     lines = EVENT_LINE * epochs_of(config, round) + ROUND_LINE
@@ -171,8 +183,8 @@ def _distance(one: RunConfig, other: RunConfig) -> tuple[bool, bool, float]:
 
 
 def _work(config: RunConfig) -> float:
-    spec = DATASETS.get(config.dataset)
-    return (config.hidden + WIDTH_OF_THE_REST) * config.layers * (spec.nodes + 2 * spec.edges)
+    sizes = DATASETS.get(config.dataset).sizes
+    return (config.hidden + WIDTH_OF_THE_REST) * config.layers * (sizes.nodes + 2 * sizes.edges)
 
 
 def _origin(run: Run) -> str:

@@ -17,9 +17,11 @@ from pathlib import Path
 from glt.config import RunConfig
 from glt.errors import JobError, StoreError
 from glt.formats import file_size
+from glt.jobs.devices import Dealer, Wanted, check_device
 from glt.jobs.forecast import missing_bytes
-from glt.jobs.queueing import join_line
-from glt.jobs.settings import Settings, check_device, settle
+from glt.jobs.memory import check_memory
+from glt.jobs.queueing import join_line, line_of
+from glt.jobs.settings import Settings, settle
 from glt.jobs.waiting import check_needs
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
@@ -46,27 +48,30 @@ def start(
     config: RunConfig,
     seeds: Sequence[int],
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> Run:
     """Start a worker for each seed that lacks rounds or has damaged ones; when this returns, each is "queued".
 
     The workers go on when the caller ends, unless they are `tied` to it; those that need a run at work wait for it.
-    Raises StoreError, before anything is
-    started, when a seed is in use or the store cannot be written; JobError for settings a seed was not begun with.
+    Seeds are spread over several devices. Raises StoreError, before anything is started, when a seed is in use or the
+    store cannot be written; JobError for settings a seed was not begun with.
     """
-    check(store, config, seeds, device)
+    check(store, config, seeds, device, threads)
     run = store.create(config)
     begin(store, run, seeds, device=device, threads=threads, tied=tied)
     return run
 
 
-def check(store: Store, config: RunConfig, seeds: Sequence[int], device: str | None = None) -> None:
-    """Raise a StudioError, before anything is made, for a device, another run or room that is needed and not there."""
+def check(
+    store: Store, config: RunConfig, seeds: Sequence[int], device: Wanted = None, threads: int | None = None
+) -> None:
+    """Raise a StudioError, before anything is made, where a device, another run, room or memory is lacking."""
     check_device(device)
     check_needs(store, config, seeds)
     check_room(store, [config], seeds)
+    check_memory(store, [config], seeds, device, threads)
 
 
 def check_room(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> None:
@@ -87,7 +92,7 @@ def start_pretraining(
     config: PretrainConfig,
     seeds: Sequence[int],
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> Pretraining:
@@ -103,7 +108,7 @@ def begin(
     run: AnyRun,
     seeds: Sequence[int],
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> None:
@@ -117,7 +122,7 @@ def resume(
     run: AnyRun,
     seeds: Sequence[int] | None = None,
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> list[int]:
@@ -131,6 +136,7 @@ def resume(
     wanted = [seed for seed in asked if not run.seed(seed).is_sound()]
     if wanted and isinstance(run, Run):
         check_needs(store, run.config, wanted)
+        check_memory(store, [run.config], wanted, device, threads)
     _launch(store, run, wanted, device, threads, tied)
     return wanted
 
@@ -145,11 +151,12 @@ def _refuse_example(run: AnyRun) -> None:
         raise StoreError(f"{run.name} is a bundled example, which nothing is added to: choose a store of your own.")
 
 
-def _launch(
-    store: Store, run: AnyRun, seeds: Sequence[int], device: str | None, threads: int | None, tied: bool
-) -> None:
+def _launch(store: Store, run: AnyRun, seeds: Sequence[int], device: Wanted, threads: int | None, tied: bool) -> None:
+    if not seeds:
+        return
     with ExitStack() as held:
-        orders = [_order(run.seed(seed), device, threads, held) for seed in dict.fromkeys(seeds)]
+        dealer = Dealer(device, store.queue_folder(), threads or 1)
+        orders = [_order(run.seed(seed), dealer.next(), threads, held) for seed in dict.fromkeys(seeds)]
         for order in orders:
             _spawn(store, run, order, tied)
 
@@ -177,7 +184,7 @@ def _lock(seed_run: SeedFolder) -> int:
 
 def _spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> None:
     seed_run, settings, queued_at = order.seed_run, order.settings, time.time()
-    ticket, ticket_lock = join_line(store.queue_folder(), queued_at)
+    ticket, ticket_lock = join_line(line_of(store.queue_folder(), settings.device), queued_at)
     try:
         process = _worker_process(store, run, order, ticket, ticket_lock, tied)
     finally:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from glt.errors import ConfigError
 from glt.store.lock import is_locked
-from glt.store.safe_files import writing
+from glt.store.safe_files import make_folder, writing
 
 SLOTS_VARIABLE = "GLT_SLOTS"
 TICKET = ".ticket"
@@ -29,6 +29,24 @@ def slot_count(threads: int = 1) -> int:
     if not wanted.isdecimal() or int(wanted) < 1:
         raise ConfigError(f"{SLOTS_VARIABLE} is {wanted!r}: set it to the number of workers that compute side by side.")
     return int(wanted)
+
+
+def line_of(queue: Path, device: str) -> Path:
+    """Return the folder of a device's line, made when missing: the CPU's is the queue itself."""
+    kind, _, index = device.partition(":")
+    folder = queue if kind == "cpu" else queue / f"{kind}-{index or 0}"
+    make_folder(folder)
+    return folder
+
+
+def waiting_and_working(line: Path) -> int:
+    """Return how many workers stand in a line or have one of its slots."""
+    return working(line) + sum(is_locked(each) for each in line.glob(f"*{TICKET}"))
+
+
+def working(line: Path) -> int:
+    """Return how many slots of a line are taken; none where there is no line yet."""
+    return sum(is_locked(each) for each in line.glob("slot-*.lock"))
 
 
 def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
 from glt.errors import ConfigError, Faults, StudioError
 from glt.hyper_parameters import Values
+from glt.jobs.devices import Wanted
 from glt.jobs.launching import check, check_room, start
+from glt.jobs.memory import check_memory
 from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
 from glt.methods import METHODS
 from glt.presets import resolve
@@ -83,7 +85,7 @@ def start_all(
     configs: Sequence[RunConfig],
     seeds: Sequence[int],
     *,
-    device: str | None = None,
+    device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
 ) -> list[Started]:
@@ -92,8 +94,9 @@ def start_all(
     When one cannot be started, those that were started before it are stopped and its error is raised.
     """
     for config in configs:
-        check(store, config, seeds, device)
+        check(store, config, seeds, device, threads)
     check_room(store, configs, seeds)
+    check_memory(store, configs, seeds, device, threads)
     started: list[Started] = []
     try:
         for config in configs:

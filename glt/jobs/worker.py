@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from glt.errors import StudioError
+from glt.jobs.devices import CPU, check_device, read_device, slots_on
 from glt.jobs.environment import record_environment
+from glt.jobs.memory import check_worker
 from glt.jobs.parent import die_with_parent
-from glt.jobs.queueing import join_line, slot_count, wait_for_slot
+from glt.jobs.queueing import join_line, line_of, wait_for_slot
 from glt.jobs.reporting import Reporter
-from glt.jobs.settings import DEVICES, Settings, check_device
+from glt.jobs.settings import Settings
 from glt.jobs.waiting import wait_for_sources
 from glt.jobs.work import compute
 from glt.store import SeedFolder, SeedRun, State, Store
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _work(store: Store, seed_run: SeedFolder, settings: Settings, options: argparse.Namespace) -> int:
-    queue = store.queue_folder()
+    queue = line_of(store.queue_folder(), settings.device)
     if options.ticket is None:
         options.ticket = join_line(queue, time.time())[0]
     else:
@@ -65,7 +67,10 @@ def _outcome(
 ) -> tuple[State, str | None]:
     try:
         place = _place(seed_run, queue, ticket, reporter)
-        if place is None or wait_for_slot(queue, place, slot_count(settings.threads), reporter.should_stop) is None:
+        if (
+            place is None
+            or wait_for_slot(queue, place, slots_on(settings.device, settings.threads), reporter.should_stop) is None
+        ):
             return "stopped", None
         reporter.enter("running")
         return _compute(seed_run, reporter, settings), None
@@ -100,12 +105,21 @@ def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> St
     from glt.data import load_graph
     from glt.sparse import keep_freed_memory
 
-    keep_freed_memory()
+    if not _gives_memory_back(seed_run):
+        keep_freed_memory()
     torch.set_num_threads(settings.threads)
     check_device(settings.device)
+    if isinstance(seed_run, SeedRun):
+        check_worker(seed_run.config, settings.device)
     source = source_of(seed_run) if isinstance(seed_run, SeedRun) else None
     record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash, source)
     return compute(seed_run, reporter, settings.device)
+
+
+def _gives_memory_back(seed_run: SeedFolder) -> bool:
+    from glt.models import MODELS
+
+    return isinstance(seed_run, SeedRun) and MODELS.get(seed_run.config.model).gives_memory_back
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("seed", type=int)
     parser.add_argument("--ticket", type=Path, help="place in the line, whose lock comes with the process")
     parser.add_argument("--lock", type=int, metavar="FD", help="descriptor of the seed's lock, held by the starter")
-    parser.add_argument("--device", choices=DEVICES, default="cpu")
+    parser.add_argument("--device", type=read_device, default=CPU)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--tied", type=int, metavar="PID", help="end when this parent process ends")
     return parser

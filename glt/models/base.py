@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,14 @@ from glt.config import Activation, OptionValue, RunConfig
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from glt.data.graph import Sizes
     from glt.sparse import Adjacency, Dropout, Features, GraphOperator
+
+
+BYTES_OF_A_NUMBER = 4
+WEIGHT_COPIES, ROW_COPIES = 12, 7
+# Indices of both layouts of the adjacency, its values, gradients, soft mask and moments.
+BYTES_OF_AN_ENTRY = 100
 
 
 @dataclass(frozen=True)
@@ -92,13 +100,15 @@ class Model(ABC):
     """A forward pass over (graph operator with edge values, features, effective weights); it never sees a mask.
 
     The pass is cut in two: `stem` holds all that comes before the first random number, `head` the rest. Evaluation
-    after one step and training in the next use the same weights, so they share one stem.
+    after one step and training in the next use the same weights, so they share one stem. `gives_memory_back` says that
+    a step's arrays are too large to be kept for the next one.
     """
 
     name: str
     label: str
     description: str
     tasks: frozenset[str]
+    gives_memory_back: bool = False
     Options: type[BaseModel] = NoOptions
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
@@ -145,6 +155,18 @@ class Model(ABC):
 
         Without dropout a stem serves any number of calls; a call with dropout may consume it.
         """
+
+    def working_bytes(self, shape: NetworkShape, sizes: Sizes, entries: int) -> int:
+        """Return about how many bytes training takes on a graph with so many directed entries, the program left out.
+
+        Measured as the peak of a search on Cora, PubMed and the structure of ogbn-arxiv, and right within a third: so
+        many copies of every weight (gradient, mask, moments, best epoch) and of every layer's rows, features twice.
+        """
+        specs = self.tensors(shape)
+        weights = sum(math.prod(spec.shape) for spec in specs)
+        widths = sum(spec.shape[-1] for spec in specs if spec.prunable)
+        numbers = WEIGHT_COPIES * weights + sizes.nodes * (ROW_COPIES * widths + 2 * sizes.features)
+        return BYTES_OF_A_NUMBER * numbers + BYTES_OF_AN_ENTRY * entries
 
     def prunable_shapes(self, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the tensors a weight mask covers."""

@@ -14,9 +14,12 @@ from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_a
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from glt.data.graph import Sizes
     from glt.sparse import Dropout, Features, GraphOperator
 
 ENDS = ("source", "target")
+# Logits, their softmax, factors and gradients of one entry and head.
+BYTES_OF_A_HEAD = 56
 WHY_LOGITS_STAY = "gat_mask=logit sets the logit of a pruned edge to 0, and exp(0) weighs in the softmax like any other"
 
 WHY_DENSE = "the first layer's attention logits multiply its weight by the attention vectors at every pass"
@@ -61,6 +64,11 @@ class GAT(Model):
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
         """List the layers; attention vectors work on the rows of all nodes, the softmax itself is not counted."""
         return [_layer_cost(shape, layer) for layer in range(shape.layers)]
+
+    def working_bytes(self, shape: NetworkShape, sizes: Sizes, entries: int) -> int:
+        """Add what attention keeps of every entry, self-loops among them, and every head."""
+        heads = sum(spec.shape[1] for spec in self.tensors(shape) if spec.name.endswith(f"attention_{ENDS[0]}"))
+        return super().working_bytes(shape, sizes, entries) + BYTES_OF_A_HEAD * heads * (entries + sizes.nodes)
 
     def stem(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from glt.formats import duration, file_size, listing, number_of
+from glt.jobs.devices import Wanted
 from glt.jobs.forecast import Forecast, forecast
 from glt.jobs.launching import check_room, start_pretraining
 from glt.jobs.sweeping import Point, Started, start_all
@@ -19,10 +20,10 @@ def points(needs: Sequence[Need]) -> list[Point]:
     return [Point(dict(need.arm.settings), need.config) for need in needs if need.config is not None]
 
 
-def estimate(plan: Plan, store: Store, timed: Sequence[Run]) -> Forecast:
+def estimate(plan: Plan, store: Store, timed: Sequence[Run], device: Wanted = None) -> Forecast:
     """Forecast the cost of everything that is missing, arms that must wait for others included."""
     configs = [need.config for need in plan.lacking if need.config is not None]
-    return forecast(store, configs, plan.seeds, timed)
+    return forecast(store, configs, plan.seeds, timed, device)
 
 
 def preparations(plan: Plan, store: Store) -> list[PretrainConfig]:
@@ -38,7 +39,7 @@ def ready(plan: Plan, store: Store) -> list[Need]:
     return [need for need in plan.startable if _first(need) not in unprepared]
 
 
-def start(plan: Plan, store: Store, *, device: str | None = None, threads: int | None = None) -> list[Started]:
+def start(plan: Plan, store: Store, *, device: Wanted = None, threads: int | None = None) -> list[Started]:
     """Start everything that is missing, as detached workers that resume what is half done; return the runs with rounds.
 
     What reads another run, or starts from a pre-training, waits by itself until that is finished.

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from glt.config import EdgeMaskKind
 from glt.masks import EdgeMask
-from glt.store.compact_masks import RANKS, Bytes, check_size, decode, read_array, read_packed, require_round
+from glt.store.compact_masks import check_size, decode, read_array, read_packed, require_round
+from glt.store.edge_ranks import Bytes, as_floats
 from glt.store.round_files import EDGE_SCORES, EDGES, Floats
 
 
@@ -37,7 +36,7 @@ class CompactEdges:
         """Return the ranks in [0, 1) of the entries that were up for decision in `round`, or None without scores."""
         require_round(round, self.last)
         count, start = self.score_counts[round], sum(self.score_counts[:round])
-        return self.ranks[start : start + count].astype(np.float32) / np.float32(RANKS) if count else None
+        return as_floats(self.ranks[start : start + count]) if count else None
 
     @classmethod
     def read(cls, path: Path) -> CompactEdges:

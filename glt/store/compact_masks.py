@@ -19,19 +19,18 @@ from glt import zips
 from glt.config import EdgeMaskKind, canonical_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
+from glt.store.edge_ranks import Bytes, quantised_ranks
 from glt.store.paths import SCHEMA
 from glt.store.round_files import EDGE_SCORES, EDGES, WEIGHTS, Floats
 from glt.store.safe_files import reading, replace_file
 from glt.store.tensors import check_schema
 
-Bytes = NDArray[np.uint8]
 Content = TypeVar("Content")
 
 ABOUT = "about.json"
 REMEDY = "restore it from a copy"
 MOST_ROUNDS = 255
 MOST_BYTES = 1 << 30
-RANKS = 256
 DAMAGE = (*zips.DAMAGE, ValueError, KeyError, TypeError, MemoryError)
 
 
@@ -145,24 +144,6 @@ def _ranks_of_rounds(keep: Sequence[BoolArray], scores: Sequence[Floats | None])
     for number, score in enumerate(scores):
         if score is not None:
             yield quantised_ranks(score, keep[number].ravel()[keep[number - 1].ravel()])
-
-
-def quantised_ranks(scores: Floats, kept: BoolArray) -> Bytes:
-    """Return ranks in 256 steps; of equal scores those that were cut come first, then the lower index.
-
-    The first entry above the line begins a step of its own, so that no entry that was cut shares one with it.
-
-    >>> quantised_ranks(np.array([0.3, 0.1, 0.1], dtype=np.float32), np.array([True, True, False])).tolist()
-    [170, 85, 0]
-    """
-    steps = np.arange(scores.size) * RANKS // max(scores.size, 1)
-    cut = scores.size - int(kept.sum())
-    if 0 < cut < scores.size:
-        line = min(int(steps[cut - 1]) + 1, RANKS - 1)
-        steps = np.concatenate([steps[:cut].clip(max=line - 1), steps[cut:].clip(min=line)])
-    ranks = np.empty(scores.size, dtype=np.uint8)
-    ranks[np.lexsort((kept, scores))] = steps
-    return ranks
 
 
 def _named(masks: Masks) -> dict[str, BoolArray]:

@@ -12,41 +12,57 @@ from numpy.typing import NDArray
 
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
+from glt.store.edge_ranks import as_floats, shared_ranks
 from glt.store.json_files import RESUME
-from glt.store.tensors import read_tensors, write_tensors
+from glt.store.tensors import read_about, read_tensors, write_tensors
 
 Floats = NDArray[np.float32]
 
 EDGES = "edges"
 EDGE_SCORES = "edge_scores"
 CENTER = "edge_scores_median"
+SCORE_KIND, RANKED = "edge_scores_kind", "ranks"
+MOST_SCORES = 1_000_000
 WEIGHTS = "weights/"
 
 
 def write_masks(path: Path, masks: Masks, edge_scores: NDArray[Any] | None) -> None:
     """Write binary masks as bits (eight a byte, row-major) and soft edge scores in half precision around their median.
 
-    Soft masks stay near 1, where half precision has steps of a thousandth and most scores would become equal.
+    Soft masks stay near 1, where half precision has steps of a thousandth and most scores would become equal. Of a
+    mask with more than a million entries, scores are kept as ranks of one byte.
     """
-    arrays: dict[str, NDArray[Any]] = {EDGES: np.packbits(masks.edges.keep)}
-    for name, keep in masks.weights.keep.items():
-        arrays[WEIGHTS + name] = np.packbits(keep)
-    about: dict[str, Any] = {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, **shapes_of(masks)}
-    if edge_scores is not None:
+    arrays, about = packed_masks(masks)
+    if edge_scores is not None and masks.edges.keep.size > MOST_SCORES:
+        about[SCORE_KIND] = RANKED
+        arrays[EDGE_SCORES] = shared_ranks(edge_scores, edge_scores.size - masks.edges.kept)
+    elif edge_scores is not None:
         about[CENTER] = center = float(np.median(edge_scores)) if edge_scores.size else 0.0
         arrays[EDGE_SCORES] = (np.asarray(edge_scores, dtype=np.float64) - center).astype(np.float16)
     write_tensors(path, arrays, about)
+
+
+def packed_masks(masks: Masks) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return masks as bits (eight a byte, row-major), and what they are about as values for JSON."""
+    arrays: dict[str, NDArray[Any]] = {EDGES: np.packbits(masks.edges.keep)}
+    for name, keep in masks.weights.keep.items():
+        arrays[WEIGHTS + name] = np.packbits(keep)
+    return arrays, {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, **shapes_of(masks)}
+
+
+def unpacked_masks(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Masks:
+    """Return what `packed_masks` was given; raises KeyError or ValueError for anything else."""
+    weights = {name: _unpack(arrays[WEIGHTS + name], tuple(shape)) for name, shape in about["weights"].items()}
+    return Masks(_edges(arrays, about), WeightMask(weights))
 
 
 def read_masks(path: Path) -> Masks:
     """Return the masks of a round file; raises StoreError when it is missing or damaged."""
     arrays, about = read_tensors(path, RESUME)
     try:
-        edges = _edges(arrays, about)
-        weights = {name: _unpack(arrays[WEIGHTS + name], tuple(shape)) for name, shape in about["weights"].items()}
+        return unpacked_masks(arrays, about)
     except (KeyError, ValueError) as error:
         raise StoreError(f"{path} is damaged ({error}): {RESUME}.") from None
-    return Masks(edges, WeightMask(weights))
 
 
 def read_edge_mask(path: Path) -> EdgeMask:
@@ -59,10 +75,21 @@ def read_edge_mask(path: Path) -> EdgeMask:
 
 
 def read_edge_scores(path: Path) -> Floats | None:
-    """Return the edge scores of a round file, or None when its method has none; older files have no median."""
+    """Return the edge scores of a round file, or ranks in [0, 1) where it holds those; None when there are none."""
     arrays, about = read_tensors(path, RESUME)
     scores = arrays.get(EDGE_SCORES)
-    return None if scores is None else (scores.astype(np.float64) + about.get(CENTER, 0.0)).astype(np.float32)
+    if scores is None:
+        return None
+    if about.get(SCORE_KIND) == RANKED:
+        return as_floats(scores)
+    # Older files have no median.
+    values: Floats = (scores.astype(np.float64) + about.get(CENTER, 0.0)).astype(np.float32)
+    return values
+
+
+def holds_ranks(path: Path) -> bool:
+    """Say whether the edge scores of a round file are ranks; looks at nothing but its head."""
+    return read_about(path, RESUME).get(SCORE_KIND) == RANKED
 
 
 def write_weights(path: Path, weights: Mapping[str, NDArray[Any]], masks: Masks) -> None:

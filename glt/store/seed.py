@@ -15,14 +15,16 @@ from glt.config import RunConfig, canonical_json
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
 from glt.store import paths
+from glt.store.checkpoint import Checkpoint, drop_checkpoint, usable_checkpoint, write_checkpoint
 from glt.store.compact_edges import CompactEdges
 from glt.store.compact_masks import CompactMasks
 from glt.store.json_files import RESUME, parse_lines, whole_lines
+from glt.store.naming import fingerprint
 from glt.store.records import Event, RoundRecord
-from glt.store.remembered import remembered
-from glt.store.resuming import drop_after_last_whole_round, sound_rounds
+from glt.store.resuming import drop_after_last_whole_round, drop_events, sound_rounds
 from glt.store.round_files import (
     Floats,
+    holds_ranks,
     read_edge_mask,
     read_edge_scores,
     read_masks,
@@ -30,21 +32,10 @@ from glt.store.round_files import (
     write_masks,
     write_weights,
 )
+from glt.store.round_lines import count_lines, last_round, read_rounds
 from glt.store.safe_files import append_line, flush_file, reading
 from glt.store.seed_folder import SeedFolder
 from glt.store.tensors import checksum, read_tensors, write_tensors
-
-
-def _read_rounds(path: Path) -> list[RoundRecord]:
-    records = parse_lines(path, whole_lines(path)[0], RoundRecord)
-    for number, record in enumerate(records):
-        if record.round != number:
-            raise StoreError(f"{path} has round {record.round} where round {number} belongs: {RESUME}.")
-    return records
-
-
-_count_lines = remembered(lambda path: len(whole_lines(path)[0]))
-_last_round = remembered(lambda path: next(reversed(_read_rounds(path)), None))
 
 
 class SeedRun(SeedFolder):
@@ -63,7 +54,7 @@ class SeedRun(SeedFolder):
 
     def rounds(self) -> list[RoundRecord]:
         """Return the records of all whole rounds in order; raises StoreError for a damaged line."""
-        return _read_rounds(self.path / paths.ROUNDS)
+        return read_rounds(self.path / paths.ROUNDS)
 
     def record(self, round: int) -> RoundRecord:
         """Return the record of one round; raises StoreError when there is none, or as `rounds` does."""
@@ -78,11 +69,11 @@ class SeedRun(SeedFolder):
 
     def last_round(self) -> RoundRecord | None:
         """Return the record of the last whole round, None before round 0; raises StoreError as `rounds` does."""
-        return _last_round(self.path / paths.ROUNDS)
+        return last_round(self.path / paths.ROUNDS)
 
     def whole_rounds(self) -> int:
         """Return how many rounds are written, round 0 included, without looking into them."""
-        return _count_lines(self.path / paths.ROUNDS)
+        return count_lines(self.path / paths.ROUNDS)
 
     def rounds_stamp(self) -> tuple[int, int]:
         """Return size and modification time (ns) of the table of rounds: both change when a round is written."""
@@ -131,12 +122,22 @@ class SeedRun(SeedFolder):
     def edge_scores(self, round: int) -> Floats | None:
         """Return the soft scores of the entries that were up for decision in `round`, or None without any.
 
-        They belong to the survivors of the round before, in entry order. Examples hold ranks in [0, 1) instead.
+        They belong to the survivors of the round before, in entry order; `holds_ranks` says whether they are ranks.
         """
         if self.is_example:
             return self._compact_edges.scores(round)
         self._require(round)
         return read_edge_scores(paths.masks_file(self.path, round))
+
+    def holds_ranks(self, round: int) -> bool:
+        """Say whether `edge_scores` of a round are ranks in [0, 1) of 256 steps: those of examples and of large graphs.
+
+        Scores themselves, in half precision, are kept of masks with at most a million entries.
+        """
+        if self.is_example:
+            return True
+        self._require(round)
+        return holds_ranks(paths.masks_file(self.path, round))
 
     def weights(self, round: int) -> dict[str, Floats]:
         """Return all tensors at the best-validation epoch of `round`, zeros where pruned; StoreError for examples."""
@@ -190,11 +191,36 @@ class SeedRun(SeedFolder):
         write_masks(paths.masks_file(self.path, record.round), masks, edge_scores)
         flush_file(self.path / paths.EVENTS)
         append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
+        drop_checkpoint(self.path)
+
+    def write_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Write down how far the round at work is, in place of what was written before."""
+        self._writing()
+        write_checkpoint(self.path, self._owner, checkpoint)
+
+    def checkpoint(self) -> Checkpoint | None:
+        """Return what the round at work can go on from after `drop_unfinished`, None when it starts anew."""
+        self._writing()
+        return usable_checkpoint(self.path, self._owner, self.whole_rounds())
+
+    def drop_checkpoint(self, why: str) -> None:
+        """Have the round at work start anew, and say in the log why."""
+        self._writing()
+        drop_checkpoint(self.path, why)
+        drop_events(self.path, self.whole_rounds())
 
     def drop_unfinished(self) -> int:
-        """Clear away everything after the last whole round and return the number of the next round."""
+        """Clear away what no resume can go on from and return the number of the next round.
+
+        What is left are whole rounds and, of the next one, a checkpoint with the events up to it.
+        """
         self._writing()
-        return drop_after_last_whole_round(self.path) if self.path.exists() else 0
+        return drop_after_last_whole_round(self.path, self._owner) if self.path.exists() else 0
+
+    @property
+    def _owner(self) -> str:
+        """What a checkpoint belongs to: the settings that shape a round, and the seed."""
+        return f"{fingerprint(self.config)} seed {self.seed}"
 
     @cached_property
     def _compact(self) -> CompactMasks:

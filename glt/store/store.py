@@ -119,12 +119,16 @@ class Store:
         """Return the bytes in all files of the store, its trash included."""
         return folder_size(self.root)
 
+    @property
+    def queue_path(self) -> Path:
+        """The folder in which waiting workers line up, which need not be there yet."""
+        return self.root / paths.QUEUE
+
     def queue_folder(self) -> Path:
         """Return the folder in which waiting workers line up, made when missing."""
         self._writing()
-        folder = self.root / paths.QUEUE
-        make_folder(folder)
-        return folder
+        make_folder(self.queue_path)
+        return self.queue_path
 
     def folder(self, name: str) -> Path:
         """Return the folder of a run, readable or damaged, by name or path; raises StoreError with near names."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +34,36 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], about: Mapping[str, 
 
 def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, Any]]:
     """Return the arrays and the values about them; raises StoreError for a missing, damaged or newer file."""
-    with reading(path, remedy):
-        try:
-            with safe_open(path, framework="numpy") as file:
-                about = json.loads(file.metadata()[METADATA_KEY])
-                names = file.keys()
-                arrays = {name: file.get_tensor(name) for name in names}
-        except (SafetensorError, ValueError, KeyError, TypeError):
-            raise StoreError(f"{path} is damaged: {remedy}.") from None
+    with _opened(path, remedy) as file:
+        about = _about(file)
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     check_schema(path, about)
     if about.pop("sha256", None) != checksum(arrays, about):
         raise StoreError(f"{path} is damaged (its checksum does not fit its content): {remedy}.")
     return arrays, about
+
+
+def read_about(path: Path, remedy: str) -> dict[str, Any]:
+    """Return the values about the arrays of a file, which are not read; raises StoreError as `read_tensors` does."""
+    with _opened(path, remedy) as file:
+        about = _about(file)
+    check_schema(path, about)
+    return about
+
+
+@contextmanager
+def _opened(path: Path, remedy: str) -> Iterator[Any]:
+    with reading(path, remedy):
+        try:
+            with safe_open(path, framework="numpy") as file:
+                yield file
+        except (SafetensorError, ValueError, KeyError, TypeError):
+            raise StoreError(f"{path} is damaged: {remedy}.") from None
+
+
+def _about(file: Any) -> dict[str, Any]:
+    about: dict[str, Any] = json.loads(file.metadata()[METADATA_KEY])
+    return about
 
 
 def checksum(arrays: Mapping[str, Array], about: Mapping[str, Any] | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -12,15 +11,18 @@ from glt.data import load_graph
 from glt.masks import Masks
 from glt.methods import METHODS, Proposal, RoundContext
 from glt.randomness import stream
-from glt.store import Event, Progress, RoundRecord, SeedRun, Store
+from glt.store import Checkpoint, Event, Progress, RoundRecord, SeedRun, Store
+from glt.tickets.clock import Clock
 from glt.tickets.start import source_of, with_first_layer
-from glt.training.loop import EpochResult, Schedule, TrainResult, train
+from glt.tickets.unfinished import UnfinishedRound
+from glt.training.loop import EpochResult, Schedule, Stage, TrainResult
 from glt.training.network import Network
 from glt.training.problem import Arrays, Problem
+from glt.training.stage_state import Mismatch
 
 
 class Stopped(Exception):
-    """The observer asked to stop; whole rounds are on disk and a resume goes on after the last."""
+    """The observer asked to stop; everything up to the last epoch is on disk and a resume goes on after it."""
 
 
 class Observer(Protocol):
@@ -37,7 +39,8 @@ def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> 
     """Compute all rounds of one seed that are not on disk yet (paper, Algorithm 2).
 
     Resuming gives the bytes an uninterrupted run gives, because each stage of each round draws from a stream of its
-    own and a round that is not whole starts again. Raises Stopped when the observer asks to stop.
+    own and a round that is not whole goes on from everything its checkpoint tells, or starts again. Raises Stopped
+    when the observer asks to stop.
     """
     next_round = seed_run.drop_unfinished()
     config = seed_run.config
@@ -60,63 +63,78 @@ class _Search:
         self._observer = observer
         self._theta0: Arrays = seed_run.theta0()
         self._method = METHODS.get(problem.config.method)
-        self._clock = _Clock(problem.config)
+        self._clock = Clock(problem.config)
 
     def compute(self, round_: int) -> None:
-        """Compute one round and write it whole."""
-        started = time.perf_counter()
-        self._clock.start_round(round_)
-        proposal = self._proposal(round_)
+        """Compute one round, or what is left of it, and write it whole."""
+        saved = self._seed_run.checkpoint()
+        try:
+            self._compute(round_, saved)
+        except Mismatch as error:
+            self._seed_run.drop_checkpoint(f"{error}.")
+            self._compute(round_)
+
+    def _compute(self, round_: int, saved: Checkpoint | None = None) -> None:
+        unfinished = UnfinishedRound(self._seed_run, round_, saved)
+        self._clock.start_round(round_, unfinished.epochs)
+        proposal = unfinished.propose(lambda: self._proposal(unfinished))
+        if saved and not proposal.masks.alike(self._problem.full_masks()):
+            raise Mismatch("its masks are of another network or graph")
         network = Network(self._problem, proposal.masks, self._theta0)
-        result = self._train(round_, network, retrain_schedule(self._problem.config), "retrain")
-        record = self._record(round_, proposal.masks, result, time.perf_counter() - started)
+        result = self._train(unfinished, network, retrain_schedule(self._problem.config), "retrain")
+        record = self._record(round_, proposal.masks, result, unfinished.seconds)
         weights = {name: result.best_tensors[f"theta/{name}"] for name in self._theta0}
         self._seed_run.write_round(record, proposal.masks, weights, proposal.edge_scores)
 
-    def _proposal(self, round_: int) -> Proposal:
+    def _proposal(self, unfinished: UnfinishedRound) -> Proposal:
+        round_ = unfinished.number
         if round_ == 0:
             return Proposal(self._problem.full_masks())
         previous = self._seed_run.masks(round_ - 1)
-        proposal = self._method.next_masks(self._context(round_, previous))
+        proposal = self._method.next_masks(self._context(unfinished, previous))
         if self._method.nests(self._problem.config) and not proposal.masks.within(previous):
             raise ValueError(f"{self._method.name} promises nested masks, but round {round_} is not nested")
         return proposal
 
-    def _context(self, round_: int, previous: Masks) -> RoundContext:
+    def _context(self, unfinished: UnfinishedRound, previous: Masks) -> RoundContext:
         def train_stage(network: Network, schedule: Schedule, stage: str) -> TrainResult:
-            return self._train(round_, network, schedule, stage)
+            return self._train(unfinished, network, schedule, stage)
 
         options = options_of(self._problem.config.options, self._method.Options)
         return RoundContext(
             self._problem,
             self._seed_run.seed,
-            round_,
+            unfinished.number,
             self._theta0,
             previous,
             options,
             train_stage,
-            self._pulse(round_),
+            self._pulse(unfinished),
             Store.around(self._seed_run).find,
         )
 
-    def _train(self, round_: int, network: Network, schedule: Schedule, stage: str) -> TrainResult:
+    def _train(self, unfinished: UnfinishedRound, network: Network, schedule: Schedule, name: str) -> TrainResult:
+        round_ = unfinished.number
+
         def on_epoch(result: EpochResult) -> None:
             val, test = result.scores.val, result.scores.test
-            event = Event(round=round_, stage=stage, epoch=result.epoch, loss=result.loss, val=val, test=test)
+            event = Event(round=round_, stage=name, epoch=result.epoch, loss=result.loss, val=val, test=test)
             self._seed_run.append_event(event)
+            unfinished.epochs += 1
             self._clock.epochs_done += 1
-            self._report(round_, stage, result.epoch + 1, schedule.epochs)
+            self._report(unfinished, name, result.epoch + 1, schedule.epochs)
 
-        return train(network, schedule, stream(self._seed_run.seed, round_, stage), on_epoch)
+        stage = Stage(network, schedule, stream(self._seed_run.seed, round_, name))
+        return unfinished.train(name, stage, on_epoch)
 
-    def _pulse(self, round_: int) -> Callable[[str, int, int], None]:
-        return lambda stage, step, steps: self._report(round_, stage, step, steps)
+    def _pulse(self, unfinished: UnfinishedRound) -> Callable[[str, int, int], None]:
+        return lambda stage, step, steps: self._report(unfinished, stage, step, steps)
 
-    def _report(self, round_: int, stage: str, epoch: int, epochs: int) -> None:
+    def _report(self, unfinished: UnfinishedRound, stage: str, epoch: int, epochs: int) -> None:
         fraction, left = self._clock.estimate()
         rounds = self._problem.config.rounds
         progress = Progress(
-            round=round_,
+            round=unfinished.number,
             rounds=rounds,
             stage=stage,
             epoch=epoch,
@@ -126,7 +144,9 @@ class _Search:
         )
         self._observer.on_progress(progress)
         if self._observer.should_stop():
+            unfinished.save()
             raise Stopped
+        unfinished.save_if_due()
 
     def _record(self, round_: int, masks: Masks, result: TrainResult, seconds: float) -> RoundRecord:
         return RoundRecord.of(
@@ -139,38 +159,6 @@ class _Search:
             seconds=round(seconds, 3),
             macs=macs(self._problem.config, self._problem.graph, masks).totals,
         )
-
-
-class _Clock:
-    """Share of a seed's epochs that is done, and the time left at the pace of this process."""
-
-    def __init__(self, config: RunConfig) -> None:
-        self._config = config
-        self._started = time.perf_counter()
-        self._first_epoch: int | None = None
-        self.epochs_done = 0
-
-    def start_round(self, round_: int) -> None:
-        """Count the epochs of whole rounds before this one as done."""
-        self.epochs_done = epochs_before(self._config, round_)
-        if self._first_epoch is None:
-            self._first_epoch = self.epochs_done
-
-    def estimate(self) -> tuple[float, float | None]:
-        """Return the fraction done and the seconds left, None before anything was timed."""
-        total = epochs_before(self._config, self._config.rounds + 1)
-        timed = self.epochs_done - (self._first_epoch or 0)
-        pace = (time.perf_counter() - self._started) / timed if timed else None
-        left = None if pace is None else round(pace * (total - self.epochs_done), 1)
-        return min(self.epochs_done / total, 1.0), left
-
-
-def epochs_before(config: RunConfig, round_: int) -> int:
-    """Return how many epochs all rounds before `round_` train, searches included."""
-    if round_ == 0:
-        return 0
-    search = METHODS.get(config.method).search_epochs(config)
-    return round_ * config.retrain_epochs + (round_ - 1) * search
 
 
 def retrain_schedule(config: RunConfig) -> Schedule:

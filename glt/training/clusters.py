@@ -18,7 +18,7 @@ from glt.models import MODELS, Clusters
 from glt.randomness import stream
 from glt.sparse import Dropout, GraphOperator
 from glt.training.network import Network
-from glt.training.passes import Optimise
+from glt.training.passes import Optimise, Passes
 from glt.training.tasks import Scores, TrainingPass
 
 
@@ -40,7 +40,7 @@ def evaluation_parts(config: RunConfig, nodes: int) -> list[IntArray] | None:
     return partition(nodes, clusters.evaluation, stream(0, 0, "evaluation clusters"))
 
 
-class ClusterBatch:
+class ClusterBatch(Passes):
     """Steps on one cluster after the other."""
 
     def __init__(self, network: Network, clusters: Clusters) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.sparse import Dropout
+from glt.training.adam import Adam
 from glt.training.clusters import ClusterBatch
 from glt.training.narrowing import Narrowing
 from glt.training.network import Network
 from glt.training.passes import FullBatch, Passes
+from glt.training.stage_state import Mismatch, StageState, generator_words, named, part, restore_generator, under
 from glt.training.tasks import Scores
+
+BEST, LAST = "best", "last"
 
 
 @dataclass(frozen=True)
@@ -62,29 +66,93 @@ def train(
     on_epoch: Callable[[EpochResult], None],
 ) -> TrainResult:
     """Train `network` for `schedule.epochs` epochs, calling `on_epoch` after each (it may raise to stop)."""
-    optimiser = _optimiser(network, schedule)
+    return Stage(network, schedule, generator).run(on_epoch)
 
-    def optimise(loss: Tensor) -> None:
-        optimiser.zero_grad(set_to_none=True)
+
+class Stage:
+    """The training of one network, epoch by epoch; `state` between two epochs is all that the rest depends on."""
+
+    def __init__(self, network: Network, schedule: Schedule, generator: np.random.Generator) -> None:
+        self._network = network
+        self._schedule = schedule
+        self._generator = generator
+        self._adam = Adam(network, schedule)
+        self._done = 0
+        self._best_epoch = -1
+        self._scores: dict[str, Scores] = {}
+        self._best_tensors: dict[str, Tensor] = {}
+        self._passes: Passes | None = None
+        self._passes_state: Mapping[str, Any] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no epoch is left."""
+        return self._done >= self._schedule.epochs
+
+    def run(self, on_epoch: Callable[[EpochResult], None]) -> TrainResult:
+        """Train the epochs that are left and return what all of them gave."""
+        dropout = Dropout(self._network.problem.config.dropout, self._generator)
+        # Passes look at the tensors when they are made, so a state must be restored before.
+        self._passes = passes_of(self._network)
+        self._passes.restore(self._passes_state)
+        while not self.is_over:
+            loss = self._passes.epoch(dropout, self._generator, self._optimise)
+            self._narrow(self._passes)
+            on_epoch(self._note(EpochResult(self._done, loss, self._passes.evaluate())))
+        last_tensors = _arrays(self._network.snapshot())
+        scores = self._scores
+        return TrainResult(self._best_epoch, scores[BEST], _arrays(self._best_tensors), scores[LAST], last_tensors)
+
+    def state(self) -> StageState:
+        """Return everything that the epochs left depend on."""
+        scores = {f"scores/{which}": np.array([each.val, each.test]) for which, each in self._scores.items()}
+        arrays = {
+            **named("tensors", _arrays(self._network.state())),
+            **named("alive", self._network.alive.state() if self._network.alive else {}),
+            **named("adam", self._adam.state()),
+            **named("best", _arrays(self._best_tensors)),
+            **scores,
+        }
+        passes = self._passes.state() if self._passes else self._passes_state
+        told = {"done": self._done, "best_epoch": self._best_epoch, "generator": generator_words(self._generator)}
+        return StageState(arrays, {**told, "passes": dict(passes)})
+
+    def restore(self, state: StageState) -> None:
+        """Go on from `state` instead of the beginning; raises Mismatch when it is not one of this network's."""
+        about, arrays = state.about, state.arrays
+        done, best_epoch = about.get("done"), about.get("best_epoch")
+        if not (isinstance(done, int) and isinstance(best_epoch, int) and 0 <= best_epoch < done):
+            raise Mismatch(f"{done} epochs, the best of them {best_epoch}")
+        if done > self._schedule.epochs:
+            raise Mismatch(f"{done} epochs of {self._schedule.epochs}")
+        self._network.restore(under("tensors", arrays))
+        if self._network.alive:
+            self._network.alive.restore(under("alive", arrays))
+        self._adam.restore(under("adam", arrays))
+        self._best_tensors = self._network.fitting(under("best", arrays))
+        self._scores = {which: _scores(part(f"scores/{which}", (2,), arrays, np.float64)) for which in (BEST, LAST)}
+        restore_generator(self._generator, about.get("generator"))
+        self._passes_state = about.get("passes", {})
+        self._done, self._best_epoch = done, best_epoch
+
+    def _optimise(self, loss: Tensor) -> None:
+        self._adam.clear()
         loss.backward()  # type: ignore[no-untyped-call]
-        network.add_penalty_gradient(schedule.gamma_graph, schedule.gamma_weight)
-        optimiser.step()
+        self._network.add_penalty_gradient(self._schedule.gamma_graph, self._schedule.gamma_weight)
+        self._adam.step()
 
-    dropout = Dropout(network.problem.config.dropout, generator)
-    passes = passes_of(network)
-    best: EpochResult | None = None
-    for epoch in range(schedule.epochs):
-        loss = passes.epoch(dropout, generator, optimise)
-        if schedule.narrowing:
-            network.narrow(*schedule.narrowing.after(epoch + 1, schedule.epochs))
+    def _narrow(self, passes: Passes) -> None:
+        if narrowing := self._schedule.narrowing:
+            self._network.narrow(*narrowing.after(self._done + 1, self._schedule.epochs))
             passes.refresh()
-        result = EpochResult(epoch, loss, passes.evaluate())
-        if best is None or result.scores.val > best.scores.val:
-            best, best_tensors = result, network.snapshot()
-        on_epoch(result)
-    assert best is not None
-    last_tensors = _arrays(network.snapshot())
-    return TrainResult(best.epoch, best.scores, _arrays(best_tensors), result.scores, last_tensors)
+
+    def _note(self, result: EpochResult) -> EpochResult:
+        self._done += 1
+        self._scores[LAST] = result.scores
+        if self._best_epoch < 0 or result.scores.val > self._scores[BEST].val:
+            self._best_epoch, self._scores[BEST] = result.epoch, result.scores
+            self._best_tensors = self._network.snapshot()
+        return result
 
 
 def passes_of(network: Network) -> Passes:
@@ -93,16 +161,9 @@ def passes_of(network: Network) -> Passes:
     return FullBatch(network) if clusters is None else ClusterBatch(network, clusters)
 
 
-def _optimiser(network: Network, schedule: Schedule) -> torch.optim.Adam:
-    groups = [_group(list(network.theta.values()), schedule.learning_rate, schedule.weight_decay)]
-    if network.soft:
-        groups.append(_group(network.soft.parameters(), schedule.mask_learning_rate, schedule.mask_weight_decay))
-    return torch.optim.Adam(groups, fused=True)
+def _scores(values: NDArray[np.float64]) -> Scores:
+    return Scores(float(values[0]), float(values[1]))
 
 
-def _group(tensors: list[Tensor], learning_rate: float, weight_decay: float) -> dict[str, object]:
-    return {"params": tensors, "lr": learning_rate, "weight_decay": weight_decay}
-
-
-def _arrays(tensors: dict[str, Tensor]) -> dict[str, NDArray[np.float32]]:
+def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:
     return {name: tensor.cpu().numpy() for name, tensor in tensors.items()}

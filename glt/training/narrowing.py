@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.masks import EdgeMask, Masks, WeightMask
+from glt.training.stage_state import part
 
 if TYPE_CHECKING:
     from glt.training.network import SoftMasks
@@ -89,11 +90,10 @@ class Survivors:
         return {name: alive.cpu().numpy() for name, alive in {EDGES: self.edges, **self.weights}.items()}
 
     def restore(self, state: Mapping[str, NDArray[np.bool_]]) -> None:
-        """Go on from a `state`; raises ValueError when it is not one of these masks."""
+        """Go on from a `state`; raises Mismatch when it is not one of these masks."""
         known = self.state()
-        if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in known.items()}:
-            raise ValueError("the entries left are of other masks")
-        tensors = {name: torch.from_numpy(values.copy()).to(self._device) for name, values in state.items()}
+        found = {name: part(name, alive.shape, state, np.bool_) for name, alive in known.items()}
+        tensors = {name: torch.from_numpy(values.copy()).to(self._device) for name, values in found.items()}
         self.edges = tensors.pop(EDGES)
         self.weights = tensors
 

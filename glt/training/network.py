@@ -15,6 +15,7 @@ from glt.masks import Masks
 from glt.sparse import Dropout, Features, GraphOperator
 from glt.training.narrowing import Survivors
 from glt.training.problem import Arrays, Problem
+from glt.training.stage_state import Mismatch, part
 from glt.training.tasks import TrainingPass
 
 
@@ -125,7 +126,32 @@ class Network:
 
     def snapshot(self) -> dict[str, Tensor]:
         """Copy all trainable tensors, so that the best epoch can be kept."""
-        return {name: tensor.detach().clone() for name, tensor in self._trainable().items()}
+        return {name: tensor.clone() for name, tensor in self.state().items()}
+
+    def state(self) -> dict[str, Tensor]:
+        """Return every tensor that training changes, not copied."""
+        return {name: tensor.detach() for name, tensor in self.trainable().items()}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Set every tensor that training changes to what `state` gave; raises Mismatch for other names or shapes."""
+        for name, values in self.fitting(arrays).items():
+            self.trainable()[name].data.copy_(values)
+
+    def fitting(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
+        """Return arrays as tensors of their own; raises Mismatch unless they have the names and shapes of `state`."""
+        known = self.trainable()
+        if arrays.keys() != known.keys():
+            raise Mismatch(f"tensors {', '.join(sorted(arrays)) or 'none'} where {', '.join(sorted(known))} belong")
+        found = {name: part(name, tuple(tensor.shape), arrays) for name, tensor in known.items()}
+        return {name: torch.from_numpy(values.copy()).to(self.problem.device) for name, values in found.items()}
+
+    def trainable(self) -> dict[str, Tensor]:
+        """Return the parameters by name: those of theta, then the soft masks."""
+        named = {f"theta/{name}": tensor for name, tensor in self.theta.items()}
+        if self.soft:
+            named["mask/edges"] = self.soft.edges
+            named.update({f"mask/{name}": tensor for name, tensor in self.soft.weights.items()})
+        return named
 
     def _edge_values(self) -> Tensor | None:
         values = self.soft.edges if self.soft else None
@@ -135,13 +161,6 @@ class Network:
             return values
         survivors = torch.ones(self._places.shape, device=self._places.device) if values is None else values
         return survivors.new_zeros(self.operator.num_values).index_put((self._places,), survivors)
-
-    def _trainable(self) -> dict[str, Tensor]:
-        named = {f"theta/{name}": tensor for name, tensor in self.theta.items()}
-        if self.soft:
-            named["mask/edges"] = self.soft.edges
-            named.update({f"mask/{name}": tensor for name, tensor in self.soft.weights.items()})
-        return named
 
     def _start(self, name: str, value: NDArray[np.float32], masks: Masks) -> Tensor:
         keep = masks.weights.keep.get(name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,20 +17,34 @@ from glt.training.tasks import Scores
 Optimise = Callable[[Tensor], None]
 
 
-class Passes(Protocol):
-    """The way a stage runs its network: as steps that each end in `optimise(loss)`, and to be scored."""
+class Passes(ABC):
+    """The way a stage runs its network: as steps that each end in `optimise(loss)`, and to be scored.
 
+    What outlives an epoch beside the network's tensors is told by `state`, as values for JSON.
+    """
+
+    @abstractmethod
     def epoch(self, dropout: Dropout, generator: np.random.Generator, optimise: Optimise) -> float:
         """Run an epoch's steps and return the mean training loss, penalties left out."""
 
+    @abstractmethod
     def evaluate(self) -> Scores:
         """Return validation and test score of the tensors as they are now."""
 
     def refresh(self) -> None:
         """Take note that the network was changed between two epochs."""
+        return
+
+    def state(self) -> Mapping[str, Any]:
+        """Return what the next epochs depend on beside tensors and generator: by default nothing."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state` told."""
+        return
 
 
-class FullBatch:
+class FullBatch(Passes):
     """Every step on the whole graph.
 
     The stem computed to evaluate after one step is the very one the next step trains on, so it is computed once.

@@ -133,3 +133,27 @@ def test_a_damaged_run_can_be_deleted(capsys: pytest.CaptureFixture[str], store:
     assert main(["delete", damaged.name]) == 0
     assert capsys.readouterr().out == f"Moved {damaged.name} to the trash of {store.root}.\n"
     assert store.damaged() == []
+
+
+@pytest.mark.parametrize(
+    ("listed", "code", "sentence"),
+    [
+        ("gpu", 2, "'gpu' is no device: name cpu, cuda, or one of several as cuda:0, cuda:1"),
+        ("cpu,", 2, "'' is no device"),
+        ("cpu,cpu", 1, "The devices cpu, cpu have cpu twice: name every device once."),
+        ("cuda:0,cuda:9", 1, "There is no CUDA device here: start the run with --device cpu."),
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "sweep --grid p_graph=.1,.2", "reproduce teaser", "pretrain"])
+def test_devices_that_cannot_be_used(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, verb: str, listed: str, code: int, sentence: str
+) -> None:
+    store = tmp_path / "store"
+    found, said = complaint(capsys, *verb.split(), "--devices", listed, "--store", str(store))
+    assert found == code
+    assert sentence in said
+    assert not store.exists()
+
+
+def test_one_device_or_several(capsys: pytest.CaptureFixture[str]) -> None:
+    assert complaint(capsys, "run", "--device", "cpu", "--devices", "cpu")[0] == 2

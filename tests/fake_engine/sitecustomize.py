@@ -1,7 +1,8 @@
 """An engine that needs no torch, for processes started with this folder on PYTHONPATH.
 
 It writes real rounds of a small made-up network; an epoch lasts FAKE_EPOCH seconds. FAKE_FAULT names what goes wrong
-in the first epoch of round 1.
+in the first epoch of round 1, FAKE_CUDA how many CUDA devices there are,
+FAKE_CUDA_MEMORY the bytes free on each.
 """
 
 from __future__ import annotations
@@ -93,7 +94,11 @@ def pretrain(graph, config, seed, on_epoch, device="cpu"):  # noqa: ANN001, ANN2
 def install() -> None:
     torch = types.ModuleType("torch")
     torch.set_num_threads = lambda _: None
-    torch.cuda = types.SimpleNamespace(is_available=lambda: False)
+    devices = int(os.environ.get("FAKE_CUDA", "0"))
+    memory = int(os.environ.get("FAKE_CUDA_MEMORY", str(10**12)))
+    torch.cuda = types.SimpleNamespace(
+        is_available=lambda: devices > 0, device_count=lambda: devices, mem_get_info=lambda _: (memory, memory)
+    )
     sparse = types.ModuleType("glt.sparse")
     sparse.keep_freed_memory = lambda: None
     search = types.ModuleType("glt.tickets.search")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from glt.jobs import resume, start
+from glt.jobs import resume, start, stop
 from glt.presets import resolve
 from glt.store import Run, SeedRun, Store
 
@@ -49,22 +49,62 @@ def comparable(folder: Path) -> dict[str, object]:
     return files
 
 
-@pytest.mark.parametrize("method", ["ugs", "admm"])
-def test_killed_and_resumed_gives_the_same_bytes(
-    store: Store, tmp_path: Path, patient: Callable[[Run], None], method: str
-) -> None:
-    config = resolve({**SMALL, "method": method}, "official")
-    reference = start(Store(tmp_path / "reference"), config, [0])
-    run = start(store, config, [0])
-    kill_in(run.seed(0), 1, "retrain", 5)
-    while run.seed(0).status().state != "lost":
+def wait_for_loss(seed_run: SeedRun) -> None:
+    while seed_run.status().state != "lost":
         time.sleep(0.05)
-    assert run.seed(0).whole_rounds() == 1
-    assert resume(store, run) == [0]
-    patient(run)
-    patient(reference)
+
+
+def assert_same(run: Run, reference: Run) -> None:
     after, expected = comparable(run.seed(0).path), comparable(reference.seed(0).path)
     assert sorted(after) == sorted(expected)
     assert {"round-02.safetensors", "weights-02.safetensors", "init.safetensors", "events.jsonl"} <= set(after)
     for name in expected:
         assert after[name] == expected[name], name
+
+
+@pytest.mark.parametrize(
+    ("method", "stage", "seconds"), [("ugs", "search", "0"), ("ugs", "retrain", "60"), ("admm", "retrain", "0")]
+)
+def test_killed_and_resumed_gives_the_same_bytes(
+    store: Store,
+    tmp_path: Path,
+    patient: Callable[[Run], None],
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    stage: str,
+    seconds: str,
+) -> None:
+    monkeypatch.setenv("GLT_CHECKPOINT_SECONDS", seconds)
+    config = resolve({**SMALL, "method": method}, "official")
+    reference = start(Store(tmp_path / "reference"), config, [0])
+    run = start(store, config, [0])
+    kill_in(run.seed(0), 1, stage, 5)
+    wait_for_loss(run.seed(0))
+    assert run.seed(0).whole_rounds() == 1
+    assert (run.seed(0).path / "checkpoint.safetensors").exists()
+    assert resume(store, run) == [0]
+    patient(run)
+    patient(reference)
+    assert_same(run, reference)
+    assert "left aside" not in run.seed(0).log_path.read_text()
+
+
+def test_stopped_in_mid_round_loses_nothing(
+    store: Store, tmp_path: Path, patient: Callable[[Run], None], wait: Callable[..., None]
+) -> None:
+    config = resolve({**SMALL, "rounds": 1}, "official")
+    reference = start(Store(tmp_path / "reference"), config, [0])
+    run = start(store, config, [0])
+    wait(run, "running", rounds=1)
+    assert stop(run) == [0]
+    epochs = [event for event in run.seed(0).events()[0] if event.round == 1]
+    assert run.seed(0).drop_unfinished() == 1
+    assert [event for event in run.seed(0).events()[0] if event.round == 1] == epochs
+    checkpoint = run.seed(0).checkpoint()
+    assert checkpoint is not None
+    assert checkpoint.epochs == len(epochs) > 0
+    assert resume(store, run) == [0]
+    patient(run)
+    patient(reference)
+    after, expected = comparable(run.seed(0).path), comparable(reference.seed(0).path)
+    assert after == expected

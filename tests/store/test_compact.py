@@ -15,7 +15,8 @@ from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store import Event, Run, SeedRun, Store
 from glt.store.compact import pack_run, thinned
-from glt.store.compact_masks import CompactMasks, decode, encode, quantised_ranks
+from glt.store.compact_masks import CompactMasks, decode, encode
+from glt.store.edge_ranks import quantised_ranks
 
 Fill = Callable[..., SeedRun]
 

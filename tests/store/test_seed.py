@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.store import Event, Run, SeedRun, Store
+from glt.store import Event, RoundRecord, Run, SeedRun, Store
 from glt.store.round_files import read_edge_scores, write_masks
 
 Fill = Callable[..., SeedRun]
@@ -195,3 +196,47 @@ def test_scores_close_to_one_keep_their_order(run: Run) -> None:
     assert read is not None
     assert np.unique(read).size > 0.9 * np.unique(scores).size
     assert np.abs(read - scores).max() < 2e-7
+
+
+def large_round(run: Run, entries: int) -> tuple[SeedRun, NDArray[np.float32]]:
+    """Write rounds 0 and 1 of a directed mask, UGS's scores close to 1 among them, and return those."""
+    generator = np.random.default_rng(0)
+    scores = np.round(1 + 1e-3 * generator.normal(size=entries), 5).astype(np.float32)
+    full = Masks(EdgeMask.full("directed", entries // 2), WeightMask.full({"w": (2, 2)}))
+    weights = {"w": np.ones((2, 2), dtype=np.float32)}
+    seed_run = run.seed(7)
+    seed_run.make()
+    macs = {"dense_features": 1, "sparse_features": 1, "published": 1}
+    for number, masks in enumerate((full, Masks(full.edges.prune(scores, 0.05), full.weights))):
+        told = {"val": 0.5, "test": 0.5, "test_last": 0.5, "best_epoch": 1, "seconds": 1.0, "macs": macs}
+        seed_run.write_round(RoundRecord.of(number, masks, **told), masks, weights, scores if number else None)
+    return seed_run, scores
+
+
+def test_scores_of_a_large_graph_are_ranks_of_a_byte(run: Run) -> None:
+    entries = 2_315_598  # of ogbn-arxiv
+    seed_run, scores = large_round(run, entries)
+    ranks, kept = seed_run.edge_scores(1), seed_run.masks(1).edges.keep
+    assert seed_run.holds_ranks(1)
+    assert ranks is not None
+    assert (seed_run.path / "round-01.safetensors").stat().st_size < 3_000_000
+    assert int((~kept).sum()) == entries * 5 // 100
+    assert ranks.min() == 0
+    assert ranks.max() < 1
+    order = np.argsort(scores, kind="stable")
+    assert (np.diff(ranks[order]) >= 0).all()
+    assert (np.diff(ranks[order])[np.diff(scores[order]) == 0] == 0).all()
+    # A rank is the share of entries below, rounded down to a step, moved by at most one at the line.
+    below = np.searchsorted(scores[order], scores) / entries
+    assert np.abs(ranks - below).max() < 2 / 256
+    # Only entries whose scores are equal share a rank across the line.
+    across = ranks[~kept].max() == ranks[kept].min()
+    assert across == (scores[~kept].max() == scores[kept].min())
+
+
+def test_scores_of_a_million_entries_are_kept_as_such(run: Run) -> None:
+    seed_run, scores = large_round(run, 1_000_000)
+    stored = seed_run.edge_scores(1)
+    assert stored is not None
+    assert not seed_run.holds_ranks(1)
+    assert np.abs(stored - scores).max() < 1e-5

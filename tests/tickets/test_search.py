@@ -14,7 +14,8 @@ from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve
 from glt.store import SeedRun, Store
-from glt.tickets.search import Stopped, epochs_before, find_tickets
+from glt.tickets.clock import epochs_before
+from glt.tickets.search import Stopped, find_tickets
 
 Compute = Callable[..., SeedRun]
 Watch = Callable[..., Any]

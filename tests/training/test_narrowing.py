@@ -15,6 +15,7 @@ from glt.training.loop import EpochResult, Schedule, train
 from glt.training.narrowing import Narrowing, Survivors
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
+from glt.training.stage_state import Mismatch
 
 EPOCHS = 7
 
@@ -48,7 +49,7 @@ def test_a_state_is_all_that_a_search_needs_to_go_on(survivors: Survivors) -> No
     survivors.restore(survivors.state())
     assert other.masks().within(survivors.masks())
     assert survivors.masks().within(other.masks())
-    with pytest.raises(ValueError, match="of other masks"):
+    with pytest.raises(Mismatch, match="edges"):
         other.restore({"edges": np.ones(4, dtype=np.bool_), "w": np.ones((2, 2), dtype=np.bool_)})
 
 

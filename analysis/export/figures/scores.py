@@ -79,9 +79,9 @@ def _panels(runs: Sequence[Run], choices: FigureChoices, edge: int) -> Iterator[
         decisions = decisions_of(seed, [seed.edge_mask(each) for each in range(last + 1)])
         if decisions:
             lines, rows = line_table(decisions), score_table(decisions, edge)
-            yield Panel(
-                labels[run.name], palette.painted(run.config.method, run.annotation.color), lines, rows, seed.is_example
-            )
+            ranks = any(decision.ranks for decision in decisions)
+            style = palette.painted(run.config.method, run.annotation.color)
+            yield Panel(labels[run.name], style, lines, rows, ranks)
 
 
 def _edge(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> int:

@@ -1,0 +1,291 @@
+"""A round that was cut off in the middle goes on there, and nothing in its files tells; a bad checkpoint is ignored."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from glt.presets import resolve
+from glt.store import Run, SeedRun, Store
+from glt.store.tensors import read_tensors, write_tensors
+from glt.tickets.search import find_tickets
+from glt.tickets.unfinished import checkpoint_seconds
+
+Compute = Callable[..., SeedRun]
+CHECKPOINT = "checkpoint.safetensors"
+EVENTS = ("events.jsonl", "rounds.jsonl")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "admm": {"admm_iterations": 3, "admm_steps": 2},
+    "link": {"task": "link", "gic_clusters": 8, "dropout": 0.5},
+    "gin": {"model": "gin"},
+    "gat": {"model": "gat", "hidden": 4},
+    "undirected": {"edge_mask": "undirected"},
+    "last": {"masks_from": "last", "mask_noise": 0.0},
+}
+# Reports of round 0 are numbers 1 to 6; of round 1 with UGS its search 7 to 12, its retraining 13 to 18. ADMM has the
+# small network 7 to 12, three pulses of the solver, the network to prune 16 to 21 and retraining 22 to 27.
+CUTS = [
+    *[("ugs", "plain", at) for at in (1, 4, 7, 8, 10, 12, 13, 14, 18)],
+    *[("ugs", "gin", at) for at in (9, 15)],
+    *[("ugs", "gat", at) for at in (10, 15)],
+    *[("ugs", "link", at) for at in (10, 16)],
+    ("ugs", "undirected", 10),
+    ("ugs", "last", 10),
+    *[("random", "plain", at) for at in (3, 7, 10)],
+    *[("admm", "admm", at) for at in (8, 13, 14, 17, 22, 24)],
+]
+
+
+class Cut(Exception):
+    """Stands for a kill: nothing gets a chance to be written."""
+
+
+class Killer:
+    """An observer at which the computation breaks off after so many reports, and which counts them."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self.reports: list[Any] = []
+        self._at = at
+
+    def on_progress(self, progress: Any) -> None:
+        self.reports.append(progress)
+        if len(self.reports) == self._at:
+            raise Cut
+
+    def should_stop(self) -> bool:
+        return False
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Compute as workers do: more threads add up in another order each time."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True)
+def every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLT_CHECKPOINT_SECONDS", "0")
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[SeedRun, int]]:
+    """Uninterrupted runs, each computed once, with the number of their reports."""
+    known: dict[tuple[str, str], tuple[SeedRun, int]] = {}
+
+    def reference(method: str, kind: str) -> tuple[SeedRun, int]:
+        if (method, kind) not in known:
+            observer = Killer()
+            store = tmp_path_factory.mktemp(f"{method}-{kind}")
+            known[method, kind] = computed(store, method, kind, observer), len(observer.reports)
+        return known[method, kind]
+
+    return reference
+
+
+def computed(store: Path, method: str, kind: str, observer: Killer) -> SeedRun:
+    small = {"hidden": 16, "epochs": 6, "retrain_epochs": 6, "rounds": 1}
+    config = resolve({**small, **OPTIONS.get(kind, {}), "method": method})
+    seed_run = Store(store).create(config).seed(0)
+    with seed_run.lock():
+        find_tickets(seed_run, observer)
+    return seed_run
+
+
+def cut(store: Path, method: str, kind: str, at: int) -> SeedRun:
+    with pytest.raises(Cut):
+        computed(store, method, kind, Killer(at))
+    return Store(store).runs()[0].seed(0)
+
+
+def assert_same_files(one: SeedRun, other: SeedRun) -> None:
+    names = {path.name for path in other.path.iterdir()} - {"lock", "log.txt"}
+    assert {path.name for path in one.path.iterdir()} - {"lock", "log.txt"} == names
+    for name in names - {"rounds.jsonl"}:
+        assert (one.path / name).read_bytes() == (other.path / name).read_bytes(), name
+    assert [without_seconds(line) for line in lines(one)] == [without_seconds(line) for line in lines(other)]
+
+
+def lines(seed_run: SeedRun) -> list[str]:
+    return (seed_run.path / "rounds.jsonl").read_text().splitlines()
+
+
+def without_seconds(line: str) -> dict[str, Any]:
+    return {name: value for name, value in json.loads(line).items() if name != "seconds"}
+
+
+@pytest.mark.parametrize(("method", "kind", "at"), CUTS)
+def test_a_round_cut_off_anywhere_goes_on_there(
+    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]], method: str, kind: str, at: int
+) -> None:
+    whole, reports = reference(method, kind)
+    cut(tmp_path, method, kind, at)
+    rest = Killer()
+    assert_same_files(computed(tmp_path, method, kind, rest), whole)
+    # What was reported last was not written down; the solver's pulses, which train nothing, are run again.
+    solver = sum(report.stage == "edge solver" for report in rest.reports)
+    epochs = reports - 3 if method == "admm" else reports
+    done = at - 1 if method != "admm" or at <= 13 else max(at - 4, 12)
+    assert len(rest.reports) - solver == epochs - done
+
+
+def test_cut_off_again_and_again(tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]]) -> None:
+    whole, reports = reference("ugs", "plain")
+    for _ in range(reports - 2):
+        cut(tmp_path, "ugs", "plain", 2)
+    assert_same_files(computed(tmp_path, "ugs", "plain", Killer()), whole)
+
+
+def test_progress_goes_on_where_it_was(tmp_path: Path) -> None:
+    first = Killer(10)
+    with pytest.raises(Cut):
+        computed(tmp_path, "ugs", "plain", first)
+    rest = Killer()
+    computed(tmp_path, "ugs", "plain", rest)
+    assert rest.reports[0].fraction == first.reports[-1].fraction == 10 / 18
+    assert rest.reports[0].epoch == 4
+    assert rest.reports[-1].fraction == 1
+
+
+def test_seconds_count_both_parts(tmp_path: Path) -> None:
+    seed_run = cut(tmp_path, "ugs", "plain", 10)
+    change(seed_run, lambda arrays, about: about.update(seconds=5000.0))
+    computed(tmp_path, "ugs", "plain", Killer())
+    assert 5000 < seed_run.rounds()[1].seconds < 5100
+
+
+def test_a_checkpoint_is_due_after_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GLT_CHECKPOINT_SECONDS")
+    written: list[int] = []
+    monkeypatch.setattr(SeedRun, "write_checkpoint", lambda self, checkpoint: written.append(checkpoint.epochs))
+    computed(tmp_path, "ugs", "plain", Killer())
+    # Only what stands between search and retraining.
+    assert written == [6]
+    assert checkpoint_seconds() == 60
+
+
+def test_without_any_search_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GLT_CHECKPOINT_SECONDS")
+    monkeypatch.setattr(SeedRun, "write_checkpoint", lambda self, checkpoint: pytest.fail("written"))
+    assert computed(tmp_path, "random", "plain", Killer()).is_complete()
+
+
+def change(seed_run: SeedRun, how: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:
+    """Rewrite a checkpoint with other content and a checksum that fits it."""
+    path = seed_run.path / CHECKPOINT
+    arrays, about = read_tensors(path, "try again")
+    how(arrays, about)
+    write_tensors(path, arrays, about)
+
+
+def spoil(seed_run: SeedRun, how: Callable[[bytes], bytes]) -> None:
+    path = seed_run.path / CHECKPOINT
+    path.write_bytes(how(path.read_bytes()))
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+def without_stage(state: dict[str, Any]) -> None:
+    del state["stage"]["about"]["generator"]
+
+
+HARM: dict[str, Callable[[SeedRun], object]] = {
+    "truncated": lambda run: spoil(run, lambda content: content[: len(content) // 2]),
+    "empty": lambda run: spoil(run, lambda content: b""),
+    "garbage": lambda run: spoil(run, lambda content: b"not a tensor file at all"),
+    "one bit": lambda run: spoil(run, flipped),
+    "newer": lambda run: spoil(run, lambda content: content.replace(b'\\"schema\\":1', b'\\"schema\\":9')),
+    "other round": lambda run: change(run, lambda arrays, about: about.update(round=7)),
+    "other config": lambda run: change(run, lambda arrays, about: about.update(owner="0" * 64 + " seed 0")),
+    "other seed": lambda run: change(run, lambda _, about: about.update(owner=about["owner"].replace("d 0", "d 1"))),
+    "more epochs": lambda run: change(run, lambda arrays, about: about.update(epochs=99)),
+    "no state": lambda run: change(run, lambda arrays, about: about.update(state=None)),
+    "no stages": lambda run: change(run, lambda arrays, about: about.update(state={})),
+    "other stage": lambda run: change(run, lambda _, about: about["state"]["stage"].update(name="other")),
+    "no generator": lambda run: change(run, lambda arrays, about: without_stage(about["state"])),
+    "too far": lambda run: change(run, lambda _, about: about["state"]["stage"]["about"].update(done=99)),
+    "no tensors": lambda run: change(run, lambda arrays, about: arrays.clear()),
+    "other shapes": lambda run: change(
+        run, lambda arrays, _: arrays.update({"stage/tensors/theta/layers.1.weight": np.zeros((3, 3), np.float32)})
+    ),
+    "other moments": lambda run: change(
+        run, lambda arrays, _: arrays.update({"stage/adam/exp_avg/theta/layers.1.weight": np.zeros(3, np.float32)})
+    ),
+    "too few events": lambda run: (run.path / "events.jsonl").write_bytes(
+        b"".join((run.path / "events.jsonl").read_bytes().splitlines(keepends=True)[:8])
+    ),
+    "a damaged event": lambda run: (run.path / "events.jsonl").write_bytes(
+        (run.path / "events.jsonl").read_bytes().replace(b'"round":1', b'"round":"', 1)
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def cut_in_search(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose run was cut off in the fourth epoch of the search."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GLT_CHECKPOINT_SECONDS", "0")
+        store = tmp_path_factory.mktemp("cut")
+        cut(store, "ugs", "plain", 10)
+    return store
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_a_checkpoint_that_cannot_be_used_is_left_aside(
+    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]], cut_in_search: Path, harm: str
+) -> None:
+    shutil.copytree(cut_in_search, tmp_path / "store")
+    run: Run = Store(tmp_path / "store").runs()[0]
+    HARM[harm](run.seed(0))
+    rest = Killer()
+    computed(tmp_path / "store", "ugs", "plain", rest)
+    assert_same_files(run.seed(0), reference("ugs", "plain")[0])
+    assert len(rest.reports) == 12
+    assert "checkpoint is left aside and its round starts again" in run.seed(0).log_path.read_text()
+
+
+def test_a_proposal_of_another_network_is_left_aside(
+    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]]
+) -> None:
+    seed_run = cut(tmp_path, "ugs", "plain", 15)
+    other = np.zeros(10, dtype=np.uint8)
+
+    def smaller(arrays: dict[str, Any], about: dict[str, Any]) -> None:
+        about["state"]["proposal"]["edges"] = 80
+        arrays["proposal/edges"] = other
+
+    change(seed_run, smaller)
+    rest = Killer()
+    assert_same_files(computed(tmp_path, "ugs", "plain", rest), reference("ugs", "plain")[0])
+    assert len(rest.reports) == 12
+
+
+def test_what_a_round_that_is_written_left_behind_is_cleared(tmp_path: Path) -> None:
+    seed_run = cut(tmp_path, "ugs", "plain", 10)
+    stale = (seed_run.path / CHECKPOINT).read_bytes()
+    computed(tmp_path, "ugs", "plain", Killer())
+    (seed_run.path / CHECKPOINT).write_bytes(stale)
+    assert seed_run.drop_unfinished() == 2
+    assert not (seed_run.path / CHECKPOINT).exists()
+    assert len(seed_run.events()[0]) == 18
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "nan", ""])
+def test_a_time_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    from glt.errors import ConfigError
+
+    monkeypatch.setenv("GLT_CHECKPOINT_SECONDS", value)
+    with pytest.raises(ConfigError, match="GLT_CHECKPOINT_SECONDS"):
+        checkpoint_seconds()
