@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from glt.data import DATASETS
+from glt.data.ogb_package import ogb_module
 from glt.errors import DataError
 from tests.data.conftest import files_under, lines_of, write_lines
 
@@ -214,7 +215,7 @@ def test_a_change_of_the_files_is_seen_and_the_earlier_graph_goes(copied: Copy, 
     changed(folder / "raw/node-label.csv.gz", 0, "39")
     second = DATASETS.get("ogbn-arxiv").load()
     assert second.labels[0] == 39 != first.labels[0]
-    assert len(list((tmp_path / "cache" / "graphs").iterdir())) == 1
+    assert len(list((tmp_path / "cache" / "graphs").glob("ogbn-*"))) == 1
 
 
 @pytest.mark.parametrize("file", ["graph.npz", "features.npy", "sizes.json"])
@@ -229,3 +230,35 @@ def test_a_damaged_cache_is_made_again(copied: Copy, tmp_path: Path, file: str) 
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("a file where a folder should be")
     assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
+
+
+def ask(**_: object) -> None:
+    input("Will you update the dataset now? (y/N)")
+
+
+def leave(**_: object) -> None:
+    raise SystemExit(-1)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "told"), [(ask, "Will you update the dataset now"), (leave, "wanted to leave the program")]
+)
+def test_a_question_or_an_exit_of_ogb_becomes_one_sentence(
+    copied: Copy, monkeypatch: pytest.MonkeyPatch, behaviour: Callable[..., None], told: str
+) -> None:
+    folder = copied("ogbn-arxiv")
+    before = files_under(folder)
+    monkeypatch.setattr(ogb_module("ogb.nodeproppred"), "PygNodePropPredDataset", behaviour)
+    message = refusal("ogbn-arxiv")
+    assert message.startswith(f"ogbn-arxiv in {folder} cannot be read (")
+    assert told in message
+    assert files_under(folder) == before
+
+
+def test_published_counts_are_taken_for_the_published_edges(copied: Copy) -> None:
+    folder = copied("ogbn-arxiv")
+    for name, count in (("num-node-list", 169_343), ("num-edge-list", 1_166_243)):
+        write_lines(folder / f"raw/{name}.csv.gz", [str(count)])
+    assert DATASETS.get("ogbn-arxiv").sizes.edges == 1_157_799
+    write_lines(folder / "raw/num-edge-list.csv.gz", ["1166242"])
+    assert DATASETS.get("ogbn-arxiv").sizes.edges == 1_166_242
