@@ -91,6 +91,13 @@ class Stage:
 
     def run(self, on_epoch: Callable[[EpochResult], None]) -> TrainResult:
         """Train the epochs that are left and return what all of them gave."""
+        if not self.is_over:
+            self._train(on_epoch)
+        last_tensors = _arrays(self._network.snapshot())
+        scores = self._scores
+        return TrainResult(self._best_epoch, scores[BEST], _arrays(self._best_tensors), scores[LAST], last_tensors)
+
+    def _train(self, on_epoch: Callable[[EpochResult], None]) -> None:
         dropout = Dropout(self._network.problem.config.dropout, self._generator)
         # Passes look at the tensors when they are made, so a state must be restored before.
         self._passes = passes_of(self._network)
@@ -99,9 +106,6 @@ class Stage:
             loss = self._passes.epoch(dropout, self._generator, self._optimise)
             self._narrow(self._passes)
             on_epoch(self._note(EpochResult(self._done, loss, self._passes.evaluate())))
-        last_tensors = _arrays(self._network.snapshot())
-        scores = self._scores
-        return TrainResult(self._best_epoch, scores[BEST], _arrays(self._best_tensors), scores[LAST], last_tensors)
 
     def state(self) -> StageState:
         """Return everything that the epochs left depend on."""

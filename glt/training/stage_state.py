@@ -23,6 +23,10 @@ class StageState:
     arrays: Mapping[str, Array]
     about: Mapping[str, Any]
 
+    def copied(self) -> StageState:
+        """Return the same with arrays of its own."""
+        return StageState({name: values.copy() for name, values in self.arrays.items()}, self.about)
+
 
 def named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Put arrays under a prefix.

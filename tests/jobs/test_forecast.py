@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 from glt.config import RunConfig
 from glt.data import DATASETS
+from glt.data.graph import Sizes
 from glt.jobs.forecast import WORKER_START, bytes_of, epochs_of, forecast, pace, side_by_side
+from glt.jobs.memory import needed_bytes
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS, NetworkShape
 from glt.store import Event, RoundRecord, Run, Store
@@ -109,3 +112,18 @@ def test_workers_wait_for_a_free_core() -> None:
     assert side_by_side([], 2) == 0
     assert side_by_side([3, 1, 1], 2) == 3
     assert side_by_side([1, 1, 3], 2) == 4
+
+
+def test_a_large_graph_keeps_a_byte_of_each_score_and_counts_the_files_at_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, config = Store(tmp_path), RunConfig(hidden=8, epochs=1, retrain_epochs=1)
+    before = bytes_of(config, 1), needed_bytes(config)
+    large = replace(DATASETS.get("cora"), counted=lambda: Sizes(169_343, 1_157_799, 128, 40))
+    monkeypatch.setattr(DATASETS, "get", lambda name: large)
+    # A bit of every entry of the mask, and a byte of each of all its scores.
+    assert bytes_of(config, 1) == pytest.approx(2 * 1_157_799 * (1 + 1 / 8), rel=0.02)
+    assert bytes_of(config, 1) < 3_000_000 < 100 * before[0]
+    assert bytes_of(config.model_copy(update={"edge_mask": "undirected"}), 1) < bytes_of(config, 1) / 1.9
+    assert needed_bytes(config) > before[1] + 200 * 2**20
+    assert forecast(store, [config], [0], []).memory_bytes == needed_bytes(config)

@@ -27,6 +27,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "gin": {"model": "gin"},
     "gat": {"model": "gat", "hidden": 4},
     "undirected": {"edge_mask": "undirected"},
+    "one run": {"schedule": "one_run"},
+    "deep": {"model": "resgcn", "layers": 4, "hidden": 8, "batch_clusters": 3},
+    "fresh": {"model": "resgcn", "layers": 3, "hidden": 8, "batch_clusters": 2, "cluster_masks": "fresh"},
     "last": {"masks_from": "last", "mask_noise": 0.0},
 }
 # Reports of round 0 are numbers 1 to 6; of round 1 with UGS its search 7 to 12, its retraining 13 to 18. ADMM has the
@@ -37,6 +40,9 @@ CUTS = [
     *[("ugs", "gat", at) for at in (10, 15)],
     *[("ugs", "link", at) for at in (10, 16)],
     ("ugs", "undirected", 10),
+    *[("ugs", "one run", at) for at in (9, 13, 15)],
+    *[("ugs", "deep", at) for at in (10, 16)],
+    ("ugs", "fresh", 10),
     ("ugs", "last", 10),
     *[("random", "plain", at) for at in (3, 7, 10)],
     *[("admm", "admm", at) for at in (8, 13, 14, 17, 22, 24)],
@@ -145,6 +151,17 @@ def test_cut_off_again_and_again(tmp_path: Path, reference: Callable[..., tuple[
     assert_same_files(computed(tmp_path, "ugs", "plain", Killer()), whole)
 
 
+def test_cut_off_before_the_stage_that_was_at_work(
+    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]]
+) -> None:
+    # First in the second network of ADMM, then in the solver, which runs again before that network goes on.
+    whole, _ = reference("admm", "admm")
+    cut(tmp_path, "admm", "admm", 19)
+    cut(tmp_path, "admm", "admm", 3)
+    cut(tmp_path, "admm", "admm", 2)
+    assert_same_files(computed(tmp_path, "admm", "admm", Killer()), whole)
+
+
 def test_progress_goes_on_where_it_was(tmp_path: Path) -> None:
     first = Killer(10)
     with pytest.raises(Cut):
@@ -197,8 +214,8 @@ def flipped(content: bytes) -> bytes:
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
-def without_stage(state: dict[str, Any]) -> None:
-    del state["stage"]["about"]["generator"]
+def without_generator(state: dict[str, Any]) -> None:
+    del state["stages"][0]["about"]["generator"]
 
 
 HARM: dict[str, Callable[[SeedRun], object]] = {
@@ -213,15 +230,15 @@ HARM: dict[str, Callable[[SeedRun], object]] = {
     "more epochs": lambda run: change(run, lambda arrays, about: about.update(epochs=99)),
     "no state": lambda run: change(run, lambda arrays, about: about.update(state=None)),
     "no stages": lambda run: change(run, lambda arrays, about: about.update(state={})),
-    "other stage": lambda run: change(run, lambda _, about: about["state"]["stage"].update(name="other")),
-    "no generator": lambda run: change(run, lambda arrays, about: without_stage(about["state"])),
-    "too far": lambda run: change(run, lambda _, about: about["state"]["stage"]["about"].update(done=99)),
+    "other stage": lambda run: change(run, lambda _, about: about["state"]["stages"][0].update(name="other")),
+    "no generator": lambda run: change(run, lambda arrays, about: without_generator(about["state"])),
+    "too far": lambda run: change(run, lambda _, about: about["state"]["stages"][0]["about"].update(done=99)),
     "no tensors": lambda run: change(run, lambda arrays, about: arrays.clear()),
     "other shapes": lambda run: change(
-        run, lambda arrays, _: arrays.update({"stage/tensors/theta/layers.1.weight": np.zeros((3, 3), np.float32)})
+        run, lambda arrays, _: arrays.update({"stage 0/tensors/theta/layers.1.weight": np.zeros((3, 3), np.float32)})
     ),
     "other moments": lambda run: change(
-        run, lambda arrays, _: arrays.update({"stage/adam/exp_avg/theta/layers.1.weight": np.zeros(3, np.float32)})
+        run, lambda arrays, _: arrays.update({"stage 0/adam/exp_avg/theta/layers.1.weight": np.zeros(3, np.float32)})
     ),
     "too few events": lambda run: (run.path / "events.jsonl").write_bytes(
         b"".join((run.path / "events.jsonl").read_bytes().splitlines(keepends=True)[:8])
