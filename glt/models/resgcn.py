@@ -132,7 +132,7 @@ class ResGCN(Model):
         config: RunConfig,
     ) -> Any:
         """Return the aggregation that all blocks share, and the first block's result."""
-        from glt.models.residual_blocks import ResidualBlocks
+        from glt.models.blocks.residual import ResidualBlocks
 
         blocks = ResidualBlocks(operator, edge_values, options_of(config.options, ResGCNOptions))
         encoded = features.times(weights[f"{ENCODER}.weight"]) + weights[f"{ENCODER}.bias"]
