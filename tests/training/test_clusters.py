@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from glt.data.graph import Graph
+from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve
 from glt.randomness import stream
@@ -109,3 +110,8 @@ def test_clusters_without_a_training_node_train_nothing(small_graph: Graph) -> N
         losses.append([result.loss for result in results])
     assert losses[0] == losses[1]
     assert np.isfinite(losses).all()
+
+
+def test_links_are_not_predicted_in_clusters() -> None:
+    with pytest.raises(ConfigError, match="batch_clusters"):
+        resolve({"model": "resgcn", "task": "link", "batch_clusters": 3})

@@ -17,6 +17,7 @@ from glt.data.graph import Graph, LinkSplit
 from glt.data.link_split import held_out, split_links, training_graph
 from glt.data.registry import DatasetSpec, load_graph
 from glt.errors import ConfigError, DataError
+from glt.models import MODELS
 from glt.models.base import TensorSpec
 from glt.training.evaluators import HITS_AT, evaluator_of, link_score
 from glt.training.tasks import TASKS
@@ -115,6 +116,10 @@ class LinkTask(Task):
         """Refuse more clusters than nodes and a graph with too few edges to split, as far as is known unread."""
         super().check(config, spec)
         _check_clusters(options_of(config.options, LinkOptions), spec.label, spec.nodes)
+        if MODELS.get(config.model).clusters(config) is not None:
+            raise ConfigError(
+                "batch_clusters cuts the pairs that links are predicted for: set it to 0 for task 'link'."
+            )
         if not brings_split(spec) and not held_out(spec.edges)[0]:
             raise ConfigError(
                 f"{spec.label} has {spec.edges} edges, too few to hold some out for link prediction: choose a data set "
