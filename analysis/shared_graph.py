@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-
-from scipy.sparse import csr_array
 
 from analysis import names, published
-from analysis.measures.graph import MeasuredGraph
 from analysis.settings import setting_words
 from glt.config import RunConfig, options_of
 from glt.data import DATASETS, Graph
@@ -50,14 +46,6 @@ def _graph_words(source: tuple[str, str, str], others: Iterable[tuple[str, str, 
     own = json.loads(options)
     details += [setting_words(name, own[name]) for name in own if any(split[name] != own[name] for split in splits)]
     return names.dataset(dataset) + (f" ({', '.join(details)})" if details else "")
-
-
-@lru_cache(maxsize=16)
-def graph_key(graph: Graph) -> str:
-    """Return what tells a graph from others in a cache, without reading dense features, which may lie in a file."""
-    if isinstance(graph.features, csr_array):
-        return graph.content_hash
-    return f"{graph.name} {MeasuredGraph.of(graph).content_hash}"
 
 
 def training_part(config: RunConfig) -> str:

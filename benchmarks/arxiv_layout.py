@@ -106,7 +106,9 @@ def _neighbours(linked: csr_array, of: IntArray, inside: NDArray[np.bool_], gene
     return np.unique(target[order][first]).astype(np.int64)
 
 
-def synthetic_features(labels: IntArray, generator: np.random.Generator, spread: float) -> NDArray[np.float32]:
+def synthetic_features(
+    labels: IntArray, generator: np.random.Generator, spread: float = SPREAD_OF_NODES
+) -> NDArray[np.float32]:
     """Return [N, 128]: a normally distributed mean for each class, and noise for each node."""
     means = generator.normal(0, SPREAD_OF_MEANS, (int(labels.max()) + 1, FEATURES)).astype(np.float32)
     noise = generator.standard_normal((labels.size, FEATURES), dtype=np.float32)

@@ -46,7 +46,8 @@ PRESETS = {
         Preset(
             "official",
             "As the authors' code runs",
-            "Masks are read at the best-validation epoch of the search, and weight decay acts on them.",
+            "Masks are read at the best-validation epoch of the search, and weight decay acts on them; a ResGCN has "
+            "the settings of the scripts for its data set.",
             {
                 "masks_from": "best_validation",
                 "mask_weight_decay": True,

@@ -74,10 +74,12 @@ class Closeness:
     def common_neighbours(self, node: int, others: IntArray, kept: BoolArray | None = None) -> IntArray:
         """Return how many neighbours a node shares with each of `others`, over the `kept` [E] edges or all."""
         edges = self._graph.edges if kept is None else self._graph.edges[:, kept]
-        rows, columns = np.concatenate([edges, edges[::-1]], axis=1)
-        shape = (self._graph.num_nodes, self._graph.num_nodes)
-        matrix = csr_array((np.ones(rows.size, dtype=np.int64), (rows, columns)), shape=shape)
-        return np.asarray((matrix[others] @ matrix[[node]].T).toarray(), dtype=np.int64).ravel()
+        low, high = edges
+        beside = np.zeros(self._graph.num_nodes, dtype=np.bool_)
+        beside[high[low == node]] = beside[low[high == node]] = True
+        # Every edge into the neighbourhood counts for its other end.
+        ends = np.concatenate([low[beside[high]], high[beside[low]]])
+        return np.bincount(ends, minlength=self._graph.num_nodes)[others]
 
     def _jaccard(self, shared: IntArray, one: IntArray, other: IntArray) -> Shares:
         either = self.features_set[one] + self.features_set[other] - shared

@@ -39,12 +39,16 @@ class Decision:
     @cached_property
     def cuts(self) -> int:
         """How many entries were cut."""
-        return int(self.cut.sum())
+        return self.before.kept - int(np.count_nonzero(self.before.keep & self.after.keep))
 
     @cached_property
     def quantiles(self) -> tuple[float, ...]:
         """The QUANTILES of all scores."""
-        return tuple(np.quantile(self.scores, QUANTILES).tolist())
+        ordered = np.sort(self.scores)
+        places = np.array(QUANTILES) * (ordered.size - 1)
+        below = places.astype(np.int64)
+        low, high = (ordered[np.minimum(place, ordered.size - 1)].astype(np.float64) for place in (below, below + 1))
+        return tuple((low + (places - below) * (high - low)).tolist())
 
     @cached_property
     def line(self) -> tuple[float, float]:

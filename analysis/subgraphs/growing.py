@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
+from scipy.sparse import csr_array
 
 from glt.data.graph import Graph, IntArray
 from glt.masks import BoolArray
@@ -29,9 +30,9 @@ class Neighbours:
     def over(cls, edges: IntArray, num_nodes: int) -> Neighbours:
         """Return the neighbours over some undirected edges, [2, m], of a graph."""
         source, target = np.concatenate([edges, edges[::-1]], axis=1)
-        order = np.lexsort((target, source))
-        first = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=num_nodes))])
-        return cls(first, target[order])
+        matrix = csr_array((np.ones(source.size, dtype=np.int8), (source, target)), shape=(num_nodes, num_nodes))
+        matrix.sort_indices()
+        return cls(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
 
     def of_node(self, node: int) -> IntArray:
         """Return the neighbours of one node in ascending order."""

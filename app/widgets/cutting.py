@@ -7,7 +7,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from analysis.cuts import Closeness, Decision, decisions_of, removal_rounds
-from analysis.shared_graph import graph_key
+from analysis.graph_key import graph_key
 from app.widgets import reading
 from glt.data import Graph
 from glt.masks import EdgeMask

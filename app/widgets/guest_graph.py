@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from analysis import names
+from analysis.graph_key import graph_key
 from analysis.measures import measuring, wording
-from analysis.shared_graph import graph_key
 from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from app.widgets import frame, look, measured_table, sampling
 from glt.config import RunConfig

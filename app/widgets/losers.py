@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.cuts.losses import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
-from analysis.shared_graph import graph_key
+from analysis.graph_key import graph_key
 from analysis.subgraphs.subgraph import class_names
 from analysis.titles import short_title
 from app.widgets import chart, frame, look, reading

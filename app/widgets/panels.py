@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from analysis import names
-from analysis.shared_graph import graph_key, shared_graph
+from analysis.graph_key import graph_key
+from analysis.shared_graph import shared_graph
 from analysis.subgraphs import Panel, Subgraph, make_panel, original_panel, panels_html
 from analysis.titles import short_title
 from app.widgets import controls, pickers, reading

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import names
-from analysis.shared_graph import graph_key
+from analysis.graph_key import graph_key
 from analysis.subgraphs import SAMPLERS, Sample, Subgraph, sample_nodes, take
 from analysis.subgraphs.samplers import Sampler, in_order
 from analysis.subgraphs.sampling import DEFAULT_SIZE

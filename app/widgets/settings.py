@@ -67,7 +67,8 @@ def _field(name: str, field: FieldInfo, resolved: Any) -> str | None:
     if choices:
         shown = {"": f"{plain(resolved)} (preset)", **{choice: choice for choice in choices}}
         return controls.optional(name, words(name), shown, help=told)
-    return controls.text(name, words(name), placeholder=plain(resolved), help=told)
+    placeholder = _empty_means(field) if resolved is None else plain(resolved)
+    return controls.text(name, words(name), placeholder=placeholder, help=told)
 
 
 def _choices(annotation: Any) -> list[str]:
@@ -76,6 +77,11 @@ def _choices(annotation: Any) -> list[str]:
     return [str(value) for value in get_args(annotation)] if get_origin(annotation) is Literal else []
 
 
+def _empty_means(field: FieldInfo) -> str:
+    """Return what stands for a setting that is not set, as its description says it."""
+    return (field.description or "").partition("empty = ")[2] or "not set"
+
+
 def plain(value: Any) -> str:
-    """Write a setting's value as it is typed; one that is not set says what stands for it."""
-    return "as the weights" if value is None else value_words(value)
+    """Write a setting's value as it is typed."""
+    return "not set" if value is None else value_words(value)

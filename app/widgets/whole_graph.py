@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import names
-from analysis.shared_graph import graph_key
+from analysis.graph_key import graph_key
 from analysis.subgraphs import Panel, Subgraph, make_panel, panels_html, take
 from analysis.subgraphs.overview import overview_png
 from analysis.titles import short_title

@@ -18,6 +18,7 @@ from glt.data.ogb_download import download
 from glt.data.ogb_files import OgbFiles, check_complete, fingerprint, is_absent, ogb_folder, stated_counts
 from glt.data.ogb_reading import OgbRead, read_links, read_nodes
 from glt.data.planetoid_files import cache_folder
+from glt.data.scratch import alone
 from glt.errors import DataError
 
 # Part of the cached folder's name: raise it whenever the same raw files would give a different Graph.
@@ -44,10 +45,11 @@ class OgbDataset:
         """
         folder = ogb_folder(self.files)
         try:
-            if is_absent(self.files, folder):
-                download(self.files, folder, "linkproppred" if self.links else "nodeproppred")
-            check_complete(self.files, folder)
-            return self._cached(folder)
+            with contextlib.suppress(DataError, FileNotFoundError):
+                return read_mapped(self._cache(folder))
+            # Seeds that start side by side need the files read once, and memory for one reading.
+            with alone(cache_folder() / "graphs" / f".{self.files.name}.lock", f"reading {self.files.name}"):
+                return self._made(folder)
         except OSError as error:
             raise DataError(
                 f"{self.files.name} cannot be read or kept in {folder} ({error.strerror or error}): "
@@ -72,7 +74,10 @@ class OgbDataset:
             return self.published
         return replace(self.published, nodes=nodes, edges=edges)
 
-    def _cached(self, folder: Path) -> Graph:
+    def _made(self, folder: Path) -> Graph:
+        if is_absent(self.files, folder):
+            download(self.files, folder, "linkproppred" if self.links else "nodeproppred")
+        check_complete(self.files, folder)
         cached = self._cache(folder)
         with contextlib.suppress(DataError):
             return read_mapped(cached)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import socket
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from glt.data.ogb_files import RELEASE, OgbFiles, is_absent, missing, remove_half_made
 from glt.data.ogb_package import master_entry, ogb_module, unattended
 from glt.data.room import check_room, free_bytes
+from glt.data.scratch import scratch_folder
 from glt.errors import DataError
 from glt.formats import file_size
 
@@ -33,9 +33,9 @@ def download(files: OgbFiles, folder: Path, kind: str) -> None:
     print(f"Downloading {files.name} ({file_size(size)}) to {folder}, {free} free there.", file=sys.stderr, flush=True)
     remove_half_made(files, folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".download-") as partial:
+    with scratch_folder(folder.parent, ".download-") as partial:
         with _failing_in_one_sentence(files, folder):
-            unpacked = _fetch(about["url"], Path(partial)) / about["download_name"]
+            unpacked = _fetch(about["url"], partial) / about["download_name"]
             if lacks := missing(files, unpacked):
                 raise ValueError(f"what came has no {lacks}")
         _put(unpacked, files, folder)
@@ -90,7 +90,10 @@ def _failing_in_one_sentence(files: OgbFiles, folder: Path) -> Iterator[None]:
         yield
     # Broken connections, archives and answers each raise something else.
     except Exception as error:
-        why = " ".join(str(getattr(error, "reason", "") or error).split()).rstrip(".") or type(error).__name__
+        # What urllib raises has the system's error in it, and that one a number before its words.
+        reason = getattr(error, "reason", error)
+        words = str(getattr(reason, "strerror", None) or reason)
+        why = " ".join(words.split()).rstrip(".") or type(error).__name__
         raise DataError(
             f"{files.name} could not be downloaded ({why}): connect to the network and start again, "
             f"or put its files (raw, split and {RELEASE}) into {folder}."

@@ -143,8 +143,9 @@ def _rows(path: Path) -> int:
 
 def fingerprint(files: OgbFiles, folder: Path) -> str:
     """Return a hash of where the files are, how large and of when: another one for files that were changed."""
-    stats = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files.paths(folder.resolve())]
-    return hashlib.sha256(json.dumps(stats).encode()).hexdigest()
+    stats = [(path, os.stat(path)) for path in map(str, files.paths(folder.resolve()))]  # noqa: PTH116 - called often
+    facts = [(path, stat.st_size, stat.st_mtime_ns) for path, stat in stats]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def refusal(path: Path, why: str) -> DataError:

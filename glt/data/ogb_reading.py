@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from glt.data.ogb_files import RELEASE, TABLE, OgbFiles, check_complete, check_r
 from glt.data.ogb_package import master_entry, ogb_module, unattended
 from glt.data.planetoid_files import cache_folder
 from glt.data.room import check_room
+from glt.data.scratch import scratch_folder
 from glt.errors import DataError
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ def _linked(files: OgbFiles, folder: Path) -> Iterator[Path]:
     home = cache_folder()
     with contextlib.suppress(OSError):
         home.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home if home.is_dir() else None, prefix=".ogb-") as made:
-        scratch = Path(made)
+    with scratch_folder(home if home.is_dir() else None, ".ogb-") as scratch:
         # Two numbers of 8 bytes and perhaps eight of 4 an edge, and rather more than a node has.
         check_room(scratch, edges * (16 + 32 * ("edge-feat" in files.tables)) + nodes * 1024, f"to read {files.name}")
         for name, source in files.raw(folder).items():

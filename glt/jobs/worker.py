@@ -105,7 +105,8 @@ def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> St
     from glt.data import load_graph
     from glt.sparse import keep_freed_memory
 
-    keep_freed_memory()
+    if not _gives_memory_back(seed_run):
+        keep_freed_memory()
     torch.set_num_threads(settings.threads)
     check_device(settings.device)
     if isinstance(seed_run, SeedRun):
@@ -113,6 +114,12 @@ def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> St
     source = source_of(seed_run) if isinstance(seed_run, SeedRun) else None
     record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash, source)
     return compute(seed_run, reporter, settings.device)
+
+
+def _gives_memory_back(seed_run: SeedFolder) -> bool:
+    from glt.models import MODELS
+
+    return isinstance(seed_run, SeedRun) and MODELS.get(seed_run.config.model).gives_memory_back
 
 
 def _parser() -> argparse.ArgumentParser:

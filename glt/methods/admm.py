@@ -69,10 +69,8 @@ def sparse_adjacency(context: RoundContext) -> EdgeMask:
 
 def small_problem(context: RoundContext) -> Problem:
     """Return the same task for the network the adjacency is solved under, on the unpruned normalised adjacency."""
-    from glt.training.problem import Problem
-
     changes = {"hidden": context.options.admm_hidden, "degree": "fixed", "edge_mask": "undirected"}
-    return Problem(context.config.model_copy(update=changes), context.problem.graph, context.problem.device)
+    return context.problem.under(context.config.model_copy(update=changes))
 
 
 def trained_small_network(context: RoundContext, problem: Problem) -> Arrays:

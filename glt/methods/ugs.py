@@ -33,7 +33,7 @@ class UGSOptions(BaseModel):
     mask_learning_rate: Positive | None = Field(None, description="Step size of the masks; empty = that of the weights")
     mask_noise: NonNegative = Field(1e-5, description="Soft masks start at 1 +- U(noise)")
     search_learning_rate: Positive | None = Field(
-        None, description="Step size of the weights in the search; empty = learning_rate, as in retraining"
+        None, description="Step size of the weights in the search; empty = as in retraining"
     )
 
 

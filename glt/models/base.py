@@ -100,13 +100,15 @@ class Model(ABC):
     """A forward pass over (graph operator with edge values, features, effective weights); it never sees a mask.
 
     The pass is cut in two: `stem` holds all that comes before the first random number, `head` the rest. Evaluation
-    after one step and training in the next use the same weights, so they share one stem.
+    after one step and training in the next use the same weights, so they share one stem. `gives_memory_back` says that
+    a step's arrays are too large to be kept for the next one.
     """
 
     name: str
     label: str
     description: str
     tasks: frozenset[str]
+    gives_memory_back: bool = False
     Options: type[BaseModel] = NoOptions
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from glt.config import RunConfig, options_of
+from glt.data.graph import Sizes
 from glt.models import MODELS
-from glt.models.base import Clusters, LayerCost, Model, NetworkShape, TensorSpec, weight_name
+from glt.models.base import (
+    BYTES_OF_A_NUMBER,
+    BYTES_OF_AN_ENTRY,
+    WEIGHT_COPIES,
+    Clusters,
+    LayerCost,
+    Model,
+    NetworkShape,
+    TensorSpec,
+    weight_name,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,6 +31,8 @@ if TYPE_CHECKING:
 ENCODER, HEAD = "encoder", "head"
 # The names of a block's maps after the first, whose name is that of every network's layer.
 FURTHER_MAPS = ("second_weight", "third_weight")
+# What one block holds at most, in arrays of its rows or of its entries' messages.
+COPIES_OF_ROWS, COPIES_OF_MESSAGES = 16, 8
 WHY_DENOMINATOR = "gen_mask=message keeps a pruned edge in the denominator of its target's softmax (the authors' code)"
 
 
@@ -65,6 +79,7 @@ class ResGCN(Model):
         "Deep residual network: softmax aggregation, pre-activation blocks, for graphs with millions of edges."
     )
     tasks = frozenset({"node", "link"})
+    gives_memory_back = True
     Options = ResGCNOptions
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
@@ -78,6 +93,20 @@ class ResGCN(Model):
             return None
         fresh = options.cluster_masks == "fresh"
         return Clusters(options.batch_clusters, options.batch_clusters_eval, options.cluster_steps, fresh)
+
+    def working_bytes(self, shape: NetworkShape, sizes: Sizes, entries: int) -> int:
+        """Return about how many bytes training takes: every block's input, and what one block needs beside.
+
+        Measured on the structure of ogbn-arxiv, whole and in parts. In mini-batches it is those of one cluster.
+        """
+        options = options_of(shape.options, ResGCNOptions)
+        parts = max(options.batch_clusters, 1)
+        inside, widest = -(-sizes.nodes // parts), shape.hidden * (2 if options.gen_mlp > 1 else 1)
+        messages = COPIES_OF_MESSAGES * entries // parts**2 * shape.hidden if shape.edge_features else 0
+        rows = inside * (shape.layers * shape.hidden + COPIES_OF_ROWS * widest)
+        weights = WEIGHT_COPIES * sum(math.prod(spec.shape) for spec in self.tensors(shape))
+        numbers = rows + messages + weights + sizes.nodes * (sizes.features + sizes.outputs)
+        return BYTES_OF_A_NUMBER * numbers + BYTES_OF_AN_ENTRY * entries
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
         """List encoder, blocks and head."""
@@ -103,7 +132,7 @@ class ResGCN(Model):
         config: RunConfig,
     ) -> Any:
         """Return the aggregation that all blocks share, and the first block's result."""
-        from glt.models.residual_blocks import ResidualBlocks
+        from glt.models.blocks.residual import ResidualBlocks
 
         blocks = ResidualBlocks(operator, edge_values, options_of(config.options, ResGCNOptions))
         encoded = features.times(weights[f"{ENCODER}.weight"]) + weights[f"{ENCODER}.bias"]

@@ -28,12 +28,17 @@ class Problem:
     def __init__(self, config: RunConfig, graph: Graph, device: str = "cpu") -> None:
         task = TASKS.get(config.task)
         self.config = config
+        self._whole = graph
         self.graph = task.message_graph(graph, config)
         self.device = device
         self.model = MODELS.get(config.model)
         self.specs = tensor_specs(config, network_shape(config, graph.sizes))
         self.task = task.bind(graph, config, device)
         self.features = features_of(graph, device, keep_product=self.task.shuffles)
+
+    def under(self, config: RunConfig) -> Problem:
+        """Return the problem another config makes of the same graph; for links, the same edges are held out."""
+        return Problem(config, self._whole, self.device)
 
     def full_masks(self) -> Masks:
         """Return the masks of round 0: every edge and every weight."""

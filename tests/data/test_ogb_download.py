@@ -65,7 +65,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], list[str]]:
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(url: str) -> None:
-        raise URLError(OSError("Name or service not known"))
+        raise URLError(OSError(-2, "Name or service not known"))
 
     monkeypatch.setattr(urllib.request, "urlopen", fail)
 
@@ -179,7 +179,7 @@ def test_too_little_room_to_read_is_said_too(
     copied("ogbn-arxiv")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Free(10**9, 10**9, 1000))
     assert "are needed to read ogbn-arxiv and 1.00 kB are free" in refusal("ogbn-arxiv")
-    assert files_under(tmp_path / "cache") == set()
+    assert files_under(tmp_path / "cache") <= {"graphs", "graphs/.ogbn-arxiv.lock"}
 
 
 def test_a_data_root_that_cannot_be_used_is_one_sentence(

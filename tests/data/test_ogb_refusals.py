@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import pickle
-import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import torch
 
 from glt.data import DATASETS
+from glt.data.ogb_package import ogb_module
 from glt.errors import DataError
 from tests.data.conftest import files_under, lines_of, write_lines
 
@@ -199,33 +199,24 @@ def test_species_under_their_other_name_are_read_and_not_renamed(copied: Copy) -
     assert files_under(folder) == before
 
 
-def test_nothing_is_written_beside_the_files(copied: Copy, ogb_root: Path, tmp_path: Path) -> None:
-    copied("ogbn-arxiv")
-    before = files_under(ogb_root)
-    DATASETS.get("ogbn-arxiv").load()
-    assert files_under(ogb_root) == before
-    left = {path.name for path in (tmp_path / "cache").iterdir()}
-    assert left == {"graphs"}
+def ask(**_: object) -> None:
+    input("Will you update the dataset now? (y/N)")
 
 
-def test_a_change_of_the_files_is_seen_and_the_earlier_graph_goes(copied: Copy, tmp_path: Path) -> None:
+def leave(**_: object) -> None:
+    raise SystemExit(-1)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "told"), [(ask, "Will you update the dataset now"), (leave, "wanted to leave the program")]
+)
+def test_a_question_or_an_exit_of_ogb_becomes_one_sentence(
+    copied: Copy, monkeypatch: pytest.MonkeyPatch, behaviour: Callable[..., None], told: str
+) -> None:
     folder = copied("ogbn-arxiv")
-    first = DATASETS.get("ogbn-arxiv").load()
-    changed(folder / "raw/node-label.csv.gz", 0, "39")
-    second = DATASETS.get("ogbn-arxiv").load()
-    assert second.labels[0] == 39 != first.labels[0]
-    assert len(list((tmp_path / "cache" / "graphs").iterdir())) == 1
-
-
-@pytest.mark.parametrize("file", ["graph.npz", "features.npy", "sizes.json"])
-def test_a_damaged_cache_is_made_again(copied: Copy, tmp_path: Path, file: str) -> None:
-    copied("ogbn-arxiv")
-    expected = DATASETS.get("ogbn-arxiv").load().content_hash
-    (cached,) = (tmp_path / "cache" / "graphs").glob(f"*/{file}")
-    for damaged in (b"", cached.read_bytes()[:-20], b"damaged"):
-        cached.write_bytes(damaged)
-        assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
-        assert cached.stat().st_size > 50
-    shutil.rmtree(tmp_path / "cache")
-    (tmp_path / "cache").write_text("a file where a folder should be")
-    assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
+    before = files_under(folder)
+    monkeypatch.setattr(ogb_module("ogb.nodeproppred"), "PygNodePropPredDataset", behaviour)
+    message = refusal("ogbn-arxiv")
+    assert message.startswith(f"ogbn-arxiv in {folder} cannot be read (")
+    assert told in message
+    assert files_under(folder) == before

@@ -17,7 +17,7 @@ from glt.cost.macs import macs
 from glt.data.graph import Graph
 from glt.masks import EdgeMask
 from glt.models import MODELS
-from glt.models import residual_blocks as module
+from glt.models.blocks import residual as module
 from glt.presets import resolve
 from glt.sparse import Dropout, GraphOperator, features_of
 from glt.training.shapes import full_masks, network_shape, tensor_specs

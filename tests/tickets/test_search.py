@@ -46,6 +46,15 @@ def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> 
         assert masks.weights.kept == remaining_after(0.2, WEIGHTS, k)
 
 
+@pytest.mark.parametrize("objective", ["gic", "bce", "hadamard"])
+def test_admm_covers_all_training_edges_where_links_are_predicted(compute: Compute, objective: str) -> None:
+    """Edges held out are held out once: the small network sees the same training graph as the run's own."""
+    settings = {"task": "link", "link_objective": objective, "gic_iterations": 1}
+    run = compute(method="admm", rounds=1, admm_iterations=2, admm_steps=1, **settings)
+    assert run.masks(0).edges.keep.size == run.masks(1).edges.keep.size == 2 * 4488
+    assert int(run.masks(1).edges.either_way().sum()) == remaining_after(0.05, 4488, 1)
+
+
 def test_round_0_and_theta_0_are_equal_for_all_methods_of_a_seed(compute: Compute) -> None:
     runs = [compute(method=name, rounds=1) for name in SEARCHING]
     first = runs[0].rounds()[0].model_dump(exclude={"seconds"})
