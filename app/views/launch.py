@@ -16,6 +16,7 @@ from app.widgets.opened import Opened, opened
 from glt import formats
 from glt.data import DATASETS
 from glt.errors import ConfigError, StudioError
+from glt.jobs import machine_memory
 from glt.jobs.forecast import Forecast
 from glt.jobs.sweeping import start_all
 from glt.jobs.waiting import awaited, check_needs
@@ -185,6 +186,13 @@ def _room(root: Path, cost: Forecast) -> None:
         st.warning(
             f"The disk of {root} has {formats.file_size(free)} free, less than this will add: empty the trash, "
             "choose fewer seeds or another store.",
+            icon=":material/warning:",
+        )
+    available = machine_memory.available_bytes()
+    if cost.memory_bytes > available:
+        st.warning(
+            f"{formats.file_size(available)} of memory are available, less than workers side by side will need: choose "
+            "fewer hidden units, layers or seeds.",
             icon=":material/warning:",
         )
 
