@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from analysis import palette, theme
@@ -21,6 +22,7 @@ SPARED_DARK, LOST_DARK = "#2A6699", "#A8431A"
 ROW, HEAD = 25, 62
 # A matrix of more classes has small fields without numbers, which a pointer reads.
 MOST_NUMBERED, FIELD, SMALL_FIELD = 14, 44, 15
+ENOUGH = 100
 # Of the largest share: what holds half a mark beside the axis.
 MARGIN = 0.05
 EDGE_GROUPS = {
@@ -34,7 +36,7 @@ NODE_GROUPS = {"class": "Class"}
 def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False) -> go.Figure:
     """Draw the share of edges cut between every two classes, in percent; colour is the difference from chance.
 
-    A star marks a share outside the middle 95 % of the random draws.
+    A star marks a share outside the middle 95 % of the random draws; of many classes only those have a colour.
     """
     values = {name: 100 * pair_matrix(table, len(classes), name) for name in ("share", "null", "null_low", "null_high")}
     sizes = pair_matrix(table, len(classes), "size")
@@ -43,11 +45,11 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
     names, numbered = [escape(name) for name in classes], len(classes) <= MOST_NUMBERED
     height = HEAD + 120 + (FIELD if numbered else SMALL_FIELD) * len(names)
     figure = go.Figure(layout={"template": theme.template(dark), "height": height})
-    most = float(np.nanmax(np.abs(difference), initial=1.0))
+    most = widest(difference, sizes)
     figure.add_heatmap(
         x=names,
         y=names,
-        z=difference,
+        z=difference if numbered else np.where(far, difference, np.where(np.isnan(difference), np.nan, 0.0)),
         zmin=-most,
         zmax=most,
         colorscale=_diverging(dark),
@@ -82,6 +84,16 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
 
 def _cell(share: float, far: bool) -> str:
     return "" if np.isnan(share) else f"{share:.0f}{'*' if far else ''}"
+
+
+def widest(difference: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
+    """Return where the colours end: the largest difference of a pair of ENOUGH edges, at least 1 point.
+
+    Of many classes, pairs with an edge or two would leave all others pale.
+    """
+    few = np.nan_to_num(sizes) < ENOUGH
+    told = difference if few.all() or len(difference) <= MOST_NUMBERED else np.where(few, np.nan, difference)
+    return float(np.nanmax(np.abs(told), initial=1.0))
 
 
 def _diverging(dark: bool) -> list[list[Any]]:

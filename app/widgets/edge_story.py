@@ -173,7 +173,8 @@ def _ends(place: Place, row: pd.Series) -> pd.DataFrame:
     closeness = cutting.closeness_of(place.graph)
     told = {"": ["Class", f"Degree, original → round {place.number}"]}
     for end in (one, other):
-        told[plain(place.name(end))] = [plain(place.class_of(end)), f"{before[end]} → {left[end]}"]
+        degree = f"{formats.count(before[end])} → {formats.count(left[end])}"
+        told[plain(place.name(end))] = [plain(place.class_of(end)), degree]
     if closeness.counts_words:
         cells = ["Features not zero", *map(formats.count, closeness.features_set[[one, other]])]
         for column, cell in zip(told.values(), cells, strict=True):

@@ -25,6 +25,7 @@ from glt import formats
 from glt.store import Run
 
 KEPT = 64
+WORDS = {"measurements": "A table of", "trend": "A trend over"}
 # CPU seconds a node or edge of a large graph takes, without the slow measures and with them.
 SECONDS_AN_ELEMENT, SLOW_SECONDS_AN_ELEMENT = 8e-6, 6e-5
 
@@ -79,7 +80,7 @@ def _offer(key: object, runs: Sequence[Run], table: str, options: Sequence[str],
     graph = MeasuredGraph.of(shared_graph(runs, "Measuring"))
     paths = [str(run.path) for run in runs]
     arguments = ["analysis", "table", table, *paths, *options, "--format", "json", "--progress"]
-    what = f"What {formats.number_of(lacking, 'graph')} of this size measure{'s' if lacking == 1 else ''}"
+    what = f"{WORDS[table]} {formats.number_of(lacking, 'large graph')}"
     computing.panel(repr(key), arguments, what, lacking * pace * (graph.num_nodes + graph.num_edges))
     return False
 

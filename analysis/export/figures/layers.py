@@ -14,12 +14,17 @@ from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.curve_layers import DASHES
 from analysis.export.figures.legend import run_key
-from analysis.export.figures.panel_row import PanelRow
+from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.run_lines import band, stroke
 from analysis.tables.caption import averaged_over
 from analysis.tables.layers import layer_table
 from glt.errors import StoreError
 from glt.store import Run
+
+# More lines than this a run are told apart by nobody: their layers are rows of a field instead.
+MOST_LINES = 8
+# Inches: the bar under fields.
+BAR = 0.45
 
 
 def layers(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
@@ -28,11 +33,44 @@ def layers(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
     if table.empty:
         raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
 
+    told = f"Share of each layer's prunable weights that is removed, {averaged_over(table['seeds'])}."
+    if table["layer"].nunique() > MOST_LINES:
+        row = PanelRow(table["run"].nunique(), width, ratio=0.8)
+        return Drawing(table, told, row.height + BAR, lambda figure: _fields(figure, table, row))
+
     def fill(figure: FigureBase) -> Keys:
         return _draw(figure.subplots(), table)
 
-    told = f"Share of each layer's prunable weights that is removed, {averaged_over(table['seeds'])}."
     return Drawing(table, told, PanelRow(1, width).height, fill)
+
+
+def _fields(figure: FigureBase, table: pd.DataFrame, row: PanelRow) -> Keys:
+    """Draw a field of layers by rounds for each run, darker the more is removed."""
+    panels = [rows for _, rows in table.groupby("run", sort=False)]
+    areas = row.areas(figure)
+    for place, (area, rows) in enumerate(zip(areas, panels, strict=True)):
+        removed = rows.pivot_table(index="layer", columns="round", values="mean")
+        removed = removed.loc[sorted(removed.index, key=_in_order)]
+        picture = area.imshow(100 * removed, cmap="Greys", vmin=0, vmax=100, aspect="auto", interpolation="nearest")
+        ticks = range(0, len(removed), -(-len(removed) // MOST_LINES))
+        area.set_yticks(ticks, [str(removed.index[tick]) if row.is_first(place) else "" for tick in ticks])
+        area.set_xlabel("Round")
+        area.grid(visible=False)
+    name_panels(areas, [rows["label"].iloc[0] for rows in panels])
+    bar = figure.colorbar(picture, ax=list(areas), orientation="horizontal", fraction=0.03, aspect=45, shrink=0.7)
+    bar.set_label("Weight sparsity (%)", fontsize="small", labelpad=1)
+    bar.outline.set_visible(False)
+    return Keys()
+
+
+def _in_order(layer: str) -> tuple[str, int]:
+    """Sort layers by their numbers.
+
+    >>> sorted(["Layer 10", "Layer 2", "encoder"], key=_in_order)
+    ['Layer 2', 'Layer 10', 'encoder']
+    """
+    words, _, number = layer.rpartition(" ")
+    return (words, int(number)) if number.isdigit() else (layer, 0)
 
 
 def _draw(area: Axes, table: pd.DataFrame) -> Keys:

@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from analysis.cuts.loss_figures import LOST, SPARED
+from analysis.cuts.loss_figures import LOST, SPARED, widest
 from analysis.cuts.losses import pair_matrix
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
@@ -56,7 +56,8 @@ def pairs(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
         _bar(figure, areas, look)
         return Keys()
 
-    marks = f" {MORE} and {LESS}: more and less than chance gives." if _is_numbered(len(losses.classes)) else ""
+    numbered = _is_numbered(len(losses.classes))
+    marks = f" {MORE} and {LESS}: more and less than chance gives." if numbered else " Pale: as much as chance gives."
     told = f"Share of edges cut, in percent. {losses.caption}{marks}"
     return Drawing(table, told, row.height + BAR, fill)
 
@@ -75,11 +76,18 @@ def _colors(grey: bool, most: float) -> ScalarMappable:
 
 
 def _most(rows: pd.DataFrame, classes: int) -> float:
-    return float(np.nanmax(np.abs(_difference(rows, classes)), initial=1.0))
+    return widest(_difference(rows, classes), pair_matrix(rows, classes, "size"))
 
 
 def _difference(rows: pd.DataFrame, classes: int) -> Matrix:
     return 100 * (pair_matrix(rows, classes, "share") - pair_matrix(rows, classes, "null"))
+
+
+def _beyond_chance(rows: pd.DataFrame, classes: int) -> Matrix:
+    """Return the differences that chance does not give, 0 for the others: a field without a number cannot mark them."""
+    share, low, high = (pair_matrix(rows, classes, name) for name in ("share", "null_low", "null_high"))
+    difference = _difference(rows, classes)
+    return np.asarray(np.where((share >= low) & (share <= high), 0.0, difference))
 
 
 def _draw(area: Axes, rows: pd.DataFrame, classes: Sequence[str], look: ScalarMappable, named: bool) -> None:
@@ -88,7 +96,11 @@ def _draw(area: Axes, rows: pd.DataFrame, classes: Sequence[str], look: ScalarMa
         _numbered(area, rows, count, look)
     else:
         area.imshow(
-            _difference(rows, count), cmap=look.get_cmap(), clim=look.get_clim(), aspect="auto", interpolation="nearest"
+            _beyond_chance(rows, count),
+            cmap=look.get_cmap(),
+            clim=look.get_clim(),
+            aspect="auto",
+            interpolation="nearest",
         )
     step = 1 if _is_numbered(count) else -(-count // MOST_NAMED)
     area.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5))

@@ -11,6 +11,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from analysis import theme
+from analysis.cuts import loss_figures, losses
 from analysis.cuts.groups import edge_groupings
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.cuts.losses import loss_table, outside, pair_matrix, sentences
@@ -49,6 +50,32 @@ def test_every_group_is_counted(table: pd.DataFrame) -> None:
     assert rows(table, "pair") == {"A, A": [0, 3], "A, <b>": [1, 1], "<b>, <b>": [0, 1]}
     assert rows(table, "all_nodes") == {"All nodes": [1, 6]}
     assert rows(table, "class") == {"A": [0, 3], "<b>": [0, 2]}
+
+
+def test_of_a_large_graph_chance_is_that_of_drawn_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    cora = load_graph("cora")
+    mask = EdgeMask("undirected", np.random.default_rng(0).random(cora.num_edges) < 0.7)
+    drawn = loss_table(cora, mask, draws=300)
+    monkeypatch.setattr(losses, "MOST_EDGES", 1000)
+    counted = loss_table(cora, mask, draws=300)
+    same = ["kind", "grouping", "group", "name", "size", "lost", "share"]
+    pd.testing.assert_frame_equal(drawn[same], counted[same])
+    often = drawn["size"] >= 100
+    for column in ("null", "null_low", "null_high"):
+        np.testing.assert_allclose(drawn[column][often], counted[column][often], atol=0.02)
+
+
+def test_of_many_classes_only_what_chance_does_not_give_has_a_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    cora = load_graph("cora")
+    same = cora.labels[cora.edges[0]] == cora.labels[cora.edges[1]]
+    table = loss_table(cora, EdgeMask("undirected", same), draws=20)
+    monkeypatch.setattr(loss_figures, "MOST_NUMBERED", 3)
+    (field,) = pair_figure(table, cora.class_names).data
+    assert field.texttemplate is None
+    share, low, high = (pair_matrix(table, 7, name) for name in ("share", "null_low", "null_high"))
+    far = (share < low) | (share > high)
+    assert np.asarray(field.z)[far].all()
+    assert not np.nan_to_num(np.asarray(field.z)[~far]).any()
 
 
 def test_a_direction_that_is_left_keeps_the_edge(graph: Graph) -> None:
