@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError
-from glt.jobs import sweeping
+from glt.jobs import machine_memory, sweeping
 from glt.presets import resolve
 from glt.seeds import read_seeds
 from glt.store import Run, Store
@@ -124,3 +124,14 @@ def test_random_tickets_wait_for_a_run_to_read(
     app.selectbox(key="masks_of").set_value(run.name).run()
     assert not app.error
     assert not app.button(key="start").disabled
+
+
+def test_too_little_memory_is_said_before_the_start(
+    store: Store, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_memory, "available_bytes", lambda: 300_000_000)
+    app = open_page("launch", methods="ugs", seeds="0", hidden="16")
+    assert not app.exception
+    told = [warning.value for warning in app.warning]
+    assert any(each.startswith("300 MB of memory are available, less than") for each in told), told
+    assert "Memory, about" in {metric.label for metric in app.metric}
