@@ -14,6 +14,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from app.widgets import address, links, tour  # noqa: E402
+from glt.data import reading_apart  # noqa: E402
 
 STATIC = Path(__file__).resolve().parent / "static"
 PAGES = ("Launch", "Runs", "Curves", "Subgraphs", "Measurements", "Tickets", "Compare", "Paper", "Export")
@@ -22,6 +23,7 @@ FIRST = "curves"
 
 def main() -> None:
     """Lay out the navigation and run the chosen page; the bare address leads to the curves."""
+    reading_apart.only_apart.set()
     st.set_page_config(page_title="GLT Studio", page_icon=str(STATIC / "mark.svg"), layout="wide")
     st.logo(str(STATIC / "mark.svg"), size="large")
     st.html(STATIC / "style.css")

@@ -12,7 +12,7 @@ from hypothesis import settings
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from glt.data import load_graph
+from glt.data import load_graph, reading_apart
 from glt.data.graph import Graph, Provenance, Split
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.pretraining.config import resolve_pretraining
@@ -44,6 +44,13 @@ def planetoid(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("GLT_DATA", str(test_data))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return test_data / "planetoid"
+
+
+@pytest.fixture(autouse=True)
+def _reads_for_itself() -> Generator[None]:
+    """A page that a test opened leaves its process reading data sets in another one."""
+    yield
+    reading_apart.only_apart.clear()
 
 
 @pytest.fixture

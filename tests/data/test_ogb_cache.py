@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from glt.data import DATASETS
+from glt.data import DATASETS, reading_apart
+from glt.errors import DataError
 from tests.data.conftest import files_under, lines_of, write_lines
 
 Copy = Callable[[str], Path]
@@ -54,3 +55,23 @@ def test_published_counts_are_taken_for_the_published_edges(copied: Copy) -> Non
     assert DATASETS.get("ogbn-arxiv").sizes.edges == 1_157_799
     write_lines(folder / "raw/num-edge-list.csv.gz", ["1166242"])
     assert DATASETS.get("ogbn-arxiv").sizes.edges == 1_166_242
+
+
+def test_the_app_lets_another_process_read_and_fetches_nothing(
+    copied: Copy, ogb_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("read or fetched in this process")
+
+    reading_apart.only_apart.set()
+    for name in ("read_nodes", "download"):
+        monkeypatch.setattr(f"glt.data.ogb.{name}", refuse)
+    with pytest.raises(DataError, match="is not on this machine: start a run of it"):
+        DATASETS.get("ogbn-arxiv").load()
+    folder = copied("ogbn-arxiv")
+    graph = DATASETS.get("ogbn-arxiv").load()
+    assert graph.num_nodes == 200
+    with (folder / "raw" / "node-label.csv.gz").open("wb") as file:
+        file.write(b"no table")
+    with pytest.raises(DataError, match=r"node-label\.csv\.gz"):
+        DATASETS.get("ogbn-arxiv").load()
