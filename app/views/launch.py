@@ -14,7 +14,7 @@ from app.widgets import controls, frame, links, prunable, reading, settings, sou
 from app.widgets.drafting import Draft, Plan, plan
 from app.widgets.opened import Opened, opened
 from glt import formats
-from glt.data import DATASETS
+from glt.data import DATASETS, DatasetSpec
 from glt.errors import ConfigError, StudioError
 from glt.jobs import machine_memory
 from glt.jobs.forecast import Forecast
@@ -79,12 +79,25 @@ def _setting() -> dict[str, str]:
     with model:
         models = {m.name: m.label for m in MODELS if chosen_task in m.tasks}
         chosen_model = controls.select("model", "Network", models, "gcn")
-    source = "bundled" if spec.bundled else "read from GLT_DATA or downloaded once"
-    counts = (
-        f"{formats.count(spec.nodes)} nodes, {formats.count(spec.edges)} edges, {formats.count(spec.features)} features"
-    )
-    st.caption(f"{spec.label}: {counts}, {spec.classes} classes; {source}.")
+    st.caption(_about(spec))
     return {"dataset": dataset, "task": chosen_task, "model": chosen_model}
+
+
+def _about(spec: DatasetSpec) -> str:
+    """Say what a data set holds, or the part of it that is here, and where it comes from."""
+    sizes = spec.sizes
+    parts = [
+        f"{formats.count(sizes.nodes)} nodes",
+        f"{formats.count(sizes.edges)} edges",
+        f"{formats.count(sizes.features)} features",
+    ]
+    if spec.binary_tasks:
+        parts.append(f"{spec.binary_tasks} binary tasks")
+    elif spec.classes:
+        parts.append(f"{spec.classes} classes")
+    source = "bundled" if spec.bundled else "read from GLT_DATA or downloaded once"
+    part = "" if sizes.nodes == spec.nodes else f", a part of the published {formats.count(spec.nodes)} nodes"
+    return f"{spec.label}: {', '.join(parts)}{part}; {source}."
 
 
 def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: Mapping[str, Any]) -> dict[str, str]:

@@ -135,3 +135,14 @@ def test_too_little_memory_is_said_before_the_start(
     told = [warning.value for warning in app.warning]
     assert any(each.startswith("300 MB of memory are available, less than") for each in told), told
     assert "Memory, about" in {metric.label for metric in app.metric}
+
+
+def test_what_is_predicted_is_named_by_its_kind(open_page: Callable[..., AppTest]) -> None:
+    for dataset, task, words in (
+        ("cora", "node", "1,433 features, 7 classes; bundled."),
+        ("ogbn-proteins", "node", "16 features, 112 binary tasks;"),
+        ("ogbl-collab", "link", "128 features; read from GLT_DATA or downloaded once."),
+    ):
+        app = open_page("launch", dataset=dataset, task=task)
+        assert not app.exception
+        assert any(words in caption.value for caption in app.caption)
