@@ -101,3 +101,8 @@ def test_negative_soft_values_give_no_nan(small_graph: Graph) -> None:
     values = torch.full((mask.kept,), -1.0)
     result = GraphOperator(small_graph, mask).normalised(values, "source").propagate(torch.eye(small_graph.num_nodes))
     assert bool(result.isfinite().all())
+
+
+def test_a_mask_of_another_graph_is_refused(small_graph: Graph) -> None:
+    with pytest.raises(ValueError, match="a mask of 4 edges on a graph of 5"):
+        GraphOperator(small_graph, EdgeMask.full("directed", 4))
