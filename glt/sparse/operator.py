@@ -186,7 +186,7 @@ class Entries:
 
 
 def surviving_entries(graph: Graph, mask: EdgeMask) -> Entries:
-    """Return every entry of a graph that passes messages under a mask; raises ValueError for a mask of another graph."""
+    """Return every entry that passes messages under a mask; raises ValueError for a mask of another graph."""
     if mask.num_edges != graph.num_edges:
         raise ValueError(f"a mask of {mask.num_edges} edges on a graph of {graph.num_edges}")
     survivors = np.flatnonzero(mask.keep)
