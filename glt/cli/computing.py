@@ -103,5 +103,5 @@ def _cost(run: KnownRun, seeds: list[int], device: Wanted) -> str:
         return f"at most {most} epochs, ends after {patience} without a lower loss"
     store = Store(run.path.parent)
     expected = forecast(store, [run.config], seeds, [*store.runs(), *bundled_examples()], device)
-    size = f"adds about {file_size(expected.size_bytes)}"
+    size = f"adds about {file_size(expected.size_bytes)}, needs about {file_size(expected.memory_bytes)} of memory"
     return size if expected.seconds is None else f"{size}, takes about {duration(expected.seconds)}"

@@ -70,7 +70,8 @@ def _announce(args: Namespace, console: Console, store: Store, points: Sequence[
         line = f"Sweep: {runs}, complete already."
     else:
         time = "" if cost.seconds is None else f", takes about {duration(cost.seconds)} ({cost.basis})"
-        line = f"Sweep: {runs}, {cost.cores} at a time, adds about {file_size(cost.size_bytes)}{time}."
+        size, memory = file_size(cost.size_bytes), file_size(cost.memory_bytes)
+        line = f"Sweep: {runs}, {cost.cores} at a time, adds about {size}, needs about {memory} of memory{time}."
     console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -16,7 +16,7 @@ from glt.data import Graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks
 from glt.models import MODELS
-from glt.sparse import Features, GraphOperator, features_of
+from glt.sparse import DenseFeatures, Features, GraphOperator, features_of
 from glt.training.forward import forward
 
 Arrays = Mapping[str, NDArray[np.float32]]
@@ -29,17 +29,6 @@ LABELS: dict[ExecutionName, str] = {
     "sparse": "edges removed, sparse features and weights",
 }
 MOST_DENSE_BYTES = 2 << 30
-
-
-class DenseFeatures(Features):
-    """Features with their zeros written out, as a program without sparse matrices holds them."""
-
-    def __init__(self, features: Features) -> None:
-        self._matrix = features.matrix.to_dense()
-
-    def times(self, weight: Tensor) -> Tensor:
-        """Return features @ weight, for a dense weight and without a gradient."""
-        return self._matrix @ weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +67,8 @@ def executions(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -
     if why is not None:
         raise ConfigError(f"Nothing can be removed from this network to be measured: {why}.")
     sparse = features_of(graph)
-    dense = DenseFeatures(sparse) if writes_out_features(graph) else sparse
+    # As a program without sparse matrices holds them, zeros written out.
+    dense = DenseFeatures(sparse.matrix.to_dense()) if writes_out_features(graph) else sparse
     whole = GraphOperator(graph, EdgeMask.full(masks.edges.kind, graph.num_edges))
     left = GraphOperator(graph, masks.edges)
     factors = torch.from_numpy(masks.edges.keep.astype(np.float32))

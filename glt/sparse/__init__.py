@@ -2,7 +2,7 @@
 
 from glt.sparse.attention import edge_softmax, propagate_heads
 from glt.sparse.dropout import Dropout
-from glt.sparse.features import Features, features_of, row_normalised
+from glt.sparse.features import DenseFeatures, Features, features_of, row_normalised
 from glt.sparse.hidden import hidden_linear
 from glt.sparse.linear import as_dense, linear
 from glt.sparse.memory import keep_freed_memory
@@ -13,6 +13,7 @@ from glt.sparse.structure import Structure, propagate
 
 __all__ = [
     "Adjacency",
+    "DenseFeatures",
     "Dropout",
     "Entries",
     "Features",

@@ -55,6 +55,12 @@ def _scored(kind: str, name: str, **values: NDArray[Any]) -> float:
         raise DataError(f"ogb's evaluator of {name} cannot score this run: {error}") from None
 
 
+def load_evaluator(kind: str, name: str) -> None:
+    """Load the evaluator `name`, if it is one, so that the first score is as quick as the others: it takes seconds."""
+    if name:
+        _evaluator(kind, name)
+
+
 @functools.cache
 def _evaluator(kind: str, name: str) -> Any:
     return _module(kind).Evaluator(name)

@@ -42,6 +42,8 @@ class Untouched(np.memmap[Any, np.dtype[np.float32]]):
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """Cora's edges with dense features, without classes or nodes to train on, under limits that make it large."""
+    # What another test measures at the same time must not be known here.
+    monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
     cora = load_graph("cora")
     features = Untouched(tmp_path / "features.f32", dtype=np.float32, mode="w+", shape=(cora.num_nodes, 128))
     unknown = np.full(cora.num_nodes, -1)

@@ -35,7 +35,13 @@ def made(problem: Problem, masks: Masks, weights: dict[str, np.ndarray]) -> dict
 
 @pytest.mark.parametrize(
     "settings",
-    [{"model": "gcn"}, {"model": "gcn", "edge_mask": "undirected"}, {"model": "gin"}, {"model": "gat", "gat_heads": 2}],
+    [
+        {"model": "gcn"},
+        {"model": "gcn", "edge_mask": "undirected"},
+        {"model": "gin"},
+        {"model": "gat", "gat_heads": 2},
+        {"model": "resgcn", "layers": 3, "batch_clusters": 3, "batch_clusters_eval": 2},
+    ],
 )
 def test_all_executions_give_the_same_outputs(settings: dict[str, object]) -> None:
     ready = made(*pruned(**settings))
@@ -51,9 +57,9 @@ def test_what_is_removed_is_not_in_memory() -> None:
     held = {name: each.held_bytes() for name, each in made(problem, masks, weights).items()}
     nodes, entries, kept = 2708, 10556, masks.edges.kept
     assert held["masked"]["features"] == held["edges_removed"]["features"] == 4 * nodes * 1433
-    assert held["sparse"]["features"] == 49216 * (8 + 4) + 8 * (nodes + 1)
-    assert held["masked"]["edges"] == 8 * (nodes + 1) + 8 * (entries + nodes) + 4 * entries
-    assert held["edges_removed"]["edges"] == 8 * (nodes + 1) + 8 * (kept + nodes)
+    assert held["sparse"]["features"] == 49216 * (4 + 4) + 4 * (nodes + 1)
+    assert held["masked"]["edges"] == 4 * (nodes + 1) + 4 * (entries + nodes) + 4 * entries
+    assert held["edges_removed"]["edges"] == 4 * (nodes + 1) + 4 * (kept + nodes)
     assert held["masked"]["weights"] == 4 * (1433 * 16 + 16 * 7)
     assert held["sparse"]["weights"] == masks.weights.kept * (8 + 4) + 8 * (1434 + 17)
 

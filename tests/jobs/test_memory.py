@@ -40,7 +40,7 @@ MEASURED = {
 }
 
 SEARCH = """
-import resource, sys
+import sys
 from glt.sparse import keep_freed_memory
 import torch
 keep_freed_memory()
@@ -56,8 +56,9 @@ masks = problem.full_masks()
 soft = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu")
 network = Network(problem, masks, problem.initial_weights(0), soft)
 train(network, Schedule(3, 0.01, 5e-4, 0.01, 5e-4, 0.01, 0.01), stream(0, 1, "search"), lambda result: None)
-unit = 1 if sys.platform == "darwin" else 1024
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+# Linux counts in ru_maxrss what the process held before it became this program: a large parent's memory.
+with open("/proc/self/status") as status:
+    print(next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")))
 """
 
 
@@ -78,6 +79,7 @@ def test_the_estimate_is_near_what_was_measured(run: tuple[str, str, int, str, i
     assert MEASURED[run] / 1.5 < needed < MEASURED[run] * 1.5
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
 @pytest.mark.parametrize(("model", "hidden"), [("gcn", 512), ("gat", 128)])
 def test_the_estimate_is_near_what_a_search_takes_here(model: str, hidden: int) -> None:
     command = [sys.executable, "-c", SEARCH, model, str(hidden)]

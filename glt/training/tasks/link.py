@@ -19,7 +19,7 @@ from glt.data.registry import DatasetSpec, load_graph
 from glt.errors import ConfigError, DataError
 from glt.models import MODELS
 from glt.models.base import TensorSpec
-from glt.training.evaluators import HITS_AT, evaluator_of, link_score
+from glt.training.evaluators import HITS_AT, evaluator_of, link_score, load_evaluator
 from glt.training.tasks import TASKS
 from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
 
@@ -133,6 +133,7 @@ class LinkTask(Task):
         options = options_of(config.options, LinkOptions)
         _check_clusters(options, graph.name, graph.num_nodes)
         evaluator = evaluator_of(config.dataset) if graph.links else ""
+        load_evaluator("linkproppred", evaluator)
         split = graph.links or split_links(graph, options.split_seed)
         if evaluator:
             _check_split(split, graph.name)

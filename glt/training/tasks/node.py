@@ -11,7 +11,7 @@ from glt.config import RunConfig
 from glt.data.graph import Graph
 from glt.data.registry import DatasetSpec
 from glt.errors import DataError
-from glt.training.evaluators import evaluator_of, node_score
+from glt.training.evaluators import evaluator_of, load_evaluator, node_score
 from glt.training.tasks import TASKS
 from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
 
@@ -103,6 +103,7 @@ class NodeTask(Task):
     def bind(self, graph: Graph, config: RunConfig, device: str) -> BoundTask:
         """Tie the task to the graph's labels or binary targets, and its split; DataError for what has no score."""
         evaluator = evaluator_of(config.dataset)
+        load_evaluator("nodeproppred", evaluator)
         if graph.targets is None:
             return NodeClassification(graph, device, evaluator)
         _check_targets(graph, evaluator)
