@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -54,12 +55,30 @@ def test_a_missing_file_is_named_and_nothing_is_fetched_or_removed(copied: Copy,
 
 # Data set, file, line to change, what it becomes (None: it goes), what is said of the file.
 BAD_TABLES = [
+    *(
+        (name, file, 3, text, "holds an entry that is no whole number")
+        for name, file, texts in (
+            ("ogbn-arxiv", "raw/edge", ("1.5,2", "7,nan", "7,inf", "nan,1", "7,9999999999999999999", "1e30,7")),
+            ("ogbn-arxiv", "raw/node-label", ("3.7", "inf")),
+            ("ogbn-arxiv", "split/time/train", ("1.5", "nan", "-inf")),
+            ("ogbn-proteins", "raw/edge", ("1.5,2",)),
+            ("ogbn-proteins", "raw/node-label", (",".join(["0"] * 111 + ["0.5"]), ",".join(["1"] * 111))),
+            ("ogbn-proteins", "raw/node_species", ("9606.5",)),
+            ("ogbn-proteins", "split/species/test", ("1.5", "nan")),
+            ("ogbl-collab", "raw/edge", ("1.5,2",)),
+        )
+        for text in texts
+    ),
+    ("ogbn-arxiv", "split/time/train", 0, "0,1", "has 2 columns, not 1"),
+    ("ogbn-arxiv", "split/time/train", 3, "0,1", "cannot be read as a table (row 4 has 2 columns, not 1):"),
+    ("ogbn-arxiv", "split/time/valid", 0, "paper", "not a number"),
+    ("ogbn-arxiv", "raw/edge", 3, "True,False", "not a number"),
     ("ogbn-arxiv", "raw/edge", 3, None, "has 897 rows, and num-edge-list.csv.gz says 898 edges"),
     ("ogbn-arxiv", "raw/edge", 3, "7,200", "names node 200, and nodes are 0 to 199"),
     ("ogbn-arxiv", "raw/edge", 3, "7,-1", "names node -1"),
     ("ogbn-arxiv", "raw/edge", 3, "7,x", "not a number"),
-    ("ogbn-arxiv", "raw/edge", 3, "7,", "names node"),
-    ("ogbn-arxiv", "raw/edge", 3, "1,2,3", "cannot be read as a table"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,", "no whole number"),
+    ("ogbn-arxiv", "raw/edge", 3, "1,2,3", "cannot be read as a table (row 4 has 3 columns, not 2):"),
     ("ogbn-arxiv", "raw/num-edge-list", 0, "900", "edge.csv.gz has 898 rows"),
     ("ogbn-arxiv", "raw/num-node-list", 0, "0", "is not one whole number above 0"),
     ("ogbn-arxiv", "raw/num-node-list", 0, "many", "is not one whole number above 0"),
@@ -84,6 +103,8 @@ BAD_TABLES = [
     ("ogbn-proteins", "split/species/test", 0, "150", "names node 150"),
     ("ogbl-collab", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "no finite number"),
     ("ogbl-collab", "raw/edge", 0, "0,120", "names node 120"),
+    ("ogbl-collab", "raw/edge_weight", 0, "nan", "no finite number"),
+    ("ogbl-collab", "raw/edge_weight", 0, "-1", "holds a number below 0"),
 ]
 
 
@@ -119,10 +140,19 @@ def test_a_damaged_file_is_named(copied: Copy, file: str, content: bytes | None)
     assert refusal("ogbn-arxiv").startswith(str(path))
 
 
-def test_an_empty_part_of_the_split_is_refused(copied: Copy) -> None:
+@pytest.mark.parametrize("lines", [[], ["", ""]], ids=["nothing", "empty rows"])
+def test_an_empty_part_of_the_split_is_refused(copied: Copy, lines: list[str]) -> None:
     path = copied("ogbn-arxiv") / "split/time/valid.csv.gz"
-    write_lines(path, [])
-    assert refusal("ogbn-arxiv").startswith(str(path))
+    write_lines(path, lines)
+    assert refusal("ogbn-arxiv").startswith(f"{path} is empty: ")
+
+
+def test_whole_numbers_with_a_point_are_whole(copied: Copy) -> None:
+    folder = copied("ogbn-arxiv")
+    expected = DATASETS.get("ogbn-arxiv").load().content_hash
+    for path in (folder / "raw/edge.csv.gz", folder / "raw/node-label.csv.gz", folder / "split/time/test.csv.gz"):
+        write_lines(path, [",".join(f"{number}.0" for number in line.split(",")) for line in lines_of(path)])
+    assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
 
 
 def numbers(content: Any) -> bytes:
@@ -141,9 +171,17 @@ BAD_PARTS = {
     "no pairs": ({"edge": pairs((0, 1)), "edge_neg": np.arange(6)}, "holds in 'edge_neg' no pairs of nodes"),
     "none": (
         {"edge": np.zeros((0, 2), int), "edge_neg": pairs((0, 1))},
-        "valid.pt cannot be read as arrays of numbers",
+        "valid.pt holds in 'edge' no pairs of nodes",
     ),
     "fractions": ({"edge": np.full((2, 2), 0.5), "edge_neg": pairs((0, 1))}, "holds in 'edge' no pairs of nodes"),
+    "no rows of negatives": (
+        {"edge": pairs((0, 1)), "edge_neg": np.zeros((0, 2), int)},
+        "holds in 'edge_neg' no pairs",
+    ),
+    "the same pairs": (
+        {"edge": pairs((0, 1), (3, 2)), "edge_neg": pairs((2, 3), (4, 5), (1, 0))},
+        "lists 2 of 3 pairs in 'edge_neg' as edges too",
+    ),
     "unknown node": ({"edge": pairs((0, 120)), "edge_neg": pairs((0, 1))}, "names node 120"),
 }
 
@@ -156,6 +194,48 @@ def test_a_bad_part_of_the_links_is_named(copied: Copy, case: str) -> None:
     message = refusal("ogbl-collab")
     assert message.startswith(str(path))
     assert told in message
+
+
+def test_a_graph_of_self_loops_is_refused(copied: Copy) -> None:
+    path = copied("ogbn-arxiv") / "raw/edge.csv.gz"
+    write_lines(path, ["7,7"] * len(lines_of(path)))
+    assert refusal("ogbn-arxiv").startswith(f"{path} holds self-loops only, so that no edge is left: ")
+    path = copied("ogbn-proteins") / "raw/edge.csv.gz"
+    write_lines(path, ["7,7"] * len(lines_of(path)))
+    assert refusal("ogbn-proteins").startswith(f"{path} holds self-loops only")
+    path = copied("ogbl-collab") / "split/time/train.pt"
+    path.write_bytes(numbers({"edge": pairs((3, 3), (4, 4))}))
+    assert refusal("ogbl-collab").startswith(f"{path} holds self-loops only")
+
+
+def test_who_wrote_together_in_training_may_do_so_again(copied: Copy) -> None:
+    """In the published set some do; only training edges of the graph are simple."""
+    folder = copied("ogbl-collab") / "split/time"
+    (folder / "train.pt").write_bytes(numbers({"edge": pairs((0, 1), (1, 2))}))
+    (folder / "valid.pt").write_bytes(numbers({"edge": pairs((1, 0)), "edge_neg": pairs((4, 5), (2, 1))}))
+    links = DATASETS.get("ogbl-collab").load().links
+    assert links is not None
+    assert links.val.tolist() == [[1], [0]]
+    assert links.val_negatives.tolist() == [[4, 2], [5, 1]]
+
+
+@pytest.mark.parametrize("make", ["a file", "a link to itself"])
+@pytest.mark.parametrize("place", ["", "raw", "split", "split/time"])
+def test_what_should_be_a_folder_is_named(copied: Copy, place: str, make: str) -> None:
+    path = copied("ogbn-arxiv") / place
+    shutil.rmtree(path)
+    if make == "a file":
+        path.write_text("no folder")
+    else:
+        path.symlink_to(path)
+    assert refusal("ogbn-arxiv").startswith(f"{path} should be a folder of ogbn-arxiv and is a file or a link")
+
+
+def test_a_file_that_is_a_link_to_itself_is_missing(copied: Copy) -> None:
+    path = copied("ogbn-arxiv") / "raw/edge.csv.gz"
+    path.unlink()
+    path.symlink_to(path)
+    assert "is incomplete (raw/edge.csv.gz missing)" in refusal("ogbn-arxiv")
 
 
 class Trap:
