@@ -32,8 +32,8 @@ from glt.data.scratch import alone
 from glt.errors import DataError
 from glt.formats import count
 
-# Part of the cached folder's name: raise it whenever the same raw files would give a different Graph.
-_CACHE_VERSION = 1
+# Part of the cached folder's name: raise it whenever the same raw files would give a different Graph or none.
+_CACHE_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class OgbDataset:
         # A cache that cannot be written costs time and memory, not the graph.
         with contextlib.suppress(OSError, DataError):
             write_mapped(cached, graph)
-            remove_others(cached, f"{self._of(folder)}-*")
+            remove_others(cached, self._of(folder, "*", "*"))
             return read_mapped(cached)
         return graph
 
@@ -125,8 +125,8 @@ class OgbDataset:
         return read_mapped(self._cache(folder))
 
     def _cache(self, folder: Path) -> Path:
-        return cache_folder() / "graphs" / f"{self._of(folder)}-{fingerprint(self.files, folder)[:12]}"
+        return cache_folder() / "graphs" / self._of(folder, str(_CACHE_VERSION), fingerprint(self.files, folder)[:12])
 
-    def _of(self, folder: Path) -> str:
+    def _of(self, folder: Path, version: str, files: str) -> str:
         place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
-        return f"{self.files.name}-{_CACHE_VERSION}-{place[:8]}"
+        return f"{self.files.name}-{version}-{place[:8]}-{files}"

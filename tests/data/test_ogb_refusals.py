@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import pickle
 import shutil
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-import torch
 
 from glt.data import DATASETS
 from glt.data.ogb_package import ogb_module
-from glt.errors import DataError
-from tests.data.conftest import files_under, lines_of, write_lines
+from tests.data.conftest import files_under, lines_of, refusal, write_lines
 
 Copy = Callable[[str], Path]
 ARXIV_FILES = [
@@ -25,15 +18,6 @@ ARXIV_FILES = [
     *(f"raw/{name}.csv.gz" for name in "edge node-feat node-label node_year num-node-list num-edge-list".split()),
     *(f"split/time/{part}.csv.gz" for part in ("train", "valid", "test")),
 ]
-
-
-def refusal(name: str) -> str:
-    with pytest.raises(DataError) as caught:
-        DATASETS.get(name).load()
-    message = str(caught.value)
-    assert "\n" not in message
-    assert message.endswith(".")
-    return message
 
 
 def changed(path: Path, row: int, text: str | None) -> None:
@@ -155,68 +139,11 @@ def test_whole_numbers_with_a_point_are_whole(copied: Copy) -> None:
     assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
 
 
-def numbers(content: Any) -> bytes:
-    buffer = io.BytesIO()
-    torch.save(content, buffer)
-    return buffer.getvalue()
-
-
-def pairs(*rows: tuple[int, int]) -> np.ndarray:
-    return np.array(rows, dtype=np.int64)
-
-
-BAD_PARTS = {
-    "no dictionary": ([1, 2], "holds no array 'edge'"),
-    "no negatives": ({"edge": pairs((0, 1))}, "holds no array 'edge_neg'"),
-    "no pairs": ({"edge": pairs((0, 1)), "edge_neg": np.arange(6)}, "holds in 'edge_neg' no pairs of nodes"),
-    "none": (
-        {"edge": np.zeros((0, 2), int), "edge_neg": pairs((0, 1))},
-        "valid.pt holds in 'edge' no pairs of nodes",
-    ),
-    "fractions": ({"edge": np.full((2, 2), 0.5), "edge_neg": pairs((0, 1))}, "holds in 'edge' no pairs of nodes"),
-    "no rows of negatives": (
-        {"edge": pairs((0, 1)), "edge_neg": np.zeros((0, 2), int)},
-        "holds in 'edge_neg' no pairs",
-    ),
-    "the same pairs": (
-        {"edge": pairs((0, 1), (3, 2)), "edge_neg": pairs((2, 3), (4, 5), (1, 0))},
-        "lists 2 of 3 pairs in 'edge_neg' as edges too",
-    ),
-    "unknown node": ({"edge": pairs((0, 120)), "edge_neg": pairs((0, 1))}, "names node 120"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_PARTS)
-def test_a_bad_part_of_the_links_is_named(copied: Copy, case: str) -> None:
-    content, told = BAD_PARTS[case]
-    path = copied("ogbl-collab") / "split/time/valid.pt"
-    path.write_bytes(numbers(content))
-    message = refusal("ogbl-collab")
-    assert message.startswith(str(path))
-    assert told in message
-
-
-def test_a_graph_of_self_loops_is_refused(copied: Copy) -> None:
-    path = copied("ogbn-arxiv") / "raw/edge.csv.gz"
+@pytest.mark.parametrize("name", ["ogbn-arxiv", "ogbn-proteins"])
+def test_a_graph_of_self_loops_is_refused(copied: Copy, name: str) -> None:
+    path = copied(name) / "raw/edge.csv.gz"
     write_lines(path, ["7,7"] * len(lines_of(path)))
-    assert refusal("ogbn-arxiv").startswith(f"{path} holds self-loops only, so that no edge is left: ")
-    path = copied("ogbn-proteins") / "raw/edge.csv.gz"
-    write_lines(path, ["7,7"] * len(lines_of(path)))
-    assert refusal("ogbn-proteins").startswith(f"{path} holds self-loops only")
-    path = copied("ogbl-collab") / "split/time/train.pt"
-    path.write_bytes(numbers({"edge": pairs((3, 3), (4, 4))}))
-    assert refusal("ogbl-collab").startswith(f"{path} holds self-loops only")
-
-
-def test_who_wrote_together_in_training_may_do_so_again(copied: Copy) -> None:
-    """In the published set some do; only training edges of the graph are simple."""
-    folder = copied("ogbl-collab") / "split/time"
-    (folder / "train.pt").write_bytes(numbers({"edge": pairs((0, 1), (1, 2))}))
-    (folder / "valid.pt").write_bytes(numbers({"edge": pairs((1, 0)), "edge_neg": pairs((4, 5), (2, 1))}))
-    links = DATASETS.get("ogbl-collab").load().links
-    assert links is not None
-    assert links.val.tolist() == [[1], [0]]
-    assert links.val_negatives.tolist() == [[4, 2], [5, 1]]
+    assert refusal(name).startswith(f"{path} holds self-loops only, so that no edge is left: ")
 
 
 @pytest.mark.parametrize("make", ["a file", "a link to itself"])
@@ -236,38 +163,6 @@ def test_a_file_that_is_a_link_to_itself_is_missing(copied: Copy) -> None:
     path.unlink()
     path.symlink_to(path)
     assert "is incomplete (raw/edge.csv.gz missing)" in refusal("ogbn-arxiv")
-
-
-class Trap:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return (exec, (f"open({str(self.path)!r}, 'w')",))
-
-
-@pytest.mark.parametrize("write", [torch.save, lambda content, path: path.write_bytes(pickle.dumps(content))])
-def test_a_part_that_would_run_something_is_not_run(
-    copied: Copy, tmp_path: Path, write: Callable[[object, Path], object]
-) -> None:
-    path = copied("ogbl-collab") / "split/time/train.pt"
-    write({"edge": Trap(tmp_path / "ran")}, path)
-    assert "train.pt cannot be read as arrays of numbers" in refusal("ogbl-collab")
-    assert not (tmp_path / "ran").exists()
-
-
-def test_parts_that_an_older_numpy_wrote_are_read(copied: Copy) -> None:
-    folder = copied("ogbl-collab")
-    expected = DATASETS.get("ogbl-collab").load().content_hash
-    for part in ("train", "valid", "test"):
-        path = folder / f"split/time/{part}.pt"
-        with zipfile.ZipFile(path) as archive:
-            held = {info.filename: archive.read(info) for info in archive.infolist()}
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, content in held.items():
-                assert not name.endswith("data.pkl") or b"numpy._core.multiarray" in content
-                archive.writestr(name, content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray"))
-    assert DATASETS.get("ogbl-collab").load().content_hash == expected
 
 
 def test_species_under_their_other_name_are_read_and_not_renamed(copied: Copy) -> None:
