@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,14 +17,23 @@ from glt.data import reading_apart
 from glt.data.graph import Graph, Sizes
 from glt.data.mapped_archive import read_mapped, remove_others, sizes_of, write_mapped
 from glt.data.ogb_download import download
-from glt.data.ogb_files import OgbFiles, check_complete, fingerprint, is_absent, ogb_folder, stated_counts
+from glt.data.ogb_files import (
+    OgbFiles,
+    check_complete,
+    check_folders,
+    fingerprint,
+    is_absent,
+    ogb_folder,
+    stated_counts,
+)
 from glt.data.ogb_reading import OgbRead, read_links, read_nodes
 from glt.data.planetoid_files import cache_folder
 from glt.data.scratch import alone
 from glt.errors import DataError
+from glt.formats import count
 
-# Part of the cached folder's name: raise it whenever the same raw files would give a different Graph.
-_CACHE_VERSION = 1
+# Part of the cached folder's name: raise it whenever the same raw files would give a different Graph or none.
+_CACHE_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,9 @@ class OgbDataset:
         """
         folder = ogb_folder(self.files)
         try:
-            with contextlib.suppress(DataError, FileNotFoundError):
+            check_folders(self.files, folder)
+            # A file that cannot be looked at is named below.
+            with contextlib.suppress(DataError, OSError):
                 return read_mapped(self._cache(folder))
             if reading_apart.only_apart.is_set():
                 return self._made_apart(folder)
@@ -85,12 +97,23 @@ class OgbDataset:
         with contextlib.suppress(DataError):
             return read_mapped(cached)
         graph = self.graph((read_links if self.links else read_nodes)(self.files, folder))
+        self._tell(graph)
         # A cache that cannot be written costs time and memory, not the graph.
         with contextlib.suppress(OSError, DataError):
             write_mapped(cached, graph)
-            remove_others(cached, f"{self._of(folder)}-*")
+            remove_others(cached, self._of(folder, "*", "*"))
             return read_mapped(cached)
         return graph
+
+    def _tell(self, graph: Graph) -> None:
+        dropped = graph.provenance
+        print(
+            f"{self.files.name} has {count(graph.num_nodes)} nodes and {count(graph.num_edges)} undirected edges; "
+            f"{count(dropped.duplicates_dropped)} duplicates and {count(dropped.self_loops_dropped)} self-loops were "
+            "dropped.",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def _made_apart(self, folder: Path) -> Graph:
         if is_absent(self.files, folder):
@@ -102,8 +125,8 @@ class OgbDataset:
         return read_mapped(self._cache(folder))
 
     def _cache(self, folder: Path) -> Path:
-        return cache_folder() / "graphs" / f"{self._of(folder)}-{fingerprint(self.files, folder)[:12]}"
+        return cache_folder() / "graphs" / self._of(folder, str(_CACHE_VERSION), fingerprint(self.files, folder)[:12])
 
-    def _of(self, folder: Path) -> str:
+    def _of(self, folder: Path, version: str, files: str) -> str:
         place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
-        return f"{self.files.name}-{_CACHE_VERSION}-{place[:8]}"
+        return f"{self.files.name}-{version}-{place[:8]}-{files}"

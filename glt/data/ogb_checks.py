@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,9 @@ from glt.data.graph import DenseArray, IntArray, LinkSplit, Split, simple_edges
 from glt.data.ogb_files import refusal
 from glt.data.ogb_reading import Array, OgbRead, as_int_array
 from glt.formats import count
+
+# Negatives drawn at random may be edges of their part: fewer than one in the published set, some in a small one.
+BY_CHANCE = 0.05
 
 
 def node_ids(read: OgbRead, name: str, ids: IntArray) -> IntArray:
@@ -25,6 +29,14 @@ def raw_edges(read: OgbRead) -> IntArray:
     if read.pairs.shape[0] != 2:
         raise refusal(read.path("edge"), f"has {read.pairs.shape[0]} columns, not 2")
     return node_ids(read, "edge", read.pairs)
+
+
+def simple(read: OgbRead, name: str, pairs: IntArray) -> tuple[IntArray, int, int]:
+    """Return simple edges, duplicates and self-loops of raw [2, R] pairs after making sure that edges are left."""
+    edges, duplicates, loops = simple_edges(pairs, read.nodes)
+    if not edges.size:
+        raise refusal(read.path(name), "holds self-loops only, so that no edge is left")
+    return edges, duplicates, loops
 
 
 def finite(read: OgbRead, name: str, columns: int) -> DenseArray:
@@ -74,9 +86,37 @@ def link_split(read: OgbRead) -> tuple[LinkSplit, tuple[int, int, int]]:
     Training edges are simple and sorted; what is scored, positives and negatives, is as the files have it.
     """
     listed = _pairs(read, "train", "edge")
-    train, duplicates, loops = simple_edges(listed, read.nodes)
+    train, duplicates, loops = simple(read, "train", listed)
     scored = [_pairs(read, part, kind) for kind in ("edge", "edge_neg") for part in ("valid", "test")]
-    return LinkSplit(train, *scored), (listed.shape[1], duplicates, loops)
+    links = LinkSplit(train, *scored)
+    _check_negatives(read, "valid", links.val, links.val_negatives)
+    _check_negatives(read, "test", links.test, links.test_negatives)
+    return links, (listed.shape[1], duplicates, loops)
+
+
+def _check_negatives(read: OgbRead, part: str, edges: IntArray, negatives: IntArray) -> None:
+    """Refuse a part whose edges are to be told from themselves, and say so of the few pairs that chance brings there.
+
+    Who wrote together in training may do so again later: that is no fault.
+    """
+    shared = int(np.isin(_codes(negatives, read.nodes), _codes(edges, read.nodes)).sum())
+    told = f"lists {count(shared)} of {count(negatives.shape[1])} pairs in 'edge_neg' as edges too"
+    if shared > BY_CHANCE * negatives.shape[1]:
+        raise refusal(read.path(part), told)
+    if shared:
+        print(f"{read.path(part)} {told}: they stay as they are.", file=sys.stderr, flush=True)
+
+
+def _codes(pairs: IntArray, nodes: int) -> IntArray:
+    """Number undirected pairs [2, n]: the same pair, the same number."""
+    codes: IntArray = pairs.min(axis=0) * nodes + pairs.max(axis=0)
+    return codes
+
+
+def check_weights(read: OgbRead) -> None:
+    """Make sure that weights of edges are numbers from 0; no network here uses them."""
+    if finite(read, "edge_weight", 1).min() < 0:
+        raise refusal(read.path("edge_weight"), "holds a number below 0")
 
 
 def _pairs(read: OgbRead, part: str, kind: str) -> IntArray:

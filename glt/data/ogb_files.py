@@ -69,6 +69,16 @@ def ogb_folder(files: OgbFiles) -> Path:
     return next((folder for folder in used if folder.is_dir()), own)
 
 
+def check_folders(files: OgbFiles, folder: Path) -> None:
+    """Raise DataError where the data set's folder or one in it is a file, or a link that leads nowhere."""
+    for path in (folder, folder / "raw", folder / "split", folder / "split" / files.split):
+        if os.path.lexists(path) and not path.is_dir():
+            raise DataError(
+                f"{path} should be a folder of {files.name} and is a file or a link that leads nowhere: move it away "
+                "and start again."
+            )
+
+
 def is_absent(files: OgbFiles, folder: Path) -> bool:
     """Say whether no table and no part of the split is there: an empty folder is what a failed download leaves."""
     return not any(path.is_file() for path in files.paths(folder) if path.name != RELEASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from glt.data.graph import IntArray
 from glt.data.ogb_files import RELEASE, TABLE, OgbFiles, check_complete, check_rows, refusal, stated_counts
 from glt.data.ogb_package import master_entry, ogb_module, unattended
+from glt.data.ogb_tables import check_whole, table_fault
 from glt.data.planetoid_files import cache_folder
 from glt.data.room import check_room
 from glt.data.scratch import scratch_folder
@@ -57,15 +59,17 @@ def read_links(files: OgbFiles, folder: Path) -> OgbRead:
 
 def _read(files: OgbFiles, folder: Path, kind: str, reader: str, splitter: str) -> OgbRead:
     check_complete(files, folder)
-    check_rows(files, folder)
     print(f"Reading {files.name} from {folder}, this once: the next time it is quick.", file=sys.stderr, flush=True)
+    check_rows(files, folder)
+    check_whole(files, folder)
     about = master_entry(kind, files.name)
     dataset_type = getattr(ogb_module(f"ogb.{kind}"), reader)
     with _linked(files, folder) as scratch:
         # Both directions of an edge, which ogb would add, say nothing new and take twice the memory.
         about |= {"dir_path": str(scratch), "add_inverse_edge": "False", "url": ""}
         try:
-            with unattended(), _own_types():
+            # PyG says on standard error that it processes, and that it is done.
+            with unattended(), _own_types(), contextlib.redirect_stderr(io.StringIO()):
                 dataset = dataset_type(name=files.name, meta_dict=about)
                 data, split = dataset[0].to_dict(), getattr(dataset, splitter)()
         except MemoryError as error:
@@ -123,13 +127,19 @@ def _own_types() -> contextlib.AbstractContextManager[None]:
 
     # NumPy moved it; files keep the name of their time.
     rebuild = np.empty(0).__reduce__()[0]
+    # So are the contents of an array without rows written.
+    nothing = [(_nothing, "__builtin__.bytes"), (_nothing, "builtins.bytes")]
     names = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
     numbers = [type(np.dtype(kind)) for kind in ("int64", "int32", "float64", "float32")]
-    arrays: list[Any] = [np.ndarray, np.dtype, *numbers, *((rebuild, name) for name in names)]
+    arrays: list[Any] = [np.ndarray, np.dtype, *numbers, *((rebuild, name) for name in names), *nothing]
     scope: contextlib.AbstractContextManager[None] = torch.serialization.safe_globals(
         [DataEdgeAttr, DataTensorAttr, GlobalStorage, *arrays]
     )
     return scope
+
+
+def _nothing() -> bytes:
+    return b""
 
 
 def _fault(files: OgbFiles, folder: Path, error: Exception) -> DataError:
@@ -144,17 +154,7 @@ def _fault(files: OgbFiles, folder: Path, error: Exception) -> DataError:
 
 
 def _unreadable(path: Path) -> str | None:
-    return _no_table(path) if path.name.endswith(TABLE) else _no_tensors(path)
-
-
-def _no_table(path: Path) -> str | None:
-    import pandas as pd
-
-    try:
-        kinds = pd.read_csv(path, compression="gzip", header=None).dtypes
-    except Exception as error:
-        return f"cannot be read as a table ({' '.join(str(error).split())})"
-    return None if all(kind.kind in "iuf" for kind in kinds) else "holds something that is not a number"
+    return table_fault(path) if path.name.endswith(TABLE) else _no_tensors(path)
 
 
 def _no_tensors(path: Path) -> str | None:

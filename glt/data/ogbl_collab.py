@@ -1,7 +1,7 @@
 """ogbl-collab: authors who wrote together, to tell who will next; two who did so in several years are one edge.
 
 The set has its own split of links, by year, and its own pairs to tell the true ones from. Its edges are those of
-training. Nobody says what class an author is of.
+training. Nobody says what class an author is of. Years, and the weights in the split, are not used and not looked at.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from glt.data.graph import Graph, Provenance, Sizes, Split
 from glt.data.ogb import OgbDataset
-from glt.data.ogb_checks import finite, link_split, raw_edges
+from glt.data.ogb_checks import check_weights, finite, link_split, raw_edges
 from glt.data.ogb_files import OgbFiles
 from glt.data.ogb_reading import OgbRead
 from glt.data.registry import DATASETS, DatasetSpec
@@ -21,6 +21,7 @@ FEATURES = 128
 def graph_of(read: OgbRead) -> Graph:
     """Return the graph of training edges with OGB's split of links; no node is of a part."""
     raw_edges(read)
+    check_weights(read)
     links, (rows, duplicates, loops) = link_split(read)
     nobody = np.zeros(0, dtype=np.int64)
     return Graph(

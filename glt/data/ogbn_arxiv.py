@@ -5,9 +5,9 @@ Citations are listed by direction; here they are undirected, so the 8,444 pairs 
 
 from __future__ import annotations
 
-from glt.data.graph import Graph, Provenance, Sizes, simple_edges
+from glt.data.graph import Graph, Provenance, Sizes
 from glt.data.ogb import OgbDataset
-from glt.data.ogb_checks import finite, node_split, raw_edges, whole
+from glt.data.ogb_checks import finite, node_split, raw_edges, simple, whole
 from glt.data.ogb_files import OgbFiles
 from glt.data.ogb_reading import OgbRead
 from glt.data.registry import DATASETS, DatasetSpec
@@ -26,7 +26,7 @@ CLASS_NAMES = tuple(
 def graph_of(read: OgbRead) -> Graph:
     """Return the graph with OGB's split by year: trained on papers to 2017, validated on 2018, tested on later ones."""
     pairs = raw_edges(read)
-    edges, duplicates, loops = simple_edges(pairs, read.nodes)
+    edges, duplicates, loops = simple(read, "edge", pairs)
     return Graph(
         name="ogbn-arxiv",
         edges=edges,

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glt.data.graph import DenseArray, Graph, IntArray, Provenance, Sizes, first_rows, simple_edges
+from glt.data.graph import DenseArray, Graph, IntArray, Provenance, Sizes, first_rows
 from glt.data.ogb import OgbDataset
-from glt.data.ogb_checks import finite, node_split, raw_edges, whole
+from glt.data.ogb_checks import finite, node_split, raw_edges, simple, whole
 from glt.data.ogb_files import OgbFiles, refusal
 from glt.data.ogb_reading import OgbRead
 from glt.data.registry import DATASETS, DatasetSpec
@@ -24,7 +24,7 @@ SPECIES, TASKS, EDGE_FEATURES = 8, 112, 8
 def graph_of(read: OgbRead) -> Graph:
     """Return the graph with OGB's split by species; an edge that is listed again keeps its first features."""
     pairs = raw_edges(read)
-    edges, duplicates, loops = simple_edges(pairs, read.nodes)
+    edges, duplicates, loops = simple(read, "edge", pairs)
     edge_features = finite(read, "edge-feat", EDGE_FEATURES)[first_rows(pairs, read.nodes)]
     names, species = np.unique(whole(read, "node_species", 1)[:, 0], return_inverse=True)
     if names.size > SPECIES:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from glt.data import DATASETS
+from glt.errors import DataError
+
 FOLDERS = {"ogbn-arxiv": "ogbn_arxiv", "ogbn-proteins": "ogbn_proteins", "ogbl-collab": "ogbl_collab"}
 
 
@@ -52,3 +55,13 @@ def write_lines(path: Path, lines: list[str]) -> None:
 
 def files_under(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def refusal(name: str) -> str:
+    """Load a data set that is refused, and return the sentence."""
+    with pytest.raises(DataError) as caught:
+        DATASETS.get(name).load()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.endswith(".")
+    return message

@@ -34,6 +34,20 @@ def test_a_change_of_the_files_is_seen_and_the_earlier_graph_goes(copied: Copy, 
     assert len(list((tmp_path / "cache" / "graphs").glob("ogbn-*"))) == 1
 
 
+def test_what_an_earlier_version_kept_is_not_read_and_goes(
+    copied: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be of files that are refused now."""
+    copied("ogbn-arxiv")
+    with monkeypatch.context() as earlier:
+        earlier.setattr("glt.data.ogb._CACHE_VERSION", 1)
+        DATASETS.get("ogbn-arxiv").load()
+    kept = list((tmp_path / "cache" / "graphs").glob("ogbn-*"))
+    DATASETS.get("ogbn-arxiv").load()
+    (now,) = (tmp_path / "cache" / "graphs").glob("ogbn-*")
+    assert now not in kept
+
+
 @pytest.mark.parametrize("file", ["graph.npz", "features.npy", "sizes.json"])
 def test_a_damaged_cache_is_made_again(copied: Copy, tmp_path: Path, file: str) -> None:
     copied("ogbn-arxiv")

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import pickle
-import zipfile
+import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-import torch
 
 from glt.data import DATASETS
 from glt.data.ogb_package import ogb_module
-from glt.errors import DataError
-from tests.data.conftest import files_under, lines_of, write_lines
+from tests.data.conftest import files_under, lines_of, refusal, write_lines
 
 Copy = Callable[[str], Path]
 ARXIV_FILES = [
@@ -24,15 +18,6 @@ ARXIV_FILES = [
     *(f"raw/{name}.csv.gz" for name in "edge node-feat node-label node_year num-node-list num-edge-list".split()),
     *(f"split/time/{part}.csv.gz" for part in ("train", "valid", "test")),
 ]
-
-
-def refusal(name: str) -> str:
-    with pytest.raises(DataError) as caught:
-        DATASETS.get(name).load()
-    message = str(caught.value)
-    assert "\n" not in message
-    assert message.endswith(".")
-    return message
 
 
 def changed(path: Path, row: int, text: str | None) -> None:
@@ -54,12 +39,30 @@ def test_a_missing_file_is_named_and_nothing_is_fetched_or_removed(copied: Copy,
 
 # Data set, file, line to change, what it becomes (None: it goes), what is said of the file.
 BAD_TABLES = [
+    *(
+        (name, file, 3, text, "holds an entry that is no whole number")
+        for name, file, texts in (
+            ("ogbn-arxiv", "raw/edge", ("1.5,2", "7,nan", "7,inf", "nan,1", "7,9999999999999999999", "1e30,7")),
+            ("ogbn-arxiv", "raw/node-label", ("3.7", "inf")),
+            ("ogbn-arxiv", "split/time/train", ("1.5", "nan", "-inf")),
+            ("ogbn-proteins", "raw/edge", ("1.5,2",)),
+            ("ogbn-proteins", "raw/node-label", (",".join(["0"] * 111 + ["0.5"]), ",".join(["1"] * 111))),
+            ("ogbn-proteins", "raw/node_species", ("9606.5",)),
+            ("ogbn-proteins", "split/species/test", ("1.5", "nan")),
+            ("ogbl-collab", "raw/edge", ("1.5,2",)),
+        )
+        for text in texts
+    ),
+    ("ogbn-arxiv", "split/time/train", 0, "0,1", "has 2 columns, not 1"),
+    ("ogbn-arxiv", "split/time/train", 3, "0,1", "cannot be read as a table (row 4 has 2 columns, not 1):"),
+    ("ogbn-arxiv", "split/time/valid", 0, "paper", "not a number"),
+    ("ogbn-arxiv", "raw/edge", 3, "True,False", "not a number"),
     ("ogbn-arxiv", "raw/edge", 3, None, "has 897 rows, and num-edge-list.csv.gz says 898 edges"),
     ("ogbn-arxiv", "raw/edge", 3, "7,200", "names node 200, and nodes are 0 to 199"),
     ("ogbn-arxiv", "raw/edge", 3, "7,-1", "names node -1"),
     ("ogbn-arxiv", "raw/edge", 3, "7,x", "not a number"),
-    ("ogbn-arxiv", "raw/edge", 3, "7,", "names node"),
-    ("ogbn-arxiv", "raw/edge", 3, "1,2,3", "cannot be read as a table"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,", "no whole number"),
+    ("ogbn-arxiv", "raw/edge", 3, "1,2,3", "cannot be read as a table (row 4 has 3 columns, not 2):"),
     ("ogbn-arxiv", "raw/num-edge-list", 0, "900", "edge.csv.gz has 898 rows"),
     ("ogbn-arxiv", "raw/num-node-list", 0, "0", "is not one whole number above 0"),
     ("ogbn-arxiv", "raw/num-node-list", 0, "many", "is not one whole number above 0"),
@@ -84,6 +87,8 @@ BAD_TABLES = [
     ("ogbn-proteins", "split/species/test", 0, "150", "names node 150"),
     ("ogbl-collab", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "no finite number"),
     ("ogbl-collab", "raw/edge", 0, "0,120", "names node 120"),
+    ("ogbl-collab", "raw/edge_weight", 0, "nan", "no finite number"),
+    ("ogbl-collab", "raw/edge_weight", 0, "-1", "holds a number below 0"),
 ]
 
 
@@ -119,75 +124,45 @@ def test_a_damaged_file_is_named(copied: Copy, file: str, content: bytes | None)
     assert refusal("ogbn-arxiv").startswith(str(path))
 
 
-def test_an_empty_part_of_the_split_is_refused(copied: Copy) -> None:
+@pytest.mark.parametrize("lines", [[], ["", ""]], ids=["nothing", "empty rows"])
+def test_an_empty_part_of_the_split_is_refused(copied: Copy, lines: list[str]) -> None:
     path = copied("ogbn-arxiv") / "split/time/valid.csv.gz"
-    write_lines(path, [])
-    assert refusal("ogbn-arxiv").startswith(str(path))
+    write_lines(path, lines)
+    assert refusal("ogbn-arxiv").startswith(f"{path} is empty: ")
 
 
-def numbers(content: Any) -> bytes:
-    buffer = io.BytesIO()
-    torch.save(content, buffer)
-    return buffer.getvalue()
+def test_whole_numbers_with_a_point_are_whole(copied: Copy) -> None:
+    folder = copied("ogbn-arxiv")
+    expected = DATASETS.get("ogbn-arxiv").load().content_hash
+    for path in (folder / "raw/edge.csv.gz", folder / "raw/node-label.csv.gz", folder / "split/time/test.csv.gz"):
+        write_lines(path, [",".join(f"{number}.0" for number in line.split(",")) for line in lines_of(path)])
+    assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
 
 
-def pairs(*rows: tuple[int, int]) -> np.ndarray:
-    return np.array(rows, dtype=np.int64)
+@pytest.mark.parametrize("name", ["ogbn-arxiv", "ogbn-proteins"])
+def test_a_graph_of_self_loops_is_refused(copied: Copy, name: str) -> None:
+    path = copied(name) / "raw/edge.csv.gz"
+    write_lines(path, ["7,7"] * len(lines_of(path)))
+    assert refusal(name).startswith(f"{path} holds self-loops only, so that no edge is left: ")
 
 
-BAD_PARTS = {
-    "no dictionary": ([1, 2], "holds no array 'edge'"),
-    "no negatives": ({"edge": pairs((0, 1))}, "holds no array 'edge_neg'"),
-    "no pairs": ({"edge": pairs((0, 1)), "edge_neg": np.arange(6)}, "holds in 'edge_neg' no pairs of nodes"),
-    "none": (
-        {"edge": np.zeros((0, 2), int), "edge_neg": pairs((0, 1))},
-        "valid.pt cannot be read as arrays of numbers",
-    ),
-    "fractions": ({"edge": np.full((2, 2), 0.5), "edge_neg": pairs((0, 1))}, "holds in 'edge' no pairs of nodes"),
-    "unknown node": ({"edge": pairs((0, 120)), "edge_neg": pairs((0, 1))}, "names node 120"),
-}
+@pytest.mark.parametrize("make", ["a file", "a link to itself"])
+@pytest.mark.parametrize("place", ["", "raw", "split", "split/time"])
+def test_what_should_be_a_folder_is_named(copied: Copy, place: str, make: str) -> None:
+    path = copied("ogbn-arxiv") / place
+    shutil.rmtree(path)
+    if make == "a file":
+        path.write_text("no folder")
+    else:
+        path.symlink_to(path)
+    assert refusal("ogbn-arxiv").startswith(f"{path} should be a folder of ogbn-arxiv and is a file or a link")
 
 
-@pytest.mark.parametrize("case", BAD_PARTS)
-def test_a_bad_part_of_the_links_is_named(copied: Copy, case: str) -> None:
-    content, told = BAD_PARTS[case]
-    path = copied("ogbl-collab") / "split/time/valid.pt"
-    path.write_bytes(numbers(content))
-    message = refusal("ogbl-collab")
-    assert message.startswith(str(path))
-    assert told in message
-
-
-class Trap:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return (exec, (f"open({str(self.path)!r}, 'w')",))
-
-
-@pytest.mark.parametrize("write", [torch.save, lambda content, path: path.write_bytes(pickle.dumps(content))])
-def test_a_part_that_would_run_something_is_not_run(
-    copied: Copy, tmp_path: Path, write: Callable[[object, Path], object]
-) -> None:
-    path = copied("ogbl-collab") / "split/time/train.pt"
-    write({"edge": Trap(tmp_path / "ran")}, path)
-    assert "train.pt cannot be read as arrays of numbers" in refusal("ogbl-collab")
-    assert not (tmp_path / "ran").exists()
-
-
-def test_parts_that_an_older_numpy_wrote_are_read(copied: Copy) -> None:
-    folder = copied("ogbl-collab")
-    expected = DATASETS.get("ogbl-collab").load().content_hash
-    for part in ("train", "valid", "test"):
-        path = folder / f"split/time/{part}.pt"
-        with zipfile.ZipFile(path) as archive:
-            held = {info.filename: archive.read(info) for info in archive.infolist()}
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, content in held.items():
-                assert not name.endswith("data.pkl") or b"numpy._core.multiarray" in content
-                archive.writestr(name, content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray"))
-    assert DATASETS.get("ogbl-collab").load().content_hash == expected
+def test_a_file_that_is_a_link_to_itself_is_missing(copied: Copy) -> None:
+    path = copied("ogbn-arxiv") / "raw/edge.csv.gz"
+    path.unlink()
+    path.symlink_to(path)
+    assert "is incomplete (raw/edge.csv.gz missing)" in refusal("ogbn-arxiv")
 
 
 def test_species_under_their_other_name_are_read_and_not_renamed(copied: Copy) -> None:

@@ -197,6 +197,15 @@ def test_reading_asks_nobody_starts_no_thread_calls_no_host_and_prints_nothing(n
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [load(name).content_hash]
+    sizes = SIZES[name]
+    reading, *by_chance, counts = done.stderr.splitlines()
+    assert reading.startswith(f"Reading {name} from ")
+    assert all(" pairs in 'edge_neg' as edges too: they stay" in line for line in by_chance)
+    assert bool(by_chance) == (name == "ogbl-collab")
+    assert counts == (
+        f"{name} has {sizes.nodes} nodes and {sizes.edges} undirected edges; {ROWS[name] - sizes.edges} duplicates and "
+        "0 self-loops were dropped."
+    )
 
 
 @pytest.mark.usefixtures("root")

@@ -12,6 +12,7 @@ import torch
 from scipy.stats import rankdata
 
 from glt.data import DATASETS, Graph
+from glt.errors import ConfigError
 from glt.presets import resolve
 from glt.training.problem import Problem
 from glt.training.tasks import metric_of
@@ -31,6 +32,14 @@ def read(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Re
         return DATASETS.get(name).load()
 
     return read
+
+
+def test_more_clusters_than_nodes_at_hand_are_refused_before_a_run_is_made(read: Read) -> None:
+    read("ogbl-collab")
+    settings = {"dataset": "ogbl-collab", "task": "link", "link_objective": "gic"}
+    assert resolve({**settings, "gic_clusters": 120}).options["gic_clusters"] == 120
+    with pytest.raises(ConfigError, match="gic_clusters cannot be 128: ogbl-collab has 120 nodes"):
+        resolve(settings)
 
 
 def test_arxiv_is_scored_by_the_share_of_right_subjects(read: Read) -> None:

@@ -115,15 +115,16 @@ class LinkTask(Task):
     def check(self, config: RunConfig, spec: DatasetSpec) -> None:
         """Refuse more clusters than nodes and a graph with too few edges to split, as far as is known unread."""
         super().check(config, spec)
-        _check_clusters(options_of(config.options, LinkOptions), spec.label, spec.nodes)
+        sizes = spec.sizes
+        _check_clusters(options_of(config.options, LinkOptions), spec.label, sizes.nodes)
         if MODELS.get(config.model).clusters(config) is not None:
             raise ConfigError(
                 "batch_clusters cuts the pairs that links are predicted for: set it to 0 for task 'link'."
             )
-        if not brings_split(spec) and not held_out(spec.edges)[0]:
+        if not brings_split(spec) and not held_out(sizes.edges)[0]:
             raise ConfigError(
-                f"{spec.label} has {spec.edges} edges, too few to hold some out for link prediction: choose a data set "
-                "with at least 20."
+                f"{spec.label} has {sizes.edges} edges, too few to hold some out for link prediction: choose a data "
+                "set with at least 20."
             )
         if spec.bundled:
             self.message_graph(load_graph(spec.name), config)
