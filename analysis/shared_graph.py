@@ -8,23 +8,27 @@ from collections.abc import Iterable, Sequence
 from analysis import names, published
 from analysis.settings import setting_words
 from glt.config import RunConfig, options_of
-from glt.data import DATASETS, Graph
+from glt.data import DATASETS, Graph, load_graph
 from glt.errors import ConfigError
 from glt.formats import count
 from glt.store import Run
+from glt.tickets.graph import check_computed_on
 from glt.training.tasks import TASKS, message_graph
 
 
 def shared_graph(runs: Sequence[Run], purpose: str) -> Graph:
     """Return the graph whose edges the masks of all `runs` cover; raises ConfigError when they differ.
 
-    Link prediction takes the edges it predicts out of the graph, so runs of both tasks do not share one.
+    Link prediction takes the edges it predicts out of the graph, so runs of both tasks do not share one. Raises
+    DataError where a seed was computed on another graph of that name.
     """
     graphs = by_graph(runs)
     if len(graphs) != 1:
         what = "take the runs on one of them at a time" if graphs else "choose at least one run"
         raise ConfigError(f"{purpose} needs runs on one graph, not on {' and '.join(graphs) or 'none'}: {what}.")
-    return message_graph(next(iter(graphs.values()))[0].config)
+    config = runs[0].config
+    check_computed_on(load_graph(config.dataset), (run.seed(seed) for run in runs for seed in run.seeds()))
+    return message_graph(config)
 
 
 def by_graph(runs: Sequence[Run]) -> dict[str, list[Run]]:

@@ -30,10 +30,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Compute what is not known yet, and print; raises StoreError or DataError."""
     from analysis.measures.graph import MeasuredGraph
-    from glt.training.tasks import message_graph
+    from glt.tickets.graph import graph_of
 
     seed_run = find_seed_run(args)
-    mask, graph = seed_run.edge_mask(args.round), message_graph(seed_run.config)
+    mask, graph = seed_run.edge_mask(args.round), graph_of(seed_run)
     whole = MeasuredGraph.of(graph)
     pruned = whole.keeping(mask.either_way())
     sample = args.sample or None

@@ -70,8 +70,9 @@ def _print(table: pd.DataFrame) -> None:
     from analysis.comparing.leaders import SUBJECT
 
     console = Console(file=sys.stdout)
-    for (dataset, task, objective), rows in table.groupby(SUBJECT, sort=False):
-        console.print(_shown(rows, f"{names.dataset(dataset)}, {names.task(task, objective)}", console.width < NARROW))
+    for (dataset, task, objective, data), rows in table.groupby(SUBJECT, sort=False):
+        title = f"{names.dataset(dataset)}, {names.task(task, objective)}" + (f", data {data}" if data else "")
+        console.print(_shown(rows, title, console.width < NARROW))
     together = not table["run"].all()
     narrowed = NARROWED if console.width < NARROW else ""
     console.print(CAPTION + (GROUPED if together else "") + narrowed, highlight=False, markup=False)

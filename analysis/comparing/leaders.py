@@ -19,7 +19,7 @@ from glt.store import MacConvention
 Rank = Literal["best", "dense"]
 RANKS: dict[Rank, str] = {"best": "best pruned round", "dense": "dense round"}
 PARTS = ("dense", "best", "sparsest")
-SUBJECT = ["dataset", "task", "objective"]
+SUBJECT = ["dataset", "task", "objective", "data"]
 OF_ROUND = ["round", "mean", "low", "high", "graph_sparsity", "weight_sparsity", "macs"]
 VERDICT = ["place", "compared", "behind", "behind_low", "behind_high", "p_value", "shared_seeds"]
 LEADS, TIE, BEHIND, OPEN = "leads", "tie", "behind", "open"
@@ -38,8 +38,9 @@ def leader_table(
     """Return a row a run of a `rounds_table`, or a group (by the names of runs), the best of each data set first.
 
     Where every group is a single run, its rows are those of the runs, paired by seed, under the groups' names.
-    Columns: run ("" for a group), label, dataset, task, objective, model, method, color, runs, seeds; for `dense`,
-    `best` (the pruned round with the highest mean validation score) and `sparsest` (the extreme ticket at this
+    Runs on different data under one name are ranked apart, as those of different data sets are.
+    Columns: run ("" for a group), label, dataset, task, objective, data, model, method, color, runs, seeds; for
+    `dense`, `best` (the pruned round with the highest mean validation score) and `sparsest` (the extreme ticket at this
     tolerance, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in a group),
     _graph_sparsity, _weight_sparsity, _macs; then place ("leads", "tie", "behind", "open" where too few seeds tell),
     compared ("paired", "intervals", ""), behind with behind_low, behind_high and p_value (leader minus this row,

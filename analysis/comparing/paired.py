@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from analysis import names
 from analysis.tables.curve import INTERVAL, Score, mean_and_interval
+from analysis.tables.data import check_shared_data
 from analysis.tables.statistics import p_value
 from glt.errors import ConfigError
 
@@ -82,3 +83,4 @@ def _check(mine: pd.DataFrame, theirs: pd.DataFrame) -> None:
         if len(set(values)) > 1:
             told = " and ".join(dict.fromkeys(words(value) for value in values))
             raise ConfigError(f"Scores of {told} have no difference that means anything: choose two runs of one.")
+    check_shared_data(pd.concat([mine, theirs]), "A comparison")

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.tables.curve import Score, XAxis
+from analysis.tables.data import check_shared_data
 from analysis.tables.scores import shared_metric
 from glt.store import MacConvention
 
@@ -54,7 +55,11 @@ def x_title(x: XAxis, macs: MacConvention, short: bool = False) -> str:
 
 
 def score_title(table: pd.DataFrame, score: Score) -> str:
-    """Return the words beside the y axis of a table's runs; raises ConfigError when they are of several kinds."""
+    """Return the words beside the y axis of a table's runs; raises ConfigError when they are of several kinds.
+
+    So it does when they are on different data under one name.
+    """
+    check_shared_data(table, "One figure")
     return f"Test {shared_metric(table)}{', last epoch' if score == 'test_last' else ''} (%)"
 
 

@@ -12,7 +12,7 @@ from glt.data import Graph
 from glt.errors import DataError
 from glt.masks import BoolArray, EdgeMask
 from glt.store import SeedRun
-from glt.training.tasks import message_graph
+from glt.tickets.graph import graph_of
 
 
 class Numbers(dict[str, float]):
@@ -111,7 +111,7 @@ def measure_round(
 ) -> MeasuredRound:
     """Return the values of the run's graph and of what is left of it after `round`; raises StoreError, DataError."""
     mask = seed_run.edge_mask(round)
-    graph = message_graph(seed_run.config)
+    graph = graph_of(seed_run)
     full = EdgeMask.full(mask.kind, mask.num_edges)
     return MeasuredRound(measure_mask(graph, full, cache, slow=slow), measure_mask(graph, mask, cache, slow=slow))
 

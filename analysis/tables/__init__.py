@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.tables.caption import caption
 from analysis.tables.curve import Score, XAxis, curve_table, dense_table
+from analysis.tables.data import check_shared_data, data_words
 from analysis.tables.labels import setting_details
 from analysis.tables.paper import paper_table
 from analysis.tables.rounds import rounds_table
@@ -14,7 +15,9 @@ __all__ = [
     "Score",
     "XAxis",
     "caption",
+    "check_shared_data",
     "curve_table",
+    "data_words",
     "dense_table",
     "metric_words",
     "paper_table",

@@ -9,6 +9,7 @@ import pandas as pd
 from analysis import names
 from analysis.crowd import crowd_styles
 from analysis.tables.curve import Score
+from analysis.tables.data import data_words
 from analysis.tables.scores import score_words
 from analysis.tables.statistics import FEWEST
 from glt.store import MacConvention
@@ -40,6 +41,8 @@ def caption(
     ]
     if paper:
         parts.append("open markers: the paper's printed points")
+    if mixed := data_words(rounds):
+        parts.append(mixed)
     return "; ".join(parts) + "."
 
 

@@ -13,7 +13,7 @@ from glt.store import MacConvention
 Score = Literal["test", "test_last"]
 XAxis = Literal["graph", "weight", "macs"]
 
-RUN_KEYS = ["run", "label", "dataset", "task", "objective", "model", "method", "color"]
+RUN_KEYS = ["run", "label", "dataset", "task", "objective", "model", "method", "color", "data"]
 ROUND_KEYS = [*RUN_KEYS, "round"]
 INTERVAL = ["mean", "low", "high"]
 X_COLUMNS = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs"}

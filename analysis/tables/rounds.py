@@ -8,10 +8,11 @@ from typing import Any
 import pandas as pd
 
 from analysis import names
+from analysis.tables.data import data_of
 from analysis.tables.labels import run_labels
 from glt.store import MAC_CONVENTIONS, RoundRecord, Run, annotations_of
 
-RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "color", "seed")
+RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "color", "data", "seed")
 RECORD_COLUMNS = tuple(name for name in RoundRecord.model_fields if name != "macs")
 MAC_COLUMNS = tuple(f"macs_{convention}" for convention in MAC_CONVENTIONS)
 NUMBERS = ("seed", *RECORD_COLUMNS, *MAC_COLUMNS)
@@ -22,19 +23,20 @@ def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
     """Return one row per run, seed and finished round, in the order of `runs`.
 
     Columns: run, label, dataset, task, objective ("" where the task has only one), model, method, color (the name a
-    person chose, else ""), seed, the fields of RoundRecord (fractions, seconds) and macs_dense_features,
-    macs_sparse_features, macs_published (counts; NaN where a run did not record one).
+    person chose, else ""), data ("" but where runs of one data set are on different data, see `data_of`), seed, the
+    fields of RoundRecord (fractions, seconds) and macs_dense_features, macs_sparse_features, macs_published (counts;
+    NaN where a run did not record one).
     """
-    labels, said = run_labels(runs), annotations_of(runs)
-    rows = [row for run in runs for row in _rows(run, labels[run.name], said[run.name].color)]
+    labels, said, data = run_labels(runs), annotations_of(runs), data_of(runs)
+    rows = [row for run in runs for row in _rows(run, labels[run.name], said[run.name].color, data[run.name])]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table if rows else table.astype(dict.fromkeys(NUMBERS, "float64"))
 
 
-def _rows(run: Run, label: str, color: str) -> Iterator[dict[str, Any]]:
+def _rows(run: Run, label: str, color: str, data: str) -> Iterator[dict[str, Any]]:
     config = run.config
     same = {"dataset": config.dataset, "task": config.task, "objective": names.objective(config)}
-    same |= {"model": config.model, "method": config.method, "color": color}
+    same |= {"model": config.model, "method": config.method, "color": color, "data": data}
     for seed in run.seeds():
         for record in run.seed(seed).rounds():
             macs = {f"macs_{convention}": count for convention, count in record.macs.items()}

@@ -19,7 +19,7 @@ from glt import formats
 from glt.data import Graph
 from glt.errors import StudioError
 from glt.store import RoundRecord, Run
-from glt.training.tasks import message_graph
+from glt.tickets.graph import graph_of
 
 HEIGHT = 660
 SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses", "whole": "Whole graph"}
@@ -72,7 +72,7 @@ def _controls(found: list[Run]) -> View:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         run = pickers.pick_run(found)
         seed = pickers.pick_seed(run)
-        graph = message_graph(run.config)
+        graph = graph_of(run.seed(seed))
         number = pickers.pick_round([run.seed(seed)])
         beside = panels.pick_compared(run, seed, found)
     with st.container(key="sample-controls", horizontal=True, vertical_alignment="bottom", gap="small"):

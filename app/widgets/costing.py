@@ -11,7 +11,7 @@ from glt import formats
 from glt.cost import MacReport
 from glt.cost.counterfactuals import counterfactuals
 from glt.store import MacConvention, Run
-from glt.training.tasks import message_graph
+from glt.tickets.graph import graph_of
 
 PRUNED = {"dense": "Nothing", "graph_only": "Edges only", "weight_only": "Weights only", "both": "Edges and weights"}
 CONVENTIONS: tuple[MacConvention, ...] = ("dense_features", "sparse_features")
@@ -50,4 +50,5 @@ def as_read(counted: dict[str, MacReport], convention: MacConvention) -> pd.Data
 
 @st.cache_resource(max_entries=64, show_spinner="Counts the operations")
 def _counted(stamp: reading.Stamp, seed: int, number: int, _run: Run) -> dict[str, MacReport]:
-    return counterfactuals(_run.config, message_graph(_run.config), _run.seed(seed).masks(number))
+    seed_run = _run.seed(seed)
+    return counterfactuals(_run.config, graph_of(seed_run), seed_run.masks(number))

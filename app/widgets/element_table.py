@@ -21,7 +21,7 @@ from glt import formats
 from glt.data import Graph
 from glt.masks import EdgeMask
 from glt.store import Run
-from glt.training.tasks import message_graph
+from glt.tickets.graph import graph_of
 
 ELEMENTS = {"nodes": "Nodes", "edges": "Edges", "degrees": "Degrees"}
 PRECISION = {"exact": "Exact", "sampled": "Sampled"}
@@ -51,7 +51,7 @@ class Choice:
 def show(found: list[Run]) -> None:
     """Show the ranked table, or how to get it."""
     choice = _choose(found)
-    graph = message_graph(choice.run.config)
+    graph = graph_of(choice.run.seed(choice.seed))
     mask = reading.edge_mask(choice.run, choice.seed, choice.round)
     whole = MeasuredGraph.of(graph)
     if choice.elements == "degrees":

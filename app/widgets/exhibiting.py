@@ -20,7 +20,7 @@ from app.widgets.look import BadgeColor
 from app.widgets.opened import Opened
 from glt import formats
 from glt.store import Run
-from glt.training.tasks import message_graph
+from glt.tickets.graph import graph_of
 
 LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
     "reproduced": ("green", ":material/check:"),
@@ -113,7 +113,7 @@ def _subgraphs(run: Run, number: int) -> None:
     if seed is None:
         st.caption(f"The subgraphs are of round {number}, which no seed has finished yet.")
         return
-    graph = message_graph(run.config)
+    graph = graph_of(run.seed(seed))
     part = sampling.subgraph(graph, GALLERY)
     title = f"{palette.label(run.config.method)}, round {number}"
     panel = make_panel(graph, part, reading.edge_mask(run, seed, number), title)

@@ -13,7 +13,7 @@ from analysis.export.venues import FONTS, LARGEST, SMALLEST
 from app.widgets import controls, measured_trend, pickers, sampling, scoring
 from glt.errors import ConfigError
 from glt.store import Run
-from glt.training.tasks import message_graph
+from glt.tickets.graph import graph_of
 
 COLUMNS = {"1": "one column", "2": "two columns"}
 CURVE: tuple[Use, ...] = ("axis", "score", "paper", "near")
@@ -71,7 +71,7 @@ def _round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -
         shown = [run.existing_seed(choices.seed) for run in runs]
         choices = replace(choices, round=pickers.pick_round(shown))
     if "sample" in uses:
-        graph = message_graph(runs[0].config)
+        graph = graph_of(runs[0].existing_seed(choices.seed))
         picked = sampling.pick_round_sample(graph)
         sampling.tell_unknown(graph, picked)
         fresh = controls.switch("fresh", "Mark this round's", help="Strong dashes: edges that this very round removed.")
@@ -89,7 +89,7 @@ def _edge(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) ->
     text = controls.text("edge", "Edge", width=220, placeholder="cut first at the hub", help=ABOUT_EDGE)
     if not text:
         return choices
-    ends = sampling.find_nodes(message_graph(runs[0].config), text)
+    ends = sampling.find_nodes(graph_of(runs[0].existing_seed(choices.seed)), text)
     if len(ends) != 2:
         raise ConfigError("An edge has two ends: name two nodes, with a comma between them.")
     return replace(choices, edge=(ends[0], ends[1]))

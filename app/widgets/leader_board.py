@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 
 from analysis.comparing import RANKS, UNGROUPED, Rank, group_fields, grouped_by, leader_table, place_words
-from analysis.comparing.leaders import PAIRED
-from analysis.tables import Score, metric_words
+from analysis.comparing.leaders import PAIRED, SUBJECT
+from analysis.tables import Score, data_words, metric_words
 from analysis.tables.caption import MAC_WORDS, allowance
 from analysis.tables.scores import score_words
 from app.widgets import controls, files, frame, pickers, reading
@@ -84,7 +84,8 @@ def show(runs: list[Run], board: Board) -> list[str]:
 
 def first_pair(table: pd.DataFrame) -> list[str]:
     """Return the highest run of a `leader_table` and the first below it whose seeds tell something about the two."""
-    paired = table[table["compared"] == PAIRED]
+    rivals = table[(table[SUBJECT] == table[SUBJECT].iloc[0]).all(axis="columns")]
+    paired = rivals[rivals["compared"] == PAIRED]
     return [str(table["run"].iloc[0]), *map(str, paired["run"].iloc[:1])]
 
 
@@ -153,6 +154,8 @@ def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
         f"ticket: the sparsest round whose mean is at least the dense mean{allowance(board.tolerance)}",
         f"MACs count {MAC_WORDS[board.macs]}",
     ]
+    if mixed := data_words(rounds):
+        parts.append(f"{mixed} and places are given on each")
     told = (
         "A place is no rank: a group ties with the highest where their intervals overlap."
         if together

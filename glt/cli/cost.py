@@ -21,11 +21,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Count the operations of one round on its real masks."""
     from glt.cost.counterfactuals import counterfactuals
-    from glt.training.tasks import message_graph
+    from glt.tickets.graph import graph_of
 
     seed_run = find_seed_run(args)
     masks = seed_run.masks(args.round)
-    counted = counterfactuals(seed_run.config, message_graph(seed_run.config), masks)
+    counted = counterfactuals(seed_run.config, graph_of(seed_run), masks)
     report = counted["both"]
     if args.json:
         parts = {name: each.by_convention() for name, each in counted.items()}

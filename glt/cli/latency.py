@@ -28,11 +28,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Measure one round on the CPU."""
     from glt.cost.latency import measure
-    from glt.training.tasks import message_graph
+    from glt.tickets.graph import graph_of
 
     seed_run = find_seed_run(args)
     masks, weights = seed_run.masks(args.round), seed_run.weights(args.round)
-    graph = message_graph(seed_run.config)
+    graph = graph_of(seed_run)
     amount = (args.repeats, args.warm_up, args.threads)
     report = measure(seed_run.config, graph, masks, weights, *amount, lambda share: tell(args, share))
     costs = _costs(seed_run, args.round)

@@ -22,6 +22,7 @@ from glt.errors import DataError
 
 Arrays = dict[str, NDArray[Any]]
 _STRUCTURE, _FEATURES, _EDGE_FEATURES, _SIZES = "graph.npz", "features.npy", "edge_features.npy", "sizes.json"
+_HASH = "content_hash"
 _SPLIT = ("train", "val", "test")
 _LINKS = ("train", "val", "test", "val_negatives", "test_negatives")
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, *zips.DAMAGE)
@@ -72,6 +73,8 @@ def _structure(graph: Graph) -> Arrays:
         integers |= {f"links.{part}": getattr(graph.links, part) for part in _LINKS}
     arrays: Arrays = {name: narrow(array) for name, array in integers.items()}
     arrays["about"] = np.frombuffer(describe(graph).encode(), dtype=np.uint8)
+    # Features are read here anyway; whoever maps them later need not read them to know whether it is this graph.
+    arrays[_HASH] = np.frombuffer(bytes.fromhex(graph.content_hash), dtype=np.uint8)
     return arrays if graph.targets is None else {**arrays, "targets": graph.targets}
 
 
@@ -91,6 +94,8 @@ def _graph(folder: Path, arrays: Arrays, sizes: Sizes) -> Graph:
     )
     if graph.sizes != sizes:
         raise ValueError("its sizes are not those it states")
+    if _HASH in arrays:
+        vars(graph)[_HASH] = arrays[_HASH].tobytes().hex()
     return graph
 
 

@@ -13,7 +13,7 @@ from glt.data.graph import IntArray
 from glt.errors import DataError
 from glt.masks import EdgeMask
 from glt.store import SeedRun
-from glt.training.tasks import message_graph
+from glt.tickets.graph import graph_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class SparseGraph:
         """Return the graph after a round of a seed; raises StoreError when there is no such round."""
         mask = seed_run.edge_mask(round_)
         title = f"{seed_run.path.parent.name}, seed {seed_run.seed}, round {round_}"
-        return cls.under(message_graph(seed_run.config), mask, title)
+        return cls.under(graph_of(seed_run), mask, title)
 
     @classmethod
     def under(cls, graph: Graph, mask: EdgeMask, title: str) -> SparseGraph:

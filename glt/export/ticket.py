@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from glt import __version__
 from glt.config import RunConfig
-from glt.data import Graph, load_graph
+from glt.data import Graph
 from glt.errors import ConfigError
 from glt.export.about import About, Source
 from glt.formats import file_size
@@ -20,6 +20,7 @@ from glt.masks import Masks
 from glt.models import MODELS
 from glt.sparse import GraphOperator, features_of
 from glt.store import RoundRecord, SeedRun
+from glt.tickets.graph import whole_graph_of
 from glt.training.forward import forward
 from glt.training.tasks import TASKS, metric_of
 
@@ -50,14 +51,15 @@ class Ticket:
 def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
     """Return a round of a seed as a ticket.
 
-    Raises StoreError when the round or its weights are not there, as in examples, and ConfigError for a network that
+    Raises StoreError when the round or its weights are not there, as in examples, DataError where the
+    data set here is not the one it was computed on, and ConfigError for a network that
     keeps pruned edges on purpose or a graph too large for a file.
     """
     config = seed_run.config
     refuse_kept_edges(config)
     record = seed_run.record(round_)
     masks, weights = seed_run.masks(round_), seed_run.weights(round_)
-    whole = load_graph(config.dataset)
+    whole = whole_graph_of(seed_run)
     graph = TASKS.get(config.task).message_graph(whole, config)
     refuse_too_large(graph)
     return Ticket(

@@ -38,6 +38,7 @@ class Configuration(Protocol):
 
 
 _written_status = remembered(lambda path: Status.model_validate(read_json(path, RESUME)))
+_written_environment = remembered(lambda path: read_json(path, RESUME))
 
 
 class SeedFolder(ABC):
@@ -106,6 +107,15 @@ class SeedFolder(ABC):
         path = self.path / paths.ENVIRONMENT
         found = read_json(path, RESUME) if path.exists() else {}
         return found if isinstance(found, dict) else {}
+
+    def data_hash(self) -> str | None:
+        """Return the hash of the data set's content that the computation began with, None where none can be read."""
+        try:
+            found = _written_environment(self.path / paths.ENVIRONMENT)
+        except StoreError:
+            return None
+        known = found.get("data_hash") if isinstance(found, dict) else None
+        return known if isinstance(known, str) else None
 
     def lock(self) -> AbstractContextManager[None]:
         """Own the folder for as long as the context lasts; StoreError names the process that owns it already."""

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import Tensor
 
-from glt.data import load_graph
 from glt.masks import EdgeMask, Masks
 from glt.sparse import GraphOperator, features_of
 from glt.store import SeedRun
+from glt.tickets.graph import whole_graph_of
 from glt.training.forward import forward
 from glt.training.problem import Arrays, Problem
 
@@ -50,9 +50,12 @@ class AuditReport:
 
 
 def audit(seed_run: SeedRun, round_: int) -> AuditReport:
-    """Audit one round of a seed on the CPU; raises StoreError when the round or its weights are not in the store."""
+    """Audit one round of a seed on the CPU.
+
+    Raises StoreError when the round or its weights are not in the store, DataError where the data set is another.
+    """
     record = seed_run.record(round_)
-    problem = Problem(seed_run.config, load_graph(seed_run.config.dataset))
+    problem = Problem(seed_run.config, whole_graph_of(seed_run))
     masks, weights = seed_run.masks(round_), seed_run.weights(round_)
     multiplied = multiplied_logits(problem, masks, weights)
     deleted = deleted_logits(problem, masks, weights)

@@ -129,3 +129,11 @@ def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], ope
     assert "Estimated, with a 95 % interval: average path length" in shown(app)
     table = app.table[0].value
     assert "\N{PLUS-MINUS SIGN}" in table.loc[table["Measure"] == "Average path length"].iloc[0, 1]
+
+
+@pytest.mark.parametrize("page", ["subgraphs", "measurements"])
+def test_another_graph_of_the_name_is_one_sentence(make_run: MakeRun, open_page: OpenPage, page: str) -> None:
+    make_run("ugs", ("done",)).seed(0).write_environment({"data_hash": "f" * 64})
+    app = open_page(page)
+    assert not app.exception
+    assert any("is not the one that seed 0 of" in error.value for error in app.error)

@@ -12,6 +12,7 @@ from analysis.export.latex.writing import booktabs, number
 from analysis.export.letters import escape
 from analysis.tables.caption import MAC_WORDS, allowance, averaged_over
 from analysis.tables.curve import Score
+from analysis.tables.data import data_words
 from analysis.tables.scores import metric_words, score_words
 from glt import formats
 from glt.store import MacConvention
@@ -72,6 +73,8 @@ def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, tolerance: 
         "edges kept are undirected ones, in either / in both directions",
         f"MACs count {MAC_WORDS[macs]}",
     ]
+    if mixed := data_words(table):
+        parts.append(escape(mixed))
     if not table["is_ticket"].all():
         parts.append(r"$\dagger$: no round is a ticket, the closest one is shown")
     return "; ".join(parts) + "."
