@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.export import FigureChoices, figure_bytes, on_page, plan
 from analysis.measures import graph as measured_graph
+from analysis.measures.element_tables import with_names
 from analysis.subgraphs import communities
 from app.main import PAGES
 from app.widgets import whole_graph
 from glt.data import DATASETS, Graph, Split, load_graph
+from glt.errors import StoreError
 from glt.store import Run
 
 OpenPage = Callable[..., AppTest]
@@ -104,6 +108,32 @@ def test_who_loses_without_classes(runs: list[Run], open_page: OpenPage) -> None
     assert not app.exception
     assert not app.error
     assert "Nodes that lost their last edge" in shown(app)
+    assert "Large has no classes: what is told by class is left out." in shown(app)
+    assert "Nodes left without an edge" not in shown(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_the_figures_of_losses_without_classes(runs: list[Run]) -> None:
+    choices = FigureChoices(round=2)
+    drawing = plan("losers", runs, choices)
+    assert figure_bytes(on_page(drawing, choices), "png", 50)
+    assert set(drawing.points["grouping"]) == {"smaller_degree", "larger_degree"}
+    assert "Large has no classes" in drawing.caption
+    with pytest.raises(StoreError, match="Large has no classes, so no pairs of them"):
+        plan("pairs", runs, choices)
+
+
+def test_nodes_are_ranked_without_a_column_of_unknown_classes(large: Graph) -> None:
+    assert "class" in with_names(load_graph("cora"), pd.DataFrame({"node": [0], "label": [0]}))
+    assert list(with_names(large, pd.DataFrame({"node": [0], "label": [-1]}))) == ["node"]
+
+
+def test_the_edges_of_a_node_without_a_column_of_unknown_classes(runs: list[Run], open_page: OpenPage) -> None:
+    app = open_page("subgraphs", section="why", at="0", to="all")
+    assert not app.exception
+    (table,) = [frame.value for frame in app.dataframe if "Neighbour" in frame.value]
+    assert "Class" not in table
+    assert not any("unknown" in option for option in app.selectbox(key="to").options)
 
 
 @pytest.mark.parametrize("view", ["table", "trend"])
