@@ -17,7 +17,7 @@ from analysis.measures import graph as measured_graph
 from analysis.measures.element_tables import with_names
 from analysis.subgraphs import communities
 from app.main import PAGES
-from app.widgets import whole_graph
+from app.widgets import computing, measuring, whole_graph
 from glt.data import DATASETS, Graph, Split, load_graph
 from glt.errors import StoreError
 from glt.store import Run
@@ -145,6 +145,25 @@ def test_what_is_not_measured_is_offered_as_a_command(
     assert "not computed yet" in shown(app)
     assert app.button(key="start-computing")
     assert not app.table
+
+
+@pytest.mark.parametrize(
+    ("most", "seconds"),
+    [
+        # Three graphs of 2,708 nodes and 5,278 edges.
+        (2708, 3 * 7986 * (8e-6 + 1.5e-4)),
+        (2707, 3 * 7986 * 8e-6),
+    ],
+)
+def test_the_time_said_holds_the_factors_of_a_graph_that_is_factored(
+    most: int, seconds: float, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+    monkeypatch.setattr(measuring, "MOST_NODES_FACTORED", most)
+    monkeypatch.setattr(measuring, "unmeasured", lambda *_, **__: 3)
+    monkeypatch.setattr(computing, "panel", lambda *given: said.append(given[-1]))
+    assert not measuring.is_table_ready(runs, [2], null=False)
+    assert said == [pytest.approx(seconds)]
 
 
 def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], open_page: OpenPage) -> None:
