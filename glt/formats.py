@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "\N{EN DASH}"
+# Labels that open with somebody's name, which stays large.
+PEOPLE = ("Gini",)
 
 
 def percent(share: float, decimals: int = 1) -> str:
@@ -124,6 +126,25 @@ def number_of(number: int, noun: str) -> str:
     ('1 run', '3 runs')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def opening(words: str) -> str:
+    """Return words as they open a sentence: only their first letter is made large, and abbreviations stay as they are.
+
+    >>> opening("test ROC-AUC"), opening("UGS")
+    ('Test ROC-AUC', 'UGS')
+    """
+    return words[:1].upper() + words[1:]
+
+
+def inside(label: str) -> str:
+    """Return a label as it stands inside a sentence: only its first letter may be made small.
+
+    >>> inside("Random pruning"), inside("UGS"), inside("MACs"), inside("Gini of degrees")
+    ('random pruning', 'UGS', 'MACs', 'Gini of degrees')
+    """
+    is_name = label[1:2].isupper() or label.startswith(PEOPLE)
+    return label if is_name else label[:1].lower() + label[1:]
 
 
 def listing(seeds: Sequence[int]) -> str:

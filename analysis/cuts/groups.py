@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analysis.cuts.edges_of import degrees
-from analysis.subgraphs.subgraph import class_names
+from analysis.subgraphs.subgraph import class_names, has_classes
 from glt.data.graph import Graph, IntArray
 
 # Degrees from one of these to the next one stand together.
@@ -35,19 +35,25 @@ class Grouping:
 
 
 def edge_groupings(graph: Graph) -> list[Grouping]:
-    """Return the groupings of edges: all, by same or different class, by degree of the ends, by pair of classes."""
+    """Return the groupings of edges: all, by same or different class, by degree of the ends, by pair of classes.
+
+    Where no class is known, those by class are left out.
+    """
     everything = Grouping("all", "All edges", np.zeros(graph.num_edges, dtype=np.int64), ("All edges",))
     ends = np.sort(degrees(graph)[graph.edges], axis=0)
     smaller = _by_degree("smaller_degree", "Smaller degree of both ends", ends[0])
     larger = _by_degree("larger_degree", "Larger degree of both ends", ends[1])
+    if not has_classes(graph):
+        return [everything, smaller, larger]
     return [everything, _by_relation(graph), smaller, larger, by_pair(graph)]
 
 
 def node_groupings(graph: Graph) -> list[Grouping]:
-    """Return the groupings of nodes that have an edge in the unpruned graph: all of them, and by class."""
+    """Return the groupings of nodes that have an edge in the unpruned graph: all, and where one is known, by class."""
     linked = degrees(graph) > 0
     everything = Grouping("all_nodes", "All nodes", np.where(linked, 0, -1), ("All nodes",))
-    return [everything, Grouping("class", "Class", np.where(linked, graph.labels, -1), class_names(graph))]
+    by_class = [Grouping("class", "Class", np.where(linked, graph.labels, -1), class_names(graph))]
+    return [everything, *(by_class if has_classes(graph) else [])]
 
 
 def by_pair(graph: Graph) -> Grouping:

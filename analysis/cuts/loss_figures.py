@@ -76,8 +76,9 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
             "len": 0.6,
         },
     )
-    figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(showline=False, ticks="", tickangle=-35 if len(names) > 3 else 0)
+    # A class may be called by a number, which would else be a place on the axis.
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    figure.update_xaxes(showline=False, ticks="", tickangle=-35 if len(names) > 3 else 0, type="category")
     figure.update_layout(margin={"l": 10, "r": 0, "t": HEAD, "b": 10})
     return figure
 
@@ -124,6 +125,7 @@ class _Who(NamedTuple):
 
 
 def _shares(table: pd.DataFrame, groups: dict[str, str], title: str, who: _Who, dark: bool) -> go.Figure:
+    groups = present(table, groups)
     parts = [table[table["grouping"] == name] for name in groups]
     heights = [max(len(part), 1) + 0.6 for part in parts]
     figure = make_subplots(
@@ -147,6 +149,12 @@ def _shares(table: pd.DataFrame, groups: dict[str, str], title: str, who: _Who, 
     figure.update_xaxes(range=share_range(pd.concat(parts)), showgrid=True, gridcolor=theme.ink(dark).grid)
     figure.update_xaxes(title_text=title, row=len(parts), col=1)
     return figure
+
+
+def present(table: pd.DataFrame, groups: dict[str, str]) -> dict[str, str]:
+    """Return those of the `groups` (title by grouping) that have a row in a `loss_table`, in their order."""
+    there = set(table["grouping"])
+    return {name: title for name, title in groups.items() if name in there}
 
 
 def share_range(table: pd.DataFrame) -> tuple[float, float]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis import palette
+from analysis import names, palette
 from glt import formats
+from glt.data import Graph
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ def _by_score(row: pd.Series, cut: int, about: bool) -> str:
         f": {roughly}{below} of the {entries} entries up for decision{where} scored lower{same} and the lowest "
         f"{formats.count(cut)} were cut"
     )
+
+
+def no_classes(graph: Graph) -> str:
+    """Say that a graph without classes has no losses by class."""
+    return f"{names.dataset(graph.name)} has no classes: what is told by class is left out."
 
 
 def no_scores(method: str) -> str:

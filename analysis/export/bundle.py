@@ -86,6 +86,9 @@ def _made(
             parts.append(make())
         except StudioError as error:
             missing[name] = str(error)
+        # One that fails by itself must not cost the rest.
+        except Exception as error:
+            missing[name] = f"it could not be made ({type(error).__name__}: {' '.join(str(error).split())})."
     return parts, missing
 
 

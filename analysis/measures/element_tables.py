@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.measures.elements import Betweenness
 from analysis.measures.graph import MeasuredGraph
-from analysis.subgraphs.subgraph import classes_of, node_name
+from analysis.subgraphs.subgraph import classes_of, has_classes, node_name
 from glt.data import Graph
 from glt.masks import EdgeMask
 
@@ -59,8 +59,13 @@ def edge_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Between
 
 
 def with_names(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `node_table` with the data set's own ids and the names of classes in place of their numbers."""
+    """Return rows of `node_table` with the data set's own ids and the names of classes in place of their numbers.
+
+    Where no class is known, there is no column of them.
+    """
     ids = [node_name(graph, node) for node in table["node"].tolist()]
+    if not has_classes(graph):
+        return table.assign(node=ids).drop(columns="label")
     return table.assign(node=ids, label=classes_of(graph, table["node"].to_numpy())).rename(columns={"label": "class"})
 
 

@@ -95,7 +95,7 @@ def estimated(names: Iterable[str]) -> str:
     >>> estimated(["average_path_length"])
     'Estimated, with a 95 % interval: average path length (shortest paths from 512 nodes, not from all).'
     """
-    told = ", ".join(label(name).lower() for name in names)
+    told = ", ".join(formats.inside(label(name)) for name in names)
     return f"Estimated, with a 95 % interval: {told} (shortest paths from {SOURCES} nodes, not from all)."
 
 

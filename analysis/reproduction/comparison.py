@@ -137,7 +137,7 @@ def compare_measurements(evidence: Evidence) -> list[Comparison]:
             half = float(half_width(row.get(f"{measure}_spread", math.nan), count)) if count else math.nan
             group = "Original" if column == "original" else palette.label(column)
             ours = float(row.get(measure, math.nan))
-            source, words = published.MEASUREMENT_TABLE, wording.label(measure).lower()
+            source, words = published.MEASUREMENT_TABLE, formats.inside(wording.label(measure))
             rows.append(Comparison(group, words, "measure", ours, half, count, value, source, (), measure))
     return rows
 

@@ -98,14 +98,14 @@ def _agreeing(groups: Sequence[list[Comparison]], alone: bool) -> list[str]:
     scores = [group for group in good if group[0].quantity == "score"]
     parts = []
     if len(scores) == 1:
-        who = "" if alone else f"{_inside(scores[0][0].group)} "
+        who = "" if alone else f"{formats.inside(scores[0][0].group)} "
         parts.append(f"{who}within {_worst(scores[0])} at {_places(scores[0])} ({_seeds(scores[0])})")
     elif scores:
         every = [row for group in scores for row in group]
-        labels = _and([_inside(group[0].group) for group in scores])
+        labels = _and([formats.inside(group[0].group) for group in scores])
         parts.append(f"{labels} within {_worst(every)} at all {len(every)} printed values ({_seeds(every)})")
     others = [group for group in good if group[0].quantity != "score"]
-    return parts + [f"{_inside(group[0].group)} within {_worst(group)} at {_count(group)}" for group in others]
+    return parts + [f"{formats.inside(group[0].group)} within {_worst(group)} at {_count(group)}" for group in others]
 
 
 def _differing(group: Sequence[Comparison]) -> str:
@@ -114,7 +114,7 @@ def _differing(group: Sequence[Comparison]) -> str:
     side = "below" if worst.difference < 0 else "above"
     up_to = "up to " if len(off) > 1 else ""
     also = f" ({len(off)} of {len(group)} values differ)" if len(off) > 1 else ""
-    words = f"{_inside(worst.group)} {up_to}{_size(worst)} {side} the paper at {worst.where}{also}"
+    words = f"{formats.inside(worst.group)} {up_to}{_size(worst)} {side} the paper at {worst.where}{also}"
     if worst.rerun:
         words += f"; the authors' own code, run again, gives {worst.rerun_words()} there"
     return words
@@ -126,15 +126,6 @@ def _remarks(plan: Plan, cost: str) -> list[str]:
     if plan.lacking:
         remarks.append(f"Missing: {cost}.")
     return [*remarks, *plan.unavailable]
-
-
-def _inside(label: str) -> str:
-    """Return a label as it stands inside a sentence: only its first letter may be made small.
-
-    >>> _inside("Random pruning"), _inside("UGS"), _inside("MACs")
-    ('random pruning', 'UGS', 'MACs')
-    """
-    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
 
 
 def _size(row: Comparison) -> str:

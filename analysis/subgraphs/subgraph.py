@@ -75,6 +75,11 @@ def class_names(graph: Graph) -> tuple[str, ...]:
     return tuple(named[k] if k < len(named) else f"Class {k}" for k in range(graph.num_classes))
 
 
+def has_classes(graph: Graph) -> bool:
+    """Say whether the class of any node is known."""
+    return bool((graph.labels >= 0).any())
+
+
 def _class_name(names: Sequence[str], label: int) -> str:
     return names[label] if label >= 0 else "unknown class"
 

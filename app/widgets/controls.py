@@ -9,6 +9,7 @@ import streamlit as st
 
 from app.widgets import address
 from app.widgets.frame import plain
+from glt import formats
 
 UNKNOWN = ":material/link_off:"
 
@@ -145,7 +146,7 @@ def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
     if missing:
         words = ", ".join(f"“{value}”" for value in missing)
         st.toast(
-            plain(f"The link asks for {label.lower()} {words}, not found here: another is shown."),
+            plain(f"The link asks for {formats.inside(label)} {words}, not found here: another is shown."),
             icon=UNKNOWN,
             # A page may take longer than a note that goes away by itself.
             duration="infinite",

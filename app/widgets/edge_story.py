@@ -12,7 +12,7 @@ import streamlit as st
 from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
-from analysis.subgraphs.subgraph import classes_of, node_name
+from analysis.subgraphs.subgraph import classes_of, has_classes, node_name
 from app.widgets import chart, controls, cutting, look, picking, reading
 from app.widgets.frame import plain
 from app.widgets.sampling import find_node
@@ -100,8 +100,9 @@ def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series | None:
     asked = table[table["neighbour"].astype(str) == st.session_state.get("to", st.query_params.get("to", ""))]
     listed = pd.concat([listed, asked]).drop_duplicates("neighbour") if len(table) > len(listed) else listed
     classes = classes_of(place.graph, listed["neighbour"].to_numpy())
+    known = has_classes(place.graph)
     words = {
-        str(row["neighbour"]): f"{place.name(row['neighbour'])} · {label} · {_went(row)}"
+        str(row["neighbour"]): " · ".join([place.name(row["neighbour"]), *([label] if known else []), _went(row)])
         for row, label in zip(listed.to_dict("records"), classes, strict=True)
     }
     words[picking.ALL] = f"all: its {formats.count(len(table))} edges" if len(table) > 1 else "all: its one edge"
@@ -247,11 +248,11 @@ def _edge_table(place: Place, table: pd.DataFrame) -> None:
 
 def shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `edges_of` under the words of the page; a direction that survives has no round."""
+    classes = {"Class": classes_of(place.graph, table["neighbour"].to_numpy()), "Same class": table["same_class"]}
     return pd.DataFrame(
         {
             "Neighbour": [place.name(node) for node in table["neighbour"]],
-            "Class": classes_of(place.graph, table["neighbour"].to_numpy()),
-            "Same class": table["same_class"],
+            **(classes if has_classes(place.graph) else {}),
             "Message to it went in round": table["sent"].where(table["sent"] > 0),
             "Message from it went in round": table["received"].where(table["received"] > 0),
             "Degree": table["degree"],

@@ -134,7 +134,7 @@ def nodes_as_read(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Node": called["node"],
-            "Class": called["class"],
+            **({"Class": called["class"]} if "class" in called else {}),
             "Neighbours": table["degree_original"],
             "Left": table["degree_pruned"],
             **_values(table),

@@ -64,6 +64,9 @@ def _thumbnail(entry: PaperFigure, wanted: Wanted) -> None:
         st.image(picture, width="stretch", alt=f"Preview: {entry.label}")
     except StudioError as error:
         st.caption(f":material/info: {plain(str(error))}")
+    # One that fails by itself must not cost the rest; Streamlit's own exceptions, which end a page, are no Exception.
+    except Exception as error:
+        st.caption(f":material/info: It could not be drawn ({plain(f'{type(error).__name__}: {error}')}).")
 
 
 def way_back() -> None:

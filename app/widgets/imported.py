@@ -124,7 +124,7 @@ def _unchecked(found: Report) -> str:
 
 
 def _listed(told: list[str]) -> str:
-    return ", ".join(quantity(name).lower().replace("macs", "MACs") for name in told)
+    return ", ".join(formats.inside(quantity(name)) for name in told)
 
 
 def quantity(name: str) -> str:

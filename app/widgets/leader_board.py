@@ -149,7 +149,7 @@ def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
     together = bool(board.by) and not table["run"].all()
     over = "the different seeds of a group (each the mean over its runs)" if together else "seeds"
     parts = [
-        f"{score_words(rounds, board.score).capitalize()}; means and 95% t intervals over {over}, from three on",
+        f"{formats.opening(score_words(rounds, board.score))}; means and 95% t intervals over {over}, from three on",
         f"best pruned: the round with the highest mean validation {metric_words(table)}",
         f"ticket: the sparsest round whose mean is at least the dense mean{allowance(board.tolerance)}",
         f"MACs count {MAC_WORDS[board.macs]}",

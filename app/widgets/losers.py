@@ -10,8 +10,9 @@ import streamlit as st
 
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.cuts.losses import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
+from analysis.cuts.wording import no_classes
 from analysis.graph_key import graph_key
-from analysis.subgraphs.subgraph import class_names
+from analysis.subgraphs.subgraph import class_names, has_classes
 from analysis.titles import short_title
 from app.widgets import chart, frame, look, reading
 from glt.data import Graph
@@ -27,18 +28,29 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
         return
     table = losses_of(run, seed, number, graph)
     st.markdown(" ".join(sentences(table)))
-    matrix, shares = st.columns(2, gap="medium")
-    method, dark, color = run.config.method, look.is_dark(), run.annotation.color
-    with matrix:
-        if graph.num_classes:
-            title = "Edges cut by the classes of their ends, in percent"
-            _chart(title, "pairs", pair_figure(table, class_names(graph), dark))
-        _chart("Nodes left without an edge", "nodes", node_loss_figure(table, method, dark, color))
-    with shares:
-        _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, method, dark, color))
+    if has_classes(graph):
+        _by_class(run, graph, table)
+    else:
+        st.caption(f":material/info: {frame.plain(no_classes(graph))}")
+        _chart("Edges cut by degree", "groups", edge_loss_figure(table, *_look(run)))
     st.caption(_caption(run, seed, number, graph))
     with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
         st.dataframe(numbers(table), hide_index=True, key="losses", column_config=_columns())
+
+
+def _by_class(run: Run, graph: Graph, table: pd.DataFrame) -> None:
+    matrix, shares = st.columns(2, gap="medium")
+    with matrix:
+        title = "Edges cut by the classes of their ends, in percent"
+        _chart(title, "pairs", pair_figure(table, class_names(graph), look.is_dark()))
+        if (table["grouping"] == "class").any():
+            _chart("Nodes left without an edge", "nodes", node_loss_figure(table, *_look(run)))
+    with shares:
+        _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, *_look(run)))
+
+
+def _look(run: Run) -> tuple[str, bool, str]:
+    return run.config.method, look.is_dark(), run.annotation.color
 
 
 def losses_of(run: Run, seed: int, number: int, graph: Graph) -> pd.DataFrame:

@@ -152,7 +152,7 @@ def _papers(graph: Measured) -> None:
 
 def _others(graphs: Sequence[Measured]) -> bool:
     """Show what is left of every graph, and say whether the slow measures were asked for."""
-    waiting = [measure.label.lower() for measure in in_order() if measure.cost == "background"]
+    waiting = [formats.inside(measure.label) for measure in in_order() if measure.cost == "background"]
     with st.expander("All other measures", icon=":material/more_horiz:", key="other-measures"):
         told = f"Seconds on Cora, a minute or more a graph on PubMed: {', '.join(waiting)}."
         slow = controls.switch("slow", SLOW, help=told)

@@ -22,7 +22,7 @@ def title(run: Pretraining) -> str:
     """Return what a pre-training is about: GraphCL, data set, augmentation, width."""
     config = run.config
     links = ", for links" if config.task == "link" else ""
-    label = AUGMENTATIONS.get(config.augmentation).label.lower()
+    label = formats.inside(AUGMENTATIONS.get(config.augmentation).label)
     return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {label} · {config.hidden} wide"
 
 

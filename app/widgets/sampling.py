@@ -146,7 +146,7 @@ def describe(graph: Graph, wish: RoundSample) -> str:
     elif "center" in sampler.uses:
         centre = "a node drawn at random" if sample.center is None else node_name(graph, sample.center)
         about = f" around {centre}"
-    return f"Sample: {sampler.label.lower()}{about}, draw {sample.seed}."
+    return f"Sample: {formats.inside(sampler.label)}{about}, draw {sample.seed}."
 
 
 def subgraph(graph: Graph, sample: Sample) -> Subgraph:

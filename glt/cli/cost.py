@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from glt.cli.arguments import add_json, add_round, find_seed_run, print_json
 from glt.cli.verb import VERBS, Verb
+from glt.formats import macs
 
 if TYPE_CHECKING:
     from glt.cost import MacReport
@@ -39,9 +40,9 @@ def _print_table(report: MacReport) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("convention", "transform", "aggregate", "total", caption="millions of multiply-accumulate operations")
+    table = Table("convention", "transform", "aggregate", "total", caption="multiply-accumulate operations")
     for name, parts in report.by_convention().items():
-        table.add_row(name, *(f"{parts[part] / 1e6:,.2f} M" for part in ("transform", "aggregate", "total")))
+        table.add_row(name, *(macs(parts[part]) for part in ("transform", "aggregate", "total")))
     console = Console()
     console.print(table)
     console.print(f"May be pruned: {', '.join(report.prunable) or 'nothing'}", highlight=False, markup=False)

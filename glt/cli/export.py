@@ -45,7 +45,10 @@ def refuse_other_ending(path: Path, form: str) -> None:
     ending = path.suffix.lower()
     if ending != endings[form] and ending in endings.values():
         other = next(name for name, each in endings.items() if each == ending)
-        raise ConfigError(f"{path} ends as a file of --format {other} and --format is {form}: make them agree.")
+        raise ConfigError(
+            f"{path} ends as a file of --format {other} and --format is {form}: let it end in {endings[form]}, or give "
+            f"--format {other}."
+        )
 
 
 def write(path: Path, content: bytes, option: str = "--out") -> None:

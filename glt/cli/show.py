@@ -9,7 +9,7 @@ from glt.cli.arguments import add_json, add_run, find_any_run, print_json
 from glt.cli.documents import document
 from glt.cli.said import lines_about
 from glt.cli.verb import VERBS, Verb
-from glt.formats import MISSING, duration, percent
+from glt.formats import MISSING, duration, macs, percent
 from glt.store import Pretraining, Run
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
             record.test,
             record.test_last,
         )
-        macs = f"{record.macs['dense_features'] / 1e6:.0f} M"
+        spent = macs(record.macs["dense_features"])
         table.add_row(
-            str(record.round), *(percent(share).removesuffix(" %") for share in shares), macs, duration(record.seconds)
+            str(record.round), *(percent(share).removesuffix(" %") for share in shares), spent, duration(record.seconds)
         )
     console.print(table)
     if status.error:

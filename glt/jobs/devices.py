@@ -53,15 +53,16 @@ def check_device(wanted: Wanted) -> None:
     twice = next((name for name, count in alike.items() if count > 1), None)
     if twice is not None:
         raise JobError(f"The devices {', '.join(names)} have {twice} twice: name every device once.")
+    flag = "--device" if isinstance(wanted, str) else "--devices"
     for name in names:
         if kind_of(name) == CUDA:
-            _check_cuda(name)
+            _check_cuda(name, flag)
 
 
-def _check_cuda(name: str) -> None:
+def _check_cuda(name: str, flag: str) -> None:
     found, index = cuda_count(), int(name.partition(":")[2] or 0)
     if not found:
-        raise JobError("There is no CUDA device here: start the run with --device cpu.")
+        raise JobError(f"There is no CUDA device here: start the run with {flag} cpu.")
     if index >= found:
         there = ", ".join(f"{CUDA}:{number}" for number in range(found))
         raise JobError(f"There is no device {name} here: use {there}.")

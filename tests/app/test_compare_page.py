@@ -36,6 +36,14 @@ def test_the_table_names_the_highest_and_says_how_far_others_are(pair: tuple[Run
     assert table["Seeds"].tolist() == [3, 3]
 
 
+def test_a_metric_keeps_its_large_letters_in_the_caption(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", states=THREE, task="link")
+    app = open_page("compare")
+    assert not app.exception
+    assert "Test ROC-AUC" in words(app)
+    assert "roc" not in words(app)
+
+
 def test_the_pair_is_in_the_address_and_in_the_figure(pair: tuple[Run, Run], open_page: OpenPage) -> None:
     app = open_page("compare", one=pair[1].name, other=pair[0].name)
     assert (app.query_params["one"], app.query_params["other"]) == (pair[1].name, pair[0].name)

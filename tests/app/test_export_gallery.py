@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import NoReturn
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -31,6 +33,19 @@ def test_the_gallery_says_why_a_figure_is_not_there_and_opens_another(
     assert any("figure pareto" in block.value for block in app.code)
     app.button(key="to-gallery").click().run()
     assert app.selectbox(key="what").value == "gallery"
+
+
+def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
+    run: Run, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise ValueError("Axis limits cannot be NaN")
+
+    monkeypatch.setitem(FIGURES._entries, "accuracy", replace(FIGURES.get("accuracy"), plan=fail))
+    app = open_page("export", what="gallery", runs=run.name)
+    assert not app.exception
+    assert any("It could not be drawn (ValueError" in caption.value for caption in app.caption)
+    assert app.button(key="open-trend")
 
 
 def test_panels_are_chosen_on_the_page_and_named_in_the_command(run: Run, open_page: Callable[..., AppTest]) -> None:

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.export import FigureChoices, figure_bytes, on_page, plan
 from analysis.measures import graph as measured_graph
+from analysis.measures.element_tables import with_names
 from analysis.subgraphs import communities
 from app.main import PAGES
-from app.widgets import whole_graph
+from app.widgets import computing, measuring, whole_graph
 from glt.data import DATASETS, Graph, Split, load_graph
+from glt.errors import StoreError
 from glt.store import Run
 
 OpenPage = Callable[..., AppTest]
@@ -106,6 +110,32 @@ def test_who_loses_without_classes(runs: list[Run], open_page: OpenPage) -> None
     assert not app.exception
     assert not app.error
     assert "Nodes that lost their last edge" in shown(app)
+    assert "Large has no classes: what is told by class is left out." in shown(app)
+    assert "Nodes left without an edge" not in shown(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_the_figures_of_losses_without_classes(runs: list[Run]) -> None:
+    choices = FigureChoices(round=2)
+    drawing = plan("losers", runs, choices)
+    assert figure_bytes(on_page(drawing, choices), "png", 50)
+    assert set(drawing.points["grouping"]) == {"smaller_degree", "larger_degree"}
+    assert "Large has no classes" in drawing.caption
+    with pytest.raises(StoreError, match="Large has no classes, so no pairs of them"):
+        plan("pairs", runs, choices)
+
+
+def test_nodes_are_ranked_without_a_column_of_unknown_classes(large: Graph) -> None:
+    assert "class" in with_names(load_graph("cora"), pd.DataFrame({"node": [0], "label": [0]}))
+    assert list(with_names(large, pd.DataFrame({"node": [0], "label": [-1]}))) == ["node"]
+
+
+def test_the_edges_of_a_node_without_a_column_of_unknown_classes(runs: list[Run], open_page: OpenPage) -> None:
+    app = open_page("subgraphs", section="why", at="0", to="all")
+    assert not app.exception
+    (table,) = [frame.value for frame in app.dataframe if "Neighbour" in frame.value]
+    assert "Class" not in table
+    assert not any("unknown" in option for option in app.selectbox(key="to").options)
 
 
 @pytest.mark.parametrize("view", ["table", "trend"])
@@ -117,6 +147,25 @@ def test_what_is_not_measured_is_offered_as_a_command(
     assert "not computed yet" in shown(app)
     assert app.button(key="start-computing")
     assert not app.table
+
+
+@pytest.mark.parametrize(
+    ("most", "seconds"),
+    [
+        # Three graphs of 2,708 nodes and 5,278 edges.
+        (2708, 3 * 7986 * (8e-6 + 1.5e-4)),
+        (2707, 3 * 7986 * 8e-6),
+    ],
+)
+def test_the_time_said_holds_the_factors_of_a_graph_that_is_factored(
+    most: int, seconds: float, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+    monkeypatch.setattr(measuring, "MOST_NODES_FACTORED", most)
+    monkeypatch.setattr(measuring, "unmeasured", lambda *_, **__: 3)
+    monkeypatch.setattr(computing, "panel", lambda *given: said.append(given[-1]))
+    assert not measuring.is_table_ready(runs, [2], null=False)
+    assert said == [pytest.approx(seconds)]
 
 
 def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], open_page: OpenPage) -> None:

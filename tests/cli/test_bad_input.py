@@ -141,7 +141,7 @@ def test_a_damaged_run_can_be_deleted(capsys: pytest.CaptureFixture[str], store:
         ("gpu", 2, "'gpu' is no device: name cpu, cuda, or one of several as cuda:0, cuda:1"),
         ("cpu,", 2, "'' is no device"),
         ("cpu,cpu", 1, "The devices cpu, cpu have cpu twice: name every device once."),
-        ("cuda:0,cuda:9", 1, "There is no CUDA device here: start the run with --device cpu."),
+        ("cuda:0,cuda:9", 1, "There is no CUDA device here: start the run with --devices cpu."),
     ],
 )
 @pytest.mark.parametrize("verb", ["run", "sweep --grid p_graph=.1,.2", "reproduce teaser", "pretrain"])

@@ -119,12 +119,20 @@ def test_an_example_gives_no_ticket(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert not (tmp_path / "t.zip").exists()
 
 
-@pytest.mark.parametrize(("form", "name"), [("npz", "g.graphml"), ("ticket", "t.csv"), ("graphml", "g.ZIP")])
-def test_a_name_of_another_format_is_refused(
-    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, name: str
+@pytest.mark.parametrize(
+    ("form", "name", "ending", "other"),
+    [
+        ("npz", "g.graphml", ".npz", "graphml"),
+        ("ticket", "t.csv", ".zip", "csv"),
+        ("graphml", "g.ZIP", ".graphml", "ticket"),
+        ("csv", "x.csv.zip", ".csv", "ticket"),
+    ],
+)
+def test_a_name_of_another_format_is_refused_and_both_ways_out_are_named(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, name: str, ending: str, other: str
 ) -> None:
     assert main(["export", run.name, "--round", "1", "--format", form, "--out", str(tmp_path / name)]) == 2
-    assert f"--format is {form}: make them agree." in capsys.readouterr().err
+    assert f"--format is {form}: let it end in {ending}, or give --format {other}." in capsys.readouterr().err
     assert not (tmp_path / name).exists()
 
 

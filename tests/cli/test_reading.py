@@ -8,6 +8,7 @@ import pytest
 
 from glt.cli.main import main
 from glt.config import RunConfig
+from glt.formats import macs
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import RoundRecord, Run, SeedRun, Status, Store
 
@@ -90,7 +91,9 @@ def test_tables_for_people(run: Run, capsys: pytest.CaptureFixture[str]) -> None
     assert "seed 2: stopped" in shown
     assert " 81.6 " in shown
     assert "in percent" in shown
-    assert "62 M" in shown
+    spent = macs(run.seed(2).rounds()[0].macs["dense_features"])
+    assert spent.startswith("62.")
+    assert spent in shown
     assert main(["list"]) == 0
     listed = capsys.readouterr().out
     assert "0 stopped, 2 stopped" in listed
@@ -122,7 +125,9 @@ def test_cost_json_splits_by_convention_and_layer(run: Run, capsys: pytest.Captu
         assert parts["total"] == parts["transform"] + parts["aggregate"]
     assert document["macs"]["dense_features"]["transform"] == 2708 * (1433 * 16 + 16 * 7)
     assert main(["cost", run.name, "--round", "0"]) == 0
-    assert "published" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "published" in shown
+    assert macs(document["macs"]["dense_features"]["total"]) in shown
 
 
 def test_delete_moves_to_the_trash_and_empties_it(store: Store, run: Run, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,7 +42,8 @@ def test_what_is_no_device_is_refused(name: str) -> None:
     ("found", "wanted", "sentence"),
     [
         (0, "cuda", "There is no CUDA device here: start the run with --device cpu."),
-        (0, ("cuda:1",), "There is no CUDA device here"),
+        (0, ("cuda:1",), "start the run with --devices cpu."),
+        (0, ("cuda:0", "cuda:1"), "There is no CUDA device here: start the run with --devices cpu."),
         (2, ("cuda:0", "cuda:2"), "There is no device cuda:2 here: use cuda:0, cuda:1."),
         (2, ("cuda:0", "cuda:0"), "have cuda:0 twice: name every device once."),
         (2, ("cuda", "cuda:0"), "The devices cuda, cuda:0 have cuda:0 twice"),

@@ -18,6 +18,7 @@ from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.run_lines import band, stroke
 from analysis.tables.caption import averaged_over
 from analysis.tables.layers import layer_table
+from glt import formats
 from glt.errors import StoreError
 from glt.store import Run
 
@@ -83,7 +84,7 @@ def _draw(area: Axes, table: pd.DataFrame) -> Keys:
             band(area, rows["round"], 100 * rows["low"], 100 * rows["high"], style.light)
             stroke(area, rows["round"], 100 * rows["mean"], style.light, dash, style.marker)
             first = rows.iloc[0]
-            keys.append(run_key(f"{first['label']}, {first['layer'].lower()}", style, dash))
+            keys.append(run_key(f"{first['label']}, {formats.inside(first['layer'])}", style, dash))
     area.set_xlabel("Round")
     area.set_ylabel("Weight sparsity (%)")
     area.set_ylim(-3, 103)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 
-from analysis.cuts.loss_figures import EDGE_GROUPS, NODE_GROUPS, share_range
+from analysis.cuts.loss_figures import EDGE_GROUPS, NODE_GROUPS, present, share_range
 from analysis.cuts.losses import outside
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
@@ -33,16 +33,19 @@ def losers(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
     losses = losses_of(runs, choices)
     table = losses.table[losses.table["grouping"].isin(list(GROUPS))].reset_index(drop=True)
     count = len(losses.runs)
-    rows = [table[table["grouping"] == name]["name"].nunique() for name in GROUPS]
+    titles = present(table, TITLES)
+    rows = [table[table["grouping"] == name]["name"].nunique() for name in titles]
     heights = [AROUND + number * (ROW + MORE * (count - 1)) for number in rows]
 
     def fill(figure: FigureBase) -> Keys:
         areas = list(figure.subplots(len(rows), 1, height_ratios=heights, squeeze=False)[:, 0])
-        for area, name in zip(areas, GROUPS, strict=True):
-            _draw(area, table[table["grouping"] == name], TITLES[name])
-        areas[-2].set_xlabel("Edges cut (%)")
-        areas[-1].set_xlabel("Nodes (%)")
-        _share_edges_axis(areas[:-1])
+        for area, (name, title) in zip(areas, titles.items(), strict=True):
+            _draw(area, table[table["grouping"] == name], title)
+        of_edges = areas[: len(present(table, EDGE_GROUPS))]
+        for area in areas[len(of_edges) :]:
+            area.set_xlabel("Nodes (%)")
+        of_edges[-1].set_xlabel("Edges cut (%)")
+        _share_edges_axis(of_edges)
         return _keys(table)
 
     told = f"{losses.caption} Full marks lie outside what chance gives."

@@ -9,10 +9,11 @@ import pandas as pd
 
 from analysis import names
 from analysis.cuts.losses import DRAWS, loss_table
+from analysis.cuts.wording import no_classes
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import shown_round
 from analysis.shared_graph import shared_graph
-from analysis.subgraphs.subgraph import class_names
+from analysis.subgraphs.subgraph import class_names, has_classes
 from analysis.tables.labels import run_labels
 from glt.errors import StoreError
 from glt.store import Run
@@ -49,5 +50,6 @@ def losses_of(runs: Sequence[Run], choices: FigureChoices) -> Losses:
     words = (
         f"{names.dataset(graph.name)}: {'; '.join(told)}. An edge is cut when neither direction is left. By chance: "
         f"the middle 95% of {DRAWS} draws of as many undirected edges as the round keeps."
+        f"{'' if has_classes(graph) else ' ' + no_classes(graph)}"
     )
     return Losses(pd.concat(parts, ignore_index=True), class_names(graph), words)

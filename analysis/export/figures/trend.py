@@ -18,6 +18,7 @@ from analysis.export.figures.panel_row import PanelRow
 from analysis.export.figures.run_lines import DOTTED, RunLooks, band, stroke
 from analysis.measures import trend_table, wording
 from analysis.tables.caption import averaged_over
+from glt import formats
 from glt.errors import StoreError
 from glt.store import Run, finished_rounds
 
@@ -72,8 +73,8 @@ def _original(area: Axes, table: pd.DataFrame, name: str, scale: float) -> None:
 def _caption(runs: Sequence[Run], table: pd.DataFrame, choices: FigureChoices) -> str:
     mine = table[table["kind"] == "run"]
     parts = [
-        f"{names.dataset(runs[0].config.dataset)}: {wording.label(choices.measure).lower()} of the graph that is left "
-        f"in rounds 0 to {mine['round'].max()}, {averaged_over(mine['seeds'])}",
+        f"{names.dataset(runs[0].config.dataset)}: {formats.inside(wording.label(choices.measure))} of the graph that "
+        f"is left in rounds 0 to {mine['round'].max()}, {averaged_over(mine['seeds'])}",
         "dashed: the original graph",
     ]
     if len(mine) < len(table):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -134,6 +135,19 @@ def test_figures_draw_the_shares_and_escape_class_names(table: pd.DataFrame) -> 
     assert [trace.showlegend for trace in marks] == [True, False, False]
     nodes = [trace for trace in node_loss_figure(table, "ugs").data if trace.type == "scatter"]
     assert list(nodes[0].y) == ["A", "&lt;b&gt;"]
+
+
+def test_classes_called_by_numbers_are_no_places_on_an_axis(table: pd.DataFrame) -> None:
+    figure = pair_figure(table, ("3702", "511145"))
+    assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("category", "category")
+
+
+def test_without_classes_there_are_groups_by_degree_only(graph: Graph) -> None:
+    unknown = replace(graph, labels=np.full(7, -1), class_names=())
+    table = loss_table(unknown, EdgeMask("undirected", 1 - np.array(CUT)), draws=3)
+    assert list(table["grouping"].unique()) == ["all", "smaller_degree", "larger_degree", "all_nodes"]
+    marks = [trace for trace in edge_loss_figure(table, "ugs").data if trace.type == "scatter"]
+    assert [list(trace.y) for trace in marks] == [["1", "2"], ["2", "3"]]
 
 
 @pytest.mark.parametrize("draw", [edge_loss_figure, node_loss_figure])

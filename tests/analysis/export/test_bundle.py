@@ -7,13 +7,15 @@ import json
 import shlex
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pandas as pd
 import pytest
 
 from analysis.cli.main import main
-from analysis.export import FigureChoices, bundle_bytes
+from analysis.export import FIGURES, FigureChoices, bundle_bytes
 from analysis.tables import rounds_table
 from glt.errors import StoreError
 from glt.store import Run
@@ -54,6 +56,20 @@ def test_everything_the_readme_names_is_there(runs: Sequence[Run]) -> None:
     shown = {path.split("-", 1)[1] for path in files if path.startswith("data/figure-") and path.endswith(".json")}
     assert {f"{name}.json" for name in ("accuracy", "pareto", "trend", "degrees", "losers", "pairs")} <= shown
     assert files["figures/accuracy.pdf"].startswith(b"%PDF")
+
+
+def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
+    runs: Sequence[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise ValueError("Axis limits cannot be\nNaN")
+
+    monkeypatch.setitem(FIGURES._entries, "losers", replace(FIGURES.get("losers"), plan=fail))
+    files = opened(bundle_bytes(runs, CHOICES))
+    told = "- figure losers: it could not be made (ValueError: Axis limits cannot be NaN)."
+    assert told in files["README.md"].decode()
+    assert "figures/accuracy.pdf" in files
+    assert "figures/losers.pdf" not in files
 
 
 def test_what_was_not_chosen_is_named(runs: Sequence[Run]) -> None:

@@ -82,6 +82,15 @@ def test_a_small_graph_is_exact(pruned: MeasuredGraph, tmp_path: Path) -> None:
     assert measure(pruned, MeasureCache(tmp_path)).errors == {}
 
 
+@pytest.mark.parametrize(
+    ("nodes", "edges", "large"), [(19717, 44324, False), (3327, 4552, False), (21168, 144998, True)]
+)
+def test_of_graphs_beyond_pubmed_paths_are_estimated(nodes: int, edges: int, large: bool) -> None:
+    graph = MeasuredGraph(nodes, np.zeros((2, edges), dtype=np.int64), np.zeros(nodes, dtype=np.int64))
+    assert graph.is_large is large
+    assert graph.keeping(np.arange(edges) < 10).is_large is large
+
+
 @pytest.mark.usefixtures("small_is_large")
 def test_an_estimate_is_not_taken_for_an_exact_value(pruned: MeasuredGraph, tmp_path: Path) -> None:
     cache = MeasureCache(tmp_path)
