@@ -15,8 +15,8 @@ from analysis.measures.triangle_counts import count_triangles
 from glt.data.graph import Graph, IntArray
 from glt.masks import BoolArray
 
-# Beyond so many nodes times nodes and edges, what asks for paths from all nodes is estimated. PubMed has 1.3e9, an eighth
-# of ogbn-arxiv 3.5e9.
+# Beyond so many nodes times nodes and edges, what asks for paths from all nodes is estimated. PubMed has 1.3e9, an
+# eighth of ogbn-arxiv 3.5e9.
 MOST_VISITS = 2_000_000_000
 
 
