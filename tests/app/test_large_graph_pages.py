@@ -150,21 +150,22 @@ def test_what_is_not_measured_is_offered_as_a_command(
 
 
 @pytest.mark.parametrize(
-    ("most", "seconds"),
+    ("most", "slow", "seconds"),
     [
         # Three graphs of 2,708 nodes and 5,278 edges.
-        (2708, 3 * 7986 * (8e-6 + 1.5e-4)),
-        (2707, 3 * 7986 * 8e-6),
+        (2708, False, 3 * 7986 * (8e-6 + 1.5e-4)),
+        (2707, False, 3 * 7986 * 8e-6),
+        (2708, True, 3 * 7986 * (6e-5 + 1.5e-4 + 1.3e-3)),
     ],
 )
 def test_the_time_said_holds_the_factors_of_a_graph_that_is_factored(
-    most: int, seconds: float, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+    most: int, slow: bool, seconds: float, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = []
     monkeypatch.setattr(measuring, "MOST_NODES_FACTORED", most)
     monkeypatch.setattr(measuring, "unmeasured", lambda *_, **__: 3)
     monkeypatch.setattr(computing, "panel", lambda *given: said.append(given[-1]))
-    assert not measuring.is_table_ready(runs, [2], null=False)
+    assert not measuring.is_table_ready(runs, [2], null=False, slow=slow)
     assert said == [pytest.approx(seconds)]
 
 
