@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from app.widgets.drafting import Draft, Plan, plan
 from app.widgets.opened import Opened, opened
 from glt import formats
 from glt.data import DATASETS, DatasetSpec
+from glt.data.room import free_bytes
 from glt.errors import ConfigError, StudioError
 from glt.jobs import machine_memory
 from glt.jobs.forecast import Forecast
@@ -193,8 +193,7 @@ def _runs(found: Opened, wanted: Plan) -> None:
 
 
 def _room(root: Path, cost: Forecast) -> None:
-    existing = next(folder for folder in (root.absolute(), *root.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(existing).free
+    free = free_bytes(root)
     if cost.size_bytes > free:
         st.warning(
             f"The disk of {root} has {formats.file_size(free)} free, less than this will add: empty the trash, "

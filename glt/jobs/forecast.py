@@ -70,13 +70,13 @@ def forecast(
     needs: list[int] = []
     size = 0
     for config, found in zip(configs, paces, strict=True):
-        run = known.get(run_name(config))
+        run, growth, need = known.get(run_name(config)), Growth(config), needed_bytes(config)
         for seed in seeds:
             rounds = _missing(run, config, seed)
             epochs.append(sum(epochs_of(config, number) for number in rounds))
             spans.append(WORKER_START + epochs[-1] * found.seconds if found and epochs[-1] else 0.0)
-            needs += [needed_bytes(config)] if rounds else []
-            size += sum(bytes_of(config, number) for number in rounds)
+            needs += [need] if rounds else []
+            size += growth.of_rounds(rounds)
     memory = side_by_side_bytes(needs, cores)
     seconds = side_by_side(spans, cores) if all(paces) else None
     basis = _basis([found for found in paces if found])
@@ -86,12 +86,11 @@ def forecast(
 def missing_bytes(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> int:
     """Return the bytes that the rounds which `seeds` of `configs` lack in `store` will take."""
     known = {run.name: run for run in store.runs()}
-    return sum(
-        bytes_of(config, number)
-        for config in configs
-        for seed in seeds
-        for number in _missing(known.get(run_name(config)), config, seed)
-    )
+    size = 0
+    for config in configs:
+        run, growth = known.get(run_name(config)), Growth(config)
+        size += sum(growth.of_rounds(_missing(run, config, seed)) for seed in seeds)
+    return size
 
 
 def _missing(run: Run | None, config: RunConfig, seed: int) -> range:
@@ -108,22 +107,33 @@ def epochs_of(config: RunConfig, round: int) -> int:
     return search + config.retrain_epochs
 
 
-def bytes_of(config: RunConfig, round: int) -> int:
-    """Return the bytes one round of one seed adds to a store: masks, edge scores, surviving weights, lines.
+class Growth:
+    """The bytes that rounds of one seed of a config add to a store: masks, edge scores, surviving weights, lines.
 
-    Counts follow from the pruning rates; a method that stores no edge scores takes a little less.
+    Counts follow from the pruning rates; a method that stores no edge scores takes a little less. Sizes of the data
+    and the network are looked up once for all rounds.
     """
-    spec = DATASETS.get(config.dataset)
-    edges = TASKS.get(config.task).message_edges(spec.sizes.edges, spec)
-    entries = edges * (2 if config.edge_mask == "directed" else 1)
-    weights = weight_count(config)
-    masks = (entries + weights) // 8
-    score = 1 if entries > MOST_SCORES else 2
-    scores = score * remaining_after(config.p_graph, entries, round - 1) if round else 0
-    survivors = 4 * remaining_after(config.p_weight, weights, round)
-    initial = 4 * weights if round == 0 else 0
-    lines = EVENT_LINE * epochs_of(config, round) + ROUND_LINE
-    return masks + scores + survivors + initial + lines + 2 * HEADER
+
+    def __init__(self, config: RunConfig) -> None:
+        spec = DATASETS.get(config.dataset)
+        edges = TASKS.get(config.task).message_edges(spec.sizes.edges, spec)
+        self._config = config
+        self._entries = edges * (2 if config.edge_mask == "directed" else 1)
+        self._weights = weight_count(config)
+
+    def of_rounds(self, rounds: Iterable[int]) -> int:
+        """Return the bytes that these rounds add together."""
+        return sum(self._of(number) for number in rounds)
+
+    def _of(self, round: int) -> int:
+        config, entries, weights = self._config, self._entries, self._weights
+        masks = (entries + weights) // 8
+        score = 1 if entries > MOST_SCORES else 2
+        scores = score * remaining_after(config.p_graph, entries, round - 1) if round else 0
+        survivors = 4 * remaining_after(config.p_weight, weights, round)
+        initial = 4 * weights if round == 0 else 0
+        lines = EVENT_LINE * epochs_of(config, round) + ROUND_LINE
+        return masks + scores + survivors + initial + lines + 2 * HEADER
 
 
 def weight_count(config: RunConfig) -> int:

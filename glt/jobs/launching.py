@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glt.config import RunConfig
+from glt.data.room import free_bytes
 from glt.errors import JobError, StoreError
 from glt.formats import file_size
 from glt.jobs.devices import Dealer, Wanted, check_device
@@ -77,9 +77,7 @@ def check(
 def check_room(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> None:
     """Raise StoreError when the rounds that `seeds` of all these configs lack would not fit on the store's disk."""
     needed = missing_bytes(store, configs, seeds)
-    root = store.root.absolute()
-    place = next(folder for folder in (root, *root.parents) if folder.exists())
-    free = shutil.disk_usage(place).free
+    free = free_bytes(store.root)
     if needed > free:
         raise StoreError(
             f"These rounds would fill about {file_size(needed)}, but only {file_size(free)} are free where the store "

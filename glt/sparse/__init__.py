@@ -6,7 +6,7 @@ from glt.sparse.features import DenseFeatures, Features, features_of, row_normal
 from glt.sparse.hidden import hidden_linear
 from glt.sparse.linear import as_dense, linear
 from glt.sparse.memory import keep_freed_memory
-from glt.sparse.operator import Adjacency, Entries, GraphOperator, MeanDegree, surviving_entries
+from glt.sparse.operator import Adjacency, GraphOperator, MeanDegree
 from glt.sparse.pairs import inner_products, row_products
 from glt.sparse.softmax import message_softmax_sum, softmax_sum
 from glt.sparse.structure import Structure, propagate
@@ -15,7 +15,6 @@ __all__ = [
     "Adjacency",
     "DenseFeatures",
     "Dropout",
-    "Entries",
     "Features",
     "GraphOperator",
     "MeanDegree",
@@ -33,5 +32,4 @@ __all__ = [
     "row_normalised",
     "row_products",
     "softmax_sum",
-    "surviving_entries",
 ]

@@ -126,7 +126,7 @@ class Features:
 
     def of_nodes(self, nodes: Tensor) -> Features:
         """Return the rows of some nodes."""
-        return ShuffledFeatures(self, nodes)
+        return self.shuffled(nodes)
 
 
 class DenseFeatures(Features):
@@ -171,3 +171,7 @@ class ShuffledFeatures(Features):
         """Return the reordered rows of features @ weight."""
         known = self._features.latest(weight)
         return (self._features.times(weight) if known is None else known)[self._order]
+
+    def shuffled(self, order: Tensor) -> Features:
+        """Return these rows in another order."""
+        return ShuffledFeatures(self._features, self._order[order])

@@ -48,7 +48,7 @@ class GraphOperator:
 
     def __init__(self, graph: Graph, mask: EdgeMask, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
         self._graph = graph
-        self._entries = surviving_entries(graph, mask)
+        self._entries = _surviving_entries(graph, mask)
         self.nodes = np.arange(graph.num_nodes)
         self.num_values = mask.kept
         self._device = device
@@ -185,7 +185,7 @@ class Entries:
         return Entries(self.source[chosen], self.target[chosen], self.value[chosen], self.edge[chosen])
 
 
-def surviving_entries(graph: Graph, mask: EdgeMask) -> Entries:
+def _surviving_entries(graph: Graph, mask: EdgeMask) -> Entries:
     """Return every entry that passes messages under a mask; raises ValueError for a mask of another graph."""
     if mask.num_edges != graph.num_edges:
         raise ValueError(f"a mask of {mask.num_edges} edges on a graph of {graph.num_edges}")

@@ -6,7 +6,7 @@ that its score depends on the tensors alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from glt.randomness import stream
 from glt.sparse import Dropout, GraphOperator
 from glt.training.network import Network
 from glt.training.passes import Optimise, Passes
-from glt.training.tasks import Scores, TrainingPass
+from glt.training.tasks import Scores
 
 
 def partition(nodes: int, clusters: int, generator: np.random.Generator) -> list[IntArray]:
@@ -38,6 +38,16 @@ def evaluation_parts(config: RunConfig, nodes: int) -> list[IntArray] | None:
     if clusters is None or clusters.evaluation == 1:
         return None
     return partition(nodes, clusters.evaluation, stream(0, 0, "evaluation clusters"))
+
+
+def by_parts(config: RunConfig, operator: GraphOperator, run: Callable[[GraphOperator | None], Tensor]) -> Tensor:
+    """Return the outputs [N, C] of an evaluation: `run` of each part of the fixed partition, of None for the whole."""
+    clusters = evaluation_parts(config, operator.num_nodes)
+    if clusters is None:
+        return run(None)
+    outputs = [run(part) for part in operator.parts(clusters)]
+    places = torch.from_numpy(np.argsort(np.concatenate(clusters)))
+    return torch.cat(outputs)[places.to(outputs[0].device)]
 
 
 class ClusterBatch(Passes):
@@ -62,13 +72,11 @@ class ClusterBatch(Passes):
         """Return the scores of all nodes' outputs, each computed in its cluster of the fixed partition."""
         network = self._network
         weights = network.effective_weights()
-        clusters = evaluation_parts(network.problem.config, network.operator.num_nodes)
-        parts = network.operator.parts(clusters) if clusters else iter([network.operator])
-        outputs = [(part.nodes, self._output(part, weights, Dropout(0, None))) for part in parts]
-        return network.problem.task.scores(assembled(outputs), weights)
 
-    def refresh(self) -> None:
-        """Every step looks at the network anew."""
+        def output(part: GraphOperator | None) -> Tensor:
+            return network.head(network.stem(weights, part=part), weights, Dropout(0, None))
+
+        return network.problem.task.scores(by_parts(network.problem.config, network.operator, output), weights)
 
     def _steps(self, part: GraphOperator) -> range:
         if self._clusters.fresh_masks:
@@ -77,24 +85,7 @@ class ClusterBatch(Passes):
 
     def _step(self, part: GraphOperator, dropout: Dropout, generator: np.random.Generator, optimise: Optimise) -> float:
         weights = self._network.effective_weights()
-        output = self._output(part, weights, dropout)
-        nodes = torch.from_numpy(part.nodes).to(output.device)
-        loss = self._network.problem.task.loss(TrainingPass(output, weights, generator, _no_shuffling, nodes=nodes))
+        stem = self._network.stem(weights, part=part)
+        loss = self._network.problem.task.loss(self._network.step(stem, weights, dropout, generator, part=part))
         optimise(loss)
         return float(loss.detach())
-
-    def _output(self, part: GraphOperator, weights: Mapping[str, Tensor], dropout: Dropout) -> Tensor:
-        return self._network.head(self._network.part_stem(part, weights), weights, dropout)
-
-
-def assembled(outputs: list[tuple[IntArray, Tensor]]) -> Tensor:
-    """Put the rows of disjoint clusters into one output [N, C]."""
-    first = outputs[0][1]
-    whole = first.new_empty(sum(nodes.size for nodes, _ in outputs), first.shape[1])
-    for nodes, output in outputs:
-        whole[torch.from_numpy(nodes).to(whole.device)] = output
-    return whole
-
-
-def _no_shuffling(order: Tensor) -> Tensor:
-    raise NotImplementedError("objectives that shuffle features need the whole graph")

@@ -10,7 +10,7 @@ from torch import Tensor
 from glt.config import RunConfig
 from glt.models import MODELS
 from glt.sparse import Dropout, Features, GraphOperator
-from glt.training.clusters import assembled, evaluation_parts
+from glt.training.clusters import by_parts
 
 
 @torch.no_grad()
@@ -26,23 +26,11 @@ def forward(
     `features` are row-normalised. Weights may be sparse CSR; `edge_values` (by default ones) has a value for every
     entry of the operator's mask. A network that is evaluated in clusters is so here.
     """
-    clusters = evaluation_parts(config, operator.num_nodes)
-    if clusters is None:
-        return _pass(config, operator, features, weights, edge_values)
-    outputs = [
-        (part.nodes, _pass(config, part, features.of_nodes(torch.from_numpy(part.nodes)), weights, edge_values))
-        for part in operator.parts(clusters)
-    ]
-    return assembled(outputs)
-
-
-def _pass(
-    config: RunConfig,
-    operator: GraphOperator,
-    features: Features,
-    weights: Mapping[str, Tensor],
-    edge_values: Tensor | None,
-) -> Tensor:
     model = MODELS.get(config.model)
-    stem = model.stem(operator, edge_values, features, weights, config)
-    return model.head(stem, weights, Dropout(0, None), config)
+
+    def output(part: GraphOperator | None) -> Tensor:
+        rows = features if part is None else features.of_nodes(torch.from_numpy(part.nodes))
+        stem = model.stem(part or operator, edge_values, rows, weights, config)
+        return model.head(stem, weights, Dropout(0, None), config)
+
+    return by_parts(config, operator, output)

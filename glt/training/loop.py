@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,8 +80,6 @@ class Stage:
         self._best_epoch = -1
         self._scores: dict[str, Scores] = {}
         self._best_tensors: dict[str, Tensor] = {}
-        self._passes: Passes | None = None
-        self._passes_state: Mapping[str, Any] = {}
 
     @property
     def is_over(self) -> bool:
@@ -100,12 +97,11 @@ class Stage:
     def _train(self, on_epoch: Callable[[EpochResult], None]) -> None:
         dropout = Dropout(self._network.problem.config.dropout, self._generator)
         # Passes look at the tensors when they are made, so a state must be restored before.
-        self._passes = passes_of(self._network)
-        self._passes.restore(self._passes_state)
+        passes = passes_of(self._network)
         while not self.is_over:
-            loss = self._passes.epoch(dropout, self._generator, self._optimise)
-            self._narrow(self._passes)
-            on_epoch(self._note(EpochResult(self._done, loss, self._passes.evaluate())))
+            loss = passes.epoch(dropout, self._generator, self._optimise)
+            self._narrow(passes)
+            on_epoch(self._note(EpochResult(self._done, loss, passes.evaluate())))
 
     def state(self) -> StageState:
         """Return everything that the epochs left depend on."""
@@ -117,9 +113,8 @@ class Stage:
             **named("best", _arrays(self._best_tensors)),
             **scores,
         }
-        passes = self._passes.state() if self._passes else self._passes_state
         told = {"done": self._done, "best_epoch": self._best_epoch, "generator": generator_words(self._generator)}
-        return StageState(arrays, {**told, "passes": dict(passes)})
+        return StageState(arrays, told)
 
     def restore(self, state: StageState) -> None:
         """Go on from `state` instead of the beginning; raises Mismatch when it is not one of this network's."""
@@ -136,7 +131,6 @@ class Stage:
         self._best_tensors = self._network.fitting(under("best", arrays))
         self._scores = {which: _scores(part(f"scores/{which}", (2,), arrays, np.float64)) for which in (BEST, LAST)}
         restore_generator(self._generator, about.get("generator"))
-        self._passes_state = about.get("passes", {})
         self._done, self._best_epoch = done, best_epoch
 
     def _optimise(self, loss: Tensor) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.masks import Masks
-from glt.sparse import Dropout, Features, GraphOperator
+from glt.sparse import Dropout, GraphOperator
 from glt.training.narrowing import Survivors
 from glt.training.problem import Arrays, Problem
 from glt.training.stage_state import Mismatch, part
@@ -57,24 +57,24 @@ class Network:
         keeps_pruned = problem.model.keeps_pruned_edges(problem.config) is not None
         edges = problem.full_masks().edges if keeps_pruned else masks.edges
         self.operator = GraphOperator(problem.graph, edges, problem.device)
-        self._first_edges = soft.edges.detach().clone() if soft else None
+        clusters = problem.model.clusters(problem.config)
+        restarts = soft and clusters and clusters.fresh_masks
+        self._first_edges = soft.edges.detach().clone() if soft and restarts else None
         self._places = torch.from_numpy(np.flatnonzero(masks.edges.keep)).to(problem.device) if keeps_pruned else None
         self._binary = {} if soft else _binary_factors(masks, problem.device)
         self.theta = {name: self._start(name, value, masks) for name, value in theta.items()}
 
-    def stem(self, weights: Mapping[str, Tensor], order: Tensor | None = None) -> Any:
-        """Run the part of the pass that holds no randomness; with an `order`, node i has the features of order[i]."""
-        features = self.problem.features if order is None else self.problem.features.shuffled(order)
-        return self._stem(self.operator, features, weights)
+    def stem(
+        self, weights: Mapping[str, Tensor], order: Tensor | None = None, part: GraphOperator | None = None
+    ) -> Any:
+        """Run the part of the pass that holds no randomness, on the whole graph or one of the operator's parts.
 
-    def part_stem(self, part: GraphOperator, weights: Mapping[str, Tensor]) -> Any:
-        """Run that part of the pass on one of the operator's parts."""
-        nodes = torch.from_numpy(part.nodes).to(self.problem.device)
-        return self._stem(part, self.problem.features.of_nodes(nodes), weights)
-
-    def _stem(self, operator: GraphOperator, features: Features, weights: Mapping[str, Tensor]) -> Any:
+        With an `order`, node i of those has the features of node order[i].
+        """
         problem = self.problem
-        return problem.model.stem(operator, self._edge_values(), features, weights, problem.config)
+        features = problem.features if part is None else problem.features.of_nodes(self._nodes(part))
+        features = features if order is None else features.shuffled(order)
+        return problem.model.stem(part or self.operator, self._edge_values(), features, weights, problem.config)
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout) -> Tensor:
         """Finish the pass."""
@@ -87,13 +87,15 @@ class Network:
         dropout: Dropout,
         generator: np.random.Generator,
         batch: Any = None,
+        part: GraphOperator | None = None,
     ) -> TrainingPass:
-        """Finish the pass and return it as the task's objective sees it."""
+        """Finish the pass, on the whole graph or a part, and return it as the task's objective sees it."""
 
         def shuffled(order: Tensor) -> Tensor:
-            return self.head(self.stem(weights, order), weights, dropout)
+            return self.head(self.stem(weights, order, part), weights, dropout)
 
-        return TrainingPass(self.head(stem, weights, dropout), weights, generator, shuffled, batch)
+        nodes = None if part is None else self._nodes(part)
+        return TrainingPass(self.head(stem, weights, dropout), weights, generator, shuffled, batch, nodes)
 
     def effective_weights(self) -> dict[str, Tensor]:
         """Return mask * theta, differentiable in theta and in soft masks."""
@@ -152,6 +154,9 @@ class Network:
             named["mask/edges"] = self.soft.edges
             named.update({f"mask/{name}": tensor for name, tensor in self.soft.weights.items()})
         return named
+
+    def _nodes(self, part: GraphOperator) -> Tensor:
+        return torch.from_numpy(part.nodes).to(self.problem.device)
 
     def _edge_values(self) -> Tensor | None:
         values = self.soft.edges if self.soft else None

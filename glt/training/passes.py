@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -20,7 +19,7 @@ Optimise = Callable[[Tensor], None]
 class Passes(ABC):
     """The way a stage runs its network: as steps that each end in `optimise(loss)`, and to be scored.
 
-    What outlives an epoch beside the network's tensors is told by `state`, as values for JSON.
+    Nothing outlives an epoch but the network's tensors, so that a stage can go on from those.
     """
 
     @abstractmethod
@@ -33,14 +32,6 @@ class Passes(ABC):
 
     def refresh(self) -> None:
         """Take note that the network was changed between two epochs."""
-        return
-
-    def state(self) -> Mapping[str, Any]:
-        """Return what the next epochs depend on beside tensors and generator: by default nothing."""
-        return {}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` told."""
         return
 
 

@@ -11,7 +11,7 @@ import pytest
 from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.data.graph import Sizes
-from glt.jobs.forecast import WORKER_START, bytes_of, epochs_of, forecast, pace, side_by_side
+from glt.jobs.forecast import WORKER_START, Growth, epochs_of, forecast, pace, side_by_side
 from glt.jobs.memory import needed_bytes
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS, NetworkShape
@@ -63,7 +63,7 @@ def write_run(store: Store, config: RunConfig, seconds: float = 3.0, rounds: int
 
 def test_the_disk_that_will_be_filled_is_the_disk_that_is(tmp_path: Path) -> None:
     run = write_run(Store(tmp_path), SMALL)
-    expected = sum(bytes_of(SMALL, number) for number in range(4))
+    expected = Growth(SMALL).of_rounds(range(4))
     assert run.size_bytes() == pytest.approx(expected, rel=0.05)
 
 
@@ -118,12 +118,13 @@ def test_a_large_graph_keeps_a_byte_of_each_score_and_counts_the_files_at_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, config = Store(tmp_path), RunConfig(hidden=8, epochs=1, retrain_epochs=1)
-    before = bytes_of(config, 1), needed_bytes(config)
+    before = Growth(config).of_rounds([1]), needed_bytes(config)
     large = replace(DATASETS.get("cora"), counted=lambda: Sizes(169_343, 1_157_799, 128, 40))
     monkeypatch.setattr(DATASETS, "get", lambda name: large)
     # A bit of every entry of the mask, and a byte of each of all its scores.
-    assert bytes_of(config, 1) == pytest.approx(2 * 1_157_799 * (1 + 1 / 8), rel=0.02)
-    assert bytes_of(config, 1) < 3_000_000 < 100 * before[0]
-    assert bytes_of(config.model_copy(update={"edge_mask": "undirected"}), 1) < bytes_of(config, 1) / 1.9
+    assert Growth(config).of_rounds([1]) == pytest.approx(2 * 1_157_799 * (1 + 1 / 8), rel=0.02)
+    assert Growth(config).of_rounds([1]) < 3_000_000 < 100 * before[0]
+    undirected = config.model_copy(update={"edge_mask": "undirected"})
+    assert Growth(undirected).of_rounds([1]) < Growth(config).of_rounds([1]) / 1.9
     assert needed_bytes(config) > before[1] + 200 * 2**20
     assert forecast(store, [config], [0], []).memory_bytes == needed_bytes(config)

@@ -13,7 +13,7 @@ from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve
 from glt.randomness import stream
-from glt.sparse import GraphOperator, features_of
+from glt.sparse import Dropout, GraphOperator, features_of
 from glt.training.clusters import evaluation_parts, partition
 from glt.training.forward import forward
 from glt.training.loop import Schedule, train
@@ -87,7 +87,7 @@ def test_soft_edge_masks_stay_from_cluster_to_cluster(small_graph: Graph, fresh:
 
 
 def test_restarted_edges_are_back_where_they_began(small_graph: Graph) -> None:
-    problem = problem_of(small_graph)
+    problem = problem_of(small_graph, batch_clusters=2, cluster_masks="fresh")
     masks = problem.full_masks()
     soft = SoftMasks.around_one(masks, 0.5, np.random.default_rng(0), "cpu")
     began = soft.edges.detach().clone()
@@ -115,3 +115,20 @@ def test_clusters_without_a_training_node_train_nothing(small_graph: Graph) -> N
 def test_links_are_not_predicted_in_clusters() -> None:
     with pytest.raises(ConfigError, match="batch_clusters"):
         resolve({"model": "resgcn", "task": "link", "batch_clusters": 3})
+
+
+def test_a_part_can_be_run_with_its_features_shuffled(small_graph: Graph) -> None:
+    """Objectives that tell real nodes from false ones see a part as they see a whole graph."""
+    problem = problem_of(small_graph, dropout=0.0)
+    network = Network(problem, problem.full_masks(), problem.initial_weights(0))
+    weights = network.effective_weights()
+    (part,) = network.operator.parts([np.array([0, 2, 3])])
+    step = network.step(network.stem(weights, part=part), weights, Dropout(0, None), stream(0, 0, "x"), part=part)
+    assert step.nodes is not None
+    assert step.nodes.tolist() == [0, 2, 3]
+    torch.testing.assert_close(step.shuffled(torch.tensor([0, 1, 2])), step.output)
+    reordered = network.problem.features.of_nodes(torch.tensor([3, 2, 0]))
+    expected = problem.model.stem(part, None, reordered, weights, problem.config)
+    found = step.shuffled(torch.tensor([2, 1, 0]))
+    torch.testing.assert_close(found, problem.model.head(expected, weights, Dropout(0, None), problem.config))
+    assert not torch.allclose(found, step.output)
