@@ -15,6 +15,7 @@ from glt.errors import StudioError
 from glt.jobs import start_pretraining
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import resolve_pretraining
+from glt.pretraining.start import takes_first_layer
 from glt.seeds import read_seeds
 from glt.store import Pretraining
 
@@ -25,8 +26,11 @@ RANDOM = {"": "Random"}
 def pick(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> dict[str, str]:
     """Show the choice, with the way to make another start, and return it as a filled setting; empty for a random one.
 
-    A new pre-training is for these seeds and this width, as they were typed.
+    A new pre-training is for these seeds and this width, as they were typed. A network that cannot take one has no
+    choice.
     """
+    if not takes_first_layer(setting["model"]):
+        return {}
     told = "theta_0's first layer from a pre-training without labels (GraphCL)."
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="start-row"):
         chosen = controls.optional(FIELD, "Start", RANDOM | _words(_offered(found, setting)), help=told)

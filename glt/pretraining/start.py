@@ -7,11 +7,11 @@ from pydantic import BaseModel, Field
 from glt.config import RunConfig, options_of
 from glt.data import DATASETS
 from glt.errors import ConfigError
-from glt.models import MODELS, weight_name
+from glt.models import MODELS, NetworkShape, weight_name
 from glt.pretraining.config import SPLIT_SEED, PretrainConfig
 from glt.training.shapes import network_shape
 
-# The tensor that is taken from a pre-training; every network calls its first map so.
+# The tensor that is taken from a pre-training: the map of a network's first layer.
 FIRST_LAYER = weight_name(0)
 # The setting of `StartOptions` below.
 PRETRAINING = "pretraining"
@@ -30,6 +30,16 @@ def pretraining_of(config: RunConfig) -> str | None:
     return options_of(config.options, StartOptions).pretraining
 
 
+def takes_first_layer(model: str) -> bool:
+    """Say whether a network's first map multiplies the features, as that of a pre-training does.
+
+    >>> takes_first_layer("gcn"), takes_first_layer("resgcn")
+    (True, False)
+    """
+    costs = MODELS.get(model).layer_costs(NetworkShape(1, 1, 1, 2))
+    return any(cost.reads_features and cost.weight == FIRST_LAYER for cost in costs)
+
+
 def first_layer_width(config: RunConfig) -> int:
     """Return the number of columns of a network's first map: its hidden width, for GAT that of all heads together."""
     spec = DATASETS.get(config.dataset)
@@ -39,6 +49,11 @@ def first_layer_width(config: RunConfig) -> int:
 
 def check_fit(config: RunConfig, name: str, pretraining: PretrainConfig) -> None:
     """Raise ConfigError unless a pre-training is of the run's data set, its edges and its first layer's width."""
+    if not takes_first_layer(config.model):
+        raise ConfigError(
+            f"{config.model} has a map of its own before its first layer, so it cannot start from {name}: leave "
+            "pretraining out, or choose another model."
+        )
     width = first_layer_width(config)
     wanted = f"python -m glt pretrain --dataset {config.dataset} --task {config.task} --hidden {width}"
     theirs, ours = pretraining.dataset, config.dataset

@@ -146,3 +146,10 @@ def test_what_is_predicted_is_named_by_its_kind(open_page: Callable[..., AppTest
         app = open_page("launch", dataset=dataset, task=task)
         assert not app.exception
         assert any(words in caption.value for caption in app.caption)
+
+
+def test_a_start_is_offered_only_to_networks_that_can_take_one(open_page: Callable[..., AppTest]) -> None:
+    for model, offered in (("gcn", True), ("resgcn", False)):
+        app = open_page("launch", model=model)
+        assert not app.exception
+        assert any(box.label == "Start" for box in app.selectbox) == offered
