@@ -7,7 +7,6 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from analysis.cuts import Closeness, Decision, decisions_of, removal_rounds
-from analysis.graph_key import graph_key
 from app.widgets import reading
 from glt.data import Graph
 from glt.masks import EdgeMask
@@ -46,7 +45,7 @@ def _decisions(stamp: reading.Stamp, seed: int, _run: Run) -> list[Decision]:
 
 def closeness_of(graph: Graph) -> Closeness:
     """Return what the ends of a graph's edges have in common, prepared once."""
-    return _closeness(graph_key(graph), graph)
+    return _closeness(graph.content_hash, graph)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

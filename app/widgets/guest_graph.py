@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from analysis import names
-from analysis.graph_key import graph_key
 from analysis.measures import measuring, wording
 from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from app.widgets import frame, look, measured_table, sampling
@@ -59,9 +58,9 @@ def _subgraph(graph: Graph, mask: EdgeMask, found: Mapping[str, Any]) -> None:
 def _measures(graph: Graph, mask: EdgeMask) -> None:
     bar = st.progress(0.0, "Measuring the original")
     try:
-        before = _measured(graph_key(graph), b"", graph, EdgeMask.full(mask.kind, mask.num_edges))
+        before = _measured(graph.content_hash, b"", graph, EdgeMask.full(mask.kind, mask.num_edges))
         bar.progress(0.5, "Measuring what is left")
-        after = _measured(graph_key(graph), mask.keep.tobytes(), graph, mask)
+        after = _measured(graph.content_hash, mask.keep.tobytes(), graph, mask)
     finally:
         bar.empty()
     with st.container(key="figures-guest-measures"):

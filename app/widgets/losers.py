@@ -11,7 +11,6 @@ import streamlit as st
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.cuts.losses import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
 from analysis.cuts.wording import no_classes
-from analysis.graph_key import graph_key
 from analysis.subgraphs.subgraph import class_names, has_classes
 from analysis.titles import short_title
 from app.widgets import chart, frame, look, reading
@@ -55,7 +54,7 @@ def _look(run: Run) -> tuple[str, bool, str]:
 
 def losses_of(run: Run, seed: int, number: int, graph: Graph) -> pd.DataFrame:
     """Return `loss_table` of a round, from the cache while no round is added."""
-    return _losses(graph_key(graph), reading.stamp(run), seed, number, graph, run)
+    return _losses(graph.content_hash, reading.stamp(run), seed, number, graph, run)
 
 
 @st.cache_data(max_entries=64, show_spinner="Drawing graphs of equal density")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from analysis import names
-from analysis.graph_key import graph_key
 from analysis.shared_graph import shared_graph
 from analysis.subgraphs import Panel, Subgraph, make_panel, original_panel, panels_html
 from analysis.titles import short_title
@@ -41,7 +40,7 @@ def _comparable(run: Run, other: Run, seed: int) -> bool:
 def alternative(graph: Graph, part: Subgraph, runs: Sequence[Run], seed: int, number: int) -> str:
     """Say what the pictures show, with the numbers under them."""
     shown = [
-        _panel(graph_key(graph), reading.stamp(run), part, seed, _last(run, seed, number), graph, run) for run in runs
+        _panel(graph.content_hash, reading.stamp(run), part, seed, _last(run, seed, number), graph, run) for run in runs
     ]
     told = [f"{panel.title}: {'; '.join(panel.caption)}." for panel in (original_panel(graph, part), *shown)]
     return " ".join([f"{names.dataset(graph.name)}, the same nodes side by side.", *told])
@@ -61,7 +60,7 @@ def document(
     rounds = tuple(_last(run, seed, number) for run in runs)
     stamps = reading.stamps(runs)
     nodes = part.nodes.tobytes()
-    return _document(graph_key(graph), stamps, nodes, rounds, seed, dark, height, selected, graph, part, list(runs))
+    return _document(graph.content_hash, stamps, nodes, rounds, seed, dark, height, selected, graph, part, list(runs))
 
 
 @st.cache_data(max_entries=48, show_spinner="Drawing the rounds")
@@ -85,7 +84,7 @@ def _document(
 
 
 def _rounds(graph: Graph, part: Subgraph, run: Run, seed: int, last: int) -> list[Panel]:
-    return [_panel(graph_key(graph), reading.stamp(run), part, seed, k, graph, run) for k in range(last + 1)]
+    return [_panel(graph.content_hash, reading.stamp(run), part, seed, k, graph, run) for k in range(last + 1)]
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs={Subgraph: lambda part: part.nodes.tobytes()})

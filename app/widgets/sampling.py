@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from analysis import names
-from analysis.graph_key import graph_key
 from analysis.subgraphs import SAMPLERS, Sample, Subgraph, sample_nodes, take
 from analysis.subgraphs.samplers import Sampler, in_order
 from analysis.subgraphs.sampling import DEFAULT_SIZE
@@ -151,15 +150,15 @@ def describe(graph: Graph, wish: RoundSample) -> str:
 
 def subgraph(graph: Graph, sample: Sample) -> Subgraph:
     """Return the sampled nodes and where they lie, from the cache when known."""
-    return _subgraph(graph_key(graph), RoundSample(sample), (), graph, None)
+    return _subgraph(graph.content_hash, RoundSample(sample), (), graph, None)
 
 
 def round_subgraph(graph: Graph, sample: RoundSample, run: Run, seed: int, number: int) -> Subgraph:
     """Return the sample of a round and where its nodes lie, from the cache when known."""
     if "cut" not in SAMPLERS.get(sample.sample.kind).uses:
-        return _subgraph(graph_key(graph), sample, (), graph, None)
+        return _subgraph(graph.content_hash, sample, (), graph, None)
     cut = ~reading.edge_mask(run, seed, number).either_way()
-    return _subgraph(graph_key(graph), sample, (cut.tobytes(),), graph, cut)
+    return _subgraph(graph.content_hash, sample, (cut.tobytes(),), graph, cut)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Laying out the graph", hash_funcs={RoundSample: repr})

@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from analysis import names
-from analysis.graph_key import graph_key
 from analysis.subgraphs import Panel, Subgraph, make_panel, panels_html, take
 from analysis.subgraphs.overview import overview_png
 from analysis.titles import short_title
@@ -67,7 +66,7 @@ Key = tuple[str, reading.Stamp, int, int]
 
 
 def _key(run: Run, seed: int, number: int, graph: Graph) -> Key:
-    return graph_key(graph), reading.stamp(run), seed, number
+    return graph.content_hash, reading.stamp(run), seed, number
 
 
 @st.cache_resource(max_entries=4, show_spinner="Laying out the whole graph")

@@ -94,8 +94,7 @@ def _graph(folder: Path, arrays: Arrays, sizes: Sizes) -> Graph:
     )
     if graph.sizes != sizes:
         raise ValueError("its sizes are not those it states")
-    if _HASH in arrays:
-        vars(graph)[_HASH] = arrays[_HASH].tobytes().hex()
+    vars(graph)[_HASH] = arrays[_HASH].tobytes().hex()
     return graph
 
 
