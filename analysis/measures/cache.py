@@ -80,7 +80,11 @@ def _number(value: object) -> float:
     return value
 
 
-@cache
 def shared_cache() -> MeasureCache:
-    """Return the cache of this process, in the folder `GLT_CACHE` or else the user's cache folder."""
-    return MeasureCache(cache_folder() / "measures")
+    """Return the cache of this process in the folder `GLT_CACHE`, or else in the user's cache folder."""
+    return _cache_in(cache_folder() / "measures")
+
+
+@cache
+def _cache_in(folder: Path) -> MeasureCache:
+    return MeasureCache(folder)

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 
 from analysis import published
 from analysis.measures import At, MeasuredGraph, measurement_table, trend_table
-from analysis.measures.cache import shared_cache
 from analysis.measures.element_cache import keep_betweenness
 from analysis.measures.element_tables import Order, edge_table, node_table
 from analysis.measures.elements import Betweenness
@@ -33,7 +32,6 @@ OpenPage = Callable[..., AppTest]
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLT_CACHE", str(tmp_path_factory.mktemp("cache")))
-    shared_cache.cache_clear()
 
 
 def test_what_the_paper_prints_under_the_other_name_is_shown_too(make_run: MakeRun) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.main import main
-from analysis.measures.cache import shared_cache
 from glt.store import Run, Store
 
 Capture = pytest.CaptureFixture[str]
@@ -32,7 +31,6 @@ NAMES_OF_THE_DESIGN = {
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
-    shared_cache.cache_clear()
 
 
 def test_json_is_the_whole_output_and_holds_both_graphs(make_run: MakeRun, store: Store, capsys: Capture) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.measures import MeasuredGraph, measure
+from analysis.measures import MeasuredGraph, cache, measure
 from analysis.measures import bfs as search
 from analysis.measures import graph as measured_graph
-from analysis.measures.cache import MeasureCache, shared_cache
+from analysis.measures.cache import MeasureCache
 
 PATH = np.array([[0, 1, 2], [1, 2, 3]])
 
@@ -37,7 +37,7 @@ def test_a_second_look_computes_nothing_slow_in_memory_nor_from_the_folder(
 ) -> None:
     first = measure(path_graph())
     assert measure(path_graph()) == first
-    shared_cache.cache_clear()
+    cache._cache_in.cache_clear()
     assert measure(path_graph()) == first
     assert len(searches) == 1
     assert len(list((own_cache / "measures").iterdir())) == 1
@@ -57,7 +57,7 @@ def test_a_damaged_file_is_measured_again_and_put_right(damage: str, own_cache: 
     (file,) = (own_cache / "measures").iterdir()
     whole = file.read_text()
     file.write_text(damage)
-    shared_cache.cache_clear()
+    cache._cache_in.cache_clear()
     assert measure(path_graph()) == first
     assert file.read_text() == whole
 
@@ -66,7 +66,7 @@ def test_an_older_version_of_a_measure_is_not_used(own_cache: Path) -> None:
     first = measure(path_graph())
     (file,) = (own_cache / "measures").iterdir()
     file.write_text(json.dumps({name.replace("@1", "@0"): 99.0 for name in json.loads(file.read_text())}))
-    shared_cache.cache_clear()
+    cache._cache_in.cache_clear()
     assert measure(path_graph()) == first
 
 
