@@ -119,6 +119,13 @@ class Model(ABC):
         """Return the mini-batches a network works in; None, as nearly always, when it sees the graph at once."""
         return None
 
+    def messages(self, config: RunConfig) -> int | None:
+        """Return how many times in a row rows are sent along edges; None for a network that needs all nodes' rows.
+
+        A pass then follows the operator's layers, of which each may pass a part of the messages only.
+        """
+        return None
+
     def writes_out_weights(self, config: RunConfig) -> str | None:
         """Say where a pass writes out the zeros of a weight kept as sparse CSR; None where it nowhere does."""
         return None

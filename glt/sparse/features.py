@@ -10,7 +10,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from glt.data.graph import Graph
+from glt.data.graph import Graph, IntArray
 from glt.sparse.linear import linear
 from glt.sparse.structure import Structure, product
 
@@ -60,6 +60,19 @@ class _Transposed:
         return result
 
 
+class _RowsTimes(torch.autograd.Function):
+    """Rows of a product that is known already; the gradient comes back through the features of these rows alone."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, known: Tensor, places: Tensor, transposed: _Transposed) -> Tensor:
+        ctx.transposed = transposed
+        return known.index_select(0, places)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
+        return ctx.transposed.times(gradients[0].contiguous()), None, None, None
+
+
 class _ConstantTimes(torch.autograd.Function):
     """The features never change, so both layouts of the matrix are built once and only the weight has a gradient."""
 
@@ -84,7 +97,8 @@ def _on_device(matrix: csr_array, device: str, dtype: torch.dtype) -> tuple[Stru
 class Features:
     """The [N, F] feature matrix, sparse; `features_of` makes it of a graph.
 
-    With `keep_product`, the last product is kept for shuffled passes of the same step, at the price of its memory.
+    With `keep_product`, the last product is kept for shuffled passes of the same step and for `within`, at the price
+    of its memory.
     """
 
     def __init__(
@@ -95,6 +109,7 @@ class Features:
         keep_product: bool = False,
     ) -> None:
         structure, values = _on_device(matrix, device, dtype)
+        self._csr = matrix
         self._matrix = structure.matrix(values)
         self._transposed = _Transposed(matrix, structure.transposed(values))
         self._keeps_product = keep_product
@@ -114,6 +129,11 @@ class Features:
             self._latest = weight, weight._version, result
         return result
 
+    def known(self, weight: Tensor, product: Tensor, places: Tensor) -> Tensor:
+        """Return features @ weight when they are the rows at `places` of a product, with the gradient all the same."""
+        known: Tensor = _RowsTimes.apply(weight, product, places, self._transposed)  # type: ignore[no-untyped-call]
+        return known
+
     def latest(self, weight: Tensor) -> Tensor | None:
         """Return the last product if it was that of `weight` and no step has changed it since."""
         if self._latest is None or self._latest[0] is not weight or self._latest[1] != weight._version:
@@ -127,6 +147,28 @@ class Features:
     def of_nodes(self, nodes: Tensor) -> Features:
         """Return the rows of some nodes."""
         return self.shuffled(nodes)
+
+    def cut(self, nodes: IntArray) -> Features:
+        """Return the rows of some nodes as a matrix of their own that keeps its last product."""
+        return Features(self._csr[nodes], str(self._matrix.device), self._matrix.dtype, keep_product=True)
+
+    def within(self, places: IntArray) -> Features:
+        """Return some of these rows, for steps in which the product of all of them was just computed."""
+        return _RowsWithin(self, self.cut(places), torch.from_numpy(places).to(self._matrix.device))
+
+
+class _RowsWithin(Features):
+    """Rows of features of which all were multiplied by the same weight before; else their own product."""
+
+    def __init__(self, whole: Features, rows: Features, places: Tensor) -> None:
+        self._whole = whole
+        self._rows = rows
+        self._places = places
+
+    def times(self, weight: Tensor) -> Tensor:
+        """Return rows @ weight [n, H]."""
+        known = self._whole.latest(weight)
+        return self._rows.times(weight) if known is None else self._rows.known(weight, known, self._places)
 
 
 class DenseFeatures(Features):
@@ -147,6 +189,14 @@ class DenseFeatures(Features):
     def of_nodes(self, nodes: Tensor) -> Features:
         """Return the rows of some nodes, so that the others are not computed."""
         return DenseFeatures(self._matrix[nodes])
+
+    def cut(self, nodes: IntArray) -> Features:
+        """Return the rows of some nodes, copied."""
+        return self.of_nodes(torch.from_numpy(nodes).to(self._matrix.device))
+
+    def within(self, places: IntArray) -> Features:
+        """Return some of these rows, copied."""
+        return self.cut(places)
 
 
 def features_of(

@@ -67,7 +67,7 @@ class Structure:
         return torch.sparse_csr_tensor(
             self.transpose_crow,
             self.transpose_col,
-            values[self.transpose_order],
+            values.index_select(0, self.transpose_order),
             size=self.shape[::-1],
             check_invariants=False,
         )

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.data.graph import Graph, IntArray
 from glt.data.registry import DatasetSpec
 from glt.errors import ConfigError
 from glt.models.base import NoOptions, TensorSpec
@@ -62,6 +62,13 @@ class BoundTask(ABC):
     def batches(self, generator: np.random.Generator) -> Iterable[Any]:
         """Return the steps of an epoch, each what `TrainingPass.batch` then holds; by default one step for all."""
         return (None,)
+
+    def reads(self) -> tuple[IntArray, IntArray] | None:
+        """Return the nodes, sorted, whose outputs the loss reads and those the scores read; None for all nodes.
+
+        A task that names them trains in one step an epoch.
+        """
+        return None
 
     @abstractmethod
     def loss(self, step: TrainingPass) -> Tensor:
