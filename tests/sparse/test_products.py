@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from glt.data.graph import Graph
 from glt.sparse import Features, inner_products, linear, row_normalised
-from glt.sparse import features as module
+from glt.sparse import constant as module
 
 
 def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Graph) -> None:
@@ -24,7 +24,7 @@ def test_features_cut_into_blocks_give_the_same_gradient(small_graph: Graph, mon
     monkeypatch.setattr(module, "NUMBERS_IN_CACHE", 2)
     monkeypatch.setattr(module, "ROWS_OF_A_BLOCK", 2)
     features = Features(small_graph.features, dtype=torch.float64)
-    assert len(features._transposed._blocks) > 1
+    assert len(features._constant._blocks) > 1
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(features.times, (weight,))
 
