@@ -37,6 +37,7 @@ DATASETS.register(
         edges=4552,
         features=3703,
         classes=6,
+        trained=120,
         load=load,
     )
 )

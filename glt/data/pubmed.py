@@ -24,6 +24,7 @@ DATASETS.register(
         edges=44324,
         features=500,
         classes=3,
+        trained=60,
         load=load,
     )
 )

@@ -6,13 +6,11 @@ import numpy as np
 import torch
 
 from glt.data.graph import IntArray
+from glt.models.base import LARGEST_FIELD
 from glt.sparse import Dropout, GraphOperator
 from glt.training.network import Network, View
 from glt.training.passes import Optimise, Passes
 from glt.training.tasks import Scores
-
-# Sums over neighbours are computed for steps and for evaluation apart; a field this large would save less than that.
-LARGEST_SHARE = 0.5
 
 
 class FieldBatch(Passes):
@@ -64,6 +62,6 @@ def field_batch(network: Network) -> FieldBatch | None:
     if reads is None or depth is None or not all(nodes.size for nodes in reads):
         return None
     trained = network.operator.towards(reads[0], depth)
-    if trained.layer(0).structure.nnz > LARGEST_SHARE * network.operator.structure.nnz:
+    if trained.layer(0).structure.nnz > LARGEST_FIELD * network.operator.structure.nnz:
         return None
     return FieldBatch(network, trained, reads, depth)

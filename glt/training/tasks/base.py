@@ -82,13 +82,15 @@ class BoundTask(ABC):
 class Task(ABC):
     """What is predicted, how it is scored, and how wide a network's output must be.
 
-    `metric` is the usual score; `metric_on` names that of one data set.
+    `metric` is the usual score; `metric_on` names that of one data set. `trains_on_split` says that losses read the
+    outputs of training nodes alone.
     """
 
     name: str
     label: str
     description: str
     metric: str
+    trains_on_split: bool = False
     Options: type[BaseModel] = NoOptions
 
     def metric_on(self, spec: DatasetSpec) -> str:

@@ -105,6 +105,7 @@ class NodeTask(Task):
     label = "Node classification"
     description = "Predict the class of each node from a few labelled ones."
     metric = "accuracy"
+    trains_on_split = True
 
     def metric_on(self, spec: DatasetSpec) -> str:
         """Return accuracy, or ROC-AUC where a data set has binary tasks in place of classes."""
