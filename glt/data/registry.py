@@ -16,9 +16,9 @@ class DatasetSpec:
 
     `load` returns the graph and raises DataError when the files are missing, damaged or not the published ones.
     `bundled` says that it needs no network. A set of the Open Graph Benchmark names its `evaluator`; `binary_tasks`
-    are predicted in place of classes, `edge_features` are numbers an edge has. `trained` says how many nodes are trained
-    on where these are few. `counted` looks up the sizes of the
-    files at hand, None when there are none; they may be a part of the published set.
+    are predicted in place of classes, `edge_features` are numbers an edge has. `trained` says how many nodes are
+    trained on where these are few. `counted` looks up the sizes of the files at hand, None when there are none; they
+    may be a part of the published set.
     """
 
     name: str
