@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.bare_edges import BareEdges
-from benchmarks.sparse_products import IMPLEMENTATIONS, Pattern, Product, fastest, pattern_of
+from benchmarks.sparse_products import IMPLEMENTATIONS, PREPARED, Pattern, Product, fastest, pattern_of
 from glt.errors import ConfigError
 from glt.sparse import row_normalised
 from glt.training.problem import Problem
@@ -136,7 +136,7 @@ class BareEpoch:
         wide = torch.rand(self._down.shape[0], self._config.hidden)
         adjacency, transposed = self._edges.pattern(), self._edges.transposed()
         # Values of the adjacency change at every step of a search, so that nothing can be prepared of them.
-        unprepared = [name for name in IMPLEMENTATIONS if name != "MKL, rows in blocks"]
+        unprepared = [name for name in IMPLEMENTATIONS if name not in PREPARED]
         return {
             "X W": fastest(self._features, self.weights[0]),
             "X^T G": fastest(self._features_transposed, wide),

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse import csr_array, eye_array
 
 from benchmarks.bare_epoch import BareEpoch, Kernel
 from glt.data import load_graph
+from glt.data.graph import Graph, IntArray
 from glt.presets import resolve
 from glt.randomness import stream
 from glt.sparse import keep_freed_memory
@@ -53,7 +55,33 @@ def _options(words: Sequence[str]) -> Namespace:
 def _dataset(dataset: str, options: Namespace) -> dict[str, Any]:
     problem = Problem(resolve({"dataset": dataset, "hidden": options.hidden}, "official"), load_graph(dataset))
     turns = options.turns or (5 if problem.graph.num_nodes > 10_000 else 20)
-    return {stage: Turns(problem, stage == "search", turns).measured() for stage in options.stages}
+    stages = {stage: Turns(problem, stage == "search", turns).measured() for stage in options.stages}
+    return {**stages, "seen": seen(problem.graph)}
+
+
+def seen(graph: Graph) -> dict[str, dict[str, int]]:
+    """Return how much of a graph two layers see of the training nodes (all that has a gradient) and of scored ones.
+
+    The floor works on all of it, as the engine does; an engine that left out what is not seen could go below.
+    """
+    ones = np.ones(2 * graph.num_edges, dtype=np.int64)
+    source, target = graph.entries()
+    adjacency = csr_array((ones, (target, source)), shape=(graph.num_nodes,) * 2) + eye_array(graph.num_nodes)
+    scored = np.concatenate([graph.split.val, graph.split.test])
+    parts = {"training": graph.split.train, "scored": scored, "all": np.arange(graph.num_nodes)}
+    return {name: _seen_of(nodes, adjacency.tocsr(), graph) for name, nodes in parts.items()}
+
+
+def _seen_of(nodes: IntArray, adjacency: csr_array, graph: Graph) -> dict[str, int]:
+    hidden = np.unique(adjacency[nodes].indices)
+    inputs = np.unique(adjacency[hidden].indices)
+    return {
+        "logits": nodes.size,
+        "hidden rows": hidden.size,
+        "entries to them": int(adjacency[hidden].nnz),
+        "input rows": inputs.size,
+        "numbers in those": int(csr_array(graph.features)[inputs].nnz),
+    }
 
 
 class Turns:
