@@ -19,6 +19,7 @@ COMMANDS = {
     "arxiv-loading": "benchmarks.arxiv_loading:measure_loading",
     "arxiv-store": "benchmarks.arxiv_store:fill_arxiv",
     "deep": "benchmarks.deep:measure_deep",
+    "floors": "benchmarks.floors:measure_floors",
     "learning": "benchmarks.learning:measure_learning",
     "pages": "benchmarks.pages:measure_pages",
 }
