@@ -21,6 +21,7 @@ COMMANDS = {
     "deep": "benchmarks.deep:measure_deep",
     "learning": "benchmarks.learning:measure_learning",
     "pages": "benchmarks.pages:measure_pages",
+    "start": "benchmarks.start:measure_start",
 }
 
 
