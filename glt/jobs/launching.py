@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -25,7 +24,7 @@ from glt.jobs.settings import Settings, settle
 from glt.jobs.waiting import check_needs
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
-from glt.store.liveness import identity
+from glt.store.liveness import named_process
 from glt.store.lock import sign_lock, take_lock
 from glt.store.safe_files import writing
 
@@ -187,14 +186,11 @@ def _spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> None:
         process = _worker_process(store, run, order, ticket, ticket_lock, tied)
     finally:
         os.close(ticket_lock)
-    pid, started = identity(process.pid)
-    sign_lock(order.lock, pid)
+    sign_lock(order.lock, process.pid)
     status = Status(
         state="queued",
         seed=seed_run.seed,
-        pid=pid,
-        process_started=started,
-        host=socket.gethostname(),
+        **named_process(process.pid),
         heartbeat=queued_at,
         queued_at=queued_at,
         threads=settings.threads,

@@ -89,7 +89,7 @@ class SeedFolder(ABC):
         """
         path = self.path / paths.STATUS
         try:
-            status = concluded(_written_status(path))
+            status = concluded(_written_status(path), self.lock_path)
         except (StoreError, ValidationError):
             return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}.")
         extended = status.state == "done" and not self.is_complete()
@@ -98,7 +98,7 @@ class SeedFolder(ABC):
     def is_at_work(self) -> bool:
         """Say whether a worker is at this seed or waits for its turn; cheaper than `status`."""
         try:
-            return concluded(_written_status(self.path / paths.STATUS)).state in ACTIVE
+            return concluded(_written_status(self.path / paths.STATUS), self.lock_path).state in ACTIVE
         except (StoreError, ValidationError):
             return False
 
