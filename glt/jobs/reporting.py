@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 from glt.errors import StoreError
@@ -14,6 +16,12 @@ from glt.store.liveness import named_process
 
 LOOK_AGAIN = 1.0
 HEARTBEAT = 5.0
+
+
+def say(words: str) -> None:
+    """Print into the log, which may lie on a disk that is full: the status tells the fault as well."""
+    with suppress(OSError):
+        print(words, file=sys.stderr, flush=True)
 
 
 class Reporter:
@@ -51,7 +59,8 @@ class Reporter:
     def finish(self, state: State, error: str | None = None) -> None:
         """End the heartbeat and write the final state."""
         self._ended.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
         self.enter(state, error=error)
 
     def on_progress(self, progress: Progress) -> None:
@@ -80,7 +89,7 @@ class Reporter:
                 self._write()
             except StoreError as error:
                 # The computation meets the same fault when it next writes, and ends with it.
-                print(error, flush=True)
+                say(str(error))
 
     def _write(self) -> None:
         with self._changing:

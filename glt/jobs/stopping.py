@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from glt.errors import JobError, StoreError
 from glt.store import AnyRun, SeedFolder, Status
-from glt.store.liveness import ACTIVE, is_worker
+from glt.store.liveness import ACTIVE, NO_PROCESS, is_worker
 
 GRACE = 30.0
 LOOK_AGAIN = 0.05
@@ -80,5 +80,4 @@ def _settle(seed_run: SeedFolder, before: Status) -> None:
     """Write "stopped" for a worker that had no time to do so itself, unless another one has begun."""
     with suppress(StoreError), seed_run.lock():
         if seed_run.status().state not in FINAL:
-            nobody = {"pid": None, "process_started": None, "process_mark": None}
-            seed_run.write_status(before.model_copy(update={"state": "stopped", **nobody}))
+            seed_run.write_status(before.model_copy(update={"state": "stopped", **NO_PROCESS}))

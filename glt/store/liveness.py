@@ -18,6 +18,7 @@ ACTIVE = ("queued", "running")
 CLOCK_TOLERANCE = 2.0
 SILENCE = 120.0
 STARTING = 30.0
+NO_PROCESS = {"pid": None, "process_started": None, "process_mark": None}
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 

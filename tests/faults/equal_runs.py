@@ -32,7 +32,7 @@ def assert_equal(run: Path, reference: Path) -> None:
 
 
 def assert_nothing_is_lost(run: Path, reference: Path, rounds: int) -> int:
-    """See that at least so many rounds are whole and those that are written are the reference's; return their number."""
+    """See that so many rounds or more are whole, each written one as in the reference; return their number."""
     from glt.store import Store
 
     if not (run / "seed-0" / "rounds.jsonl").exists():

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-GLANCE = 0.001
+GLANCE = 0.002
 PATIENCE = 300.0
 STAGES = ("starting", "search", "pruning", "retraining", "writing")
 SEARCHES = {"search", "solver network", "weights to prune"}
@@ -60,7 +60,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Plan:
-    """What moments are drawn from: seconds up to the first epoch and to the end, epochs a stage, the stages there are."""
+    """What moments are drawn from: seconds to the first epoch and to the end, epochs a stage, stages of a search."""
 
     begin: float
     whole: float
@@ -216,7 +216,7 @@ class Life:
 
 def _names(folder: Path) -> list[str]:
     try:
-        return os.listdir(folder)
+        return [path.name for path in folder.iterdir()]
     except FileNotFoundError:
         return []
 

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import collections
 import itertools
-import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.faults.effort import KILLS, THOROUGH
 from tests.faults.equal_runs import assert_equal, assert_nothing_is_lost
 from tests.faults.lives import SEARCHES, STAGES, Life, Plan, draw_moment
 
-KILLS = int(os.environ.get("GLT_FAULT_KILLS", "8"))
 EPOCHS = 20
 SMALL = ("rounds=2", f"epochs={EPOCHS}", f"retrain_epochs={EPOCHS}", "hidden=16")
 TOTAL: collections.Counter[str] = collections.Counter()
@@ -48,28 +47,19 @@ KINDS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def seed() -> int:
-    """What the moments are drawn from."""
-    wanted = os.environ.get("GLT_FAULT_SEED")
-    if wanted is not None:
-        return int(wanted)
-    return 0 if os.environ.get("CI") else int.from_bytes(os.urandom(3), "big")
-
-
 def shares() -> list[tuple[Kind, int]]:
-    """Spread the kills over the kinds; a few are spent on the first one alone, for each kind has to be computed twice."""
-    kinds = KINDS if KILLS >= 10 * len(KINDS) else KINDS[:1]
+    """Spread the kills over the kinds; a few go to the first one alone, as each kind has to be computed twice."""
+    kinds = KINDS if THOROUGH else KINDS[:1]
     parts = np.diff(np.linspace(0, KILLS, len(kinds) + 1).astype(int))
     return list(zip(kinds, map(int, parts), strict=True))
 
 
 @pytest.mark.parametrize(("kind", "kills"), shares(), ids=lambda value: getattr(value, "name", None))
 def test_killed_and_resumed_gives_the_same_bytes(
-    tmp_path: Path, seed: int, kind: Kind, kills: int, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, seed: int, kind: Kind, kills: int, say: Callable[[str], None]
 ) -> None:
     generator = np.random.default_rng([seed, KINDS.index(kind)])
-    say(capsys, f"\n{kind.name}: {kills} moments drawn with GLT_FAULT_SEED={seed}")
+    say(f"\n{kind.name}: {kills} moments drawn with GLT_FAULT_SEED={seed}")
     reference, plan = uninterrupted(tmp_path, kind)
     aims = itertools.cycle(generator.permutation([*STAGES, "writing", "any"]).tolist())
     fell: collections.Counter[str] = collections.Counter()
@@ -83,22 +73,22 @@ def test_killed_and_resumed_gives_the_same_bytes(
             stage = life.stage(plan)
             fell[stage] += 1
             rounds = assert_nothing_is_lost(run, reference, rounds)
-            say(capsys, f"  {fell.total():2d}. {stage:10s} with {rounds} whole rounds: {moment}")
+            say(f"  {fell.total():2d}. {stage:10s} with {rounds} whole rounds: {moment}")
         assert Life.begin(run, kind.arguments, kind.environment).end() == 0
         assert_equal(run, reference)
         assert_round_was_never_begun_anew(run)
         if fell.total() == kills:
             break
-    say(capsys, f"  {kind.name}: {', '.join(f'{stage} {fell[stage]}' for stage in STAGES)}; {chain + 1} runs byte-equal")
+    say(f"  {kind.name}: {', '.join(f'{stage} {fell[stage]}' for stage in STAGES)}; {chain + 1} runs byte-equal")
     TOTAL.update(fell)
 
 
-def test_the_moments_covered_every_stage(seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_moments_covered_every_stage(seed: int, say: Callable[[str], None]) -> None:
     if not TOTAL:
         pytest.skip("the kills were another process's")
-    say(capsys, f"\nKilled {TOTAL.total()} times: {', '.join(f'{stage} {TOTAL[stage]}' for stage in STAGES)}")
+    say(f"\nKilled {TOTAL.total()} times: {', '.join(f'{stage} {TOTAL[stage]}' for stage in STAGES)}")
     assert TOTAL.total() == KILLS
-    assert len(TOTAL) >= 3 if KILLS < 50 else min(TOTAL[stage] for stage in STAGES) >= 3, f"GLT_FAULT_SEED={seed}"
+    assert len(TOTAL) >= 3 if not THOROUGH else min(TOTAL[stage] for stage in STAGES) >= 3, f"GLT_FAULT_SEED={seed}"
 
 
 def uninterrupted(folder: Path, kind: Kind) -> tuple[Path, Plan]:
@@ -126,8 +116,3 @@ def assert_round_was_never_begun_anew(run: Path) -> None:
     log = (run / "seed-0" / "log.txt").read_text()
     said = [line for line in log.splitlines() if "left aside" in line]
     assert all(" is of round " in line for line in said), said
-
-
-def say(capsys: pytest.CaptureFixture[str], line: str) -> None:
-    with capsys.disabled():
-        print(line, flush=True)
