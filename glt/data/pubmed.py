@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from glt.data.graph import Graph
 from glt.data.planetoid import load_planetoid
+from glt.data.planetoid_files import is_at_hand
 from glt.data.registry import DATASETS, DatasetSpec
 
 CLASS_NAMES = ("Experimental Diabetes", "Type 1 Diabetes", "Type 2 Diabetes")
@@ -25,5 +26,6 @@ DATASETS.register(
         features=500,
         classes=3,
         load=load,
+        at_hand=lambda: is_at_hand("PubMed"),
     )
 )

@@ -17,7 +17,8 @@ class DatasetSpec:
     `load` returns the graph and raises DataError when the files are missing, damaged or not the published ones.
     `bundled` says that it needs no network. A set of the Open Graph Benchmark names its `evaluator`; `binary_tasks`
     are predicted in place of classes, `edge_features` are numbers an edge has. `counted` looks up the sizes of the
-    files at hand, None when there are none; they may be a part of the published set.
+    files at hand, None when there are none; they may be a part of the published set. `at_hand` says whether there are
+    any where nothing is counted.
     """
 
     name: str
@@ -34,6 +35,12 @@ class DatasetSpec:
     binary_tasks: int = 0
     edge_features: int = 0
     counted: Callable[[], Sizes | None] | None = None
+    at_hand: Callable[[], bool] | None = None
+
+    def is_at_hand(self) -> bool:
+        """Say whether the set can be opened without a download."""
+        look = self.at_hand or self.counted
+        return self.bundled or (look is not None and bool(look()))
 
     @property
     def sizes(self) -> Sizes:
