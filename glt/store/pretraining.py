@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ class PretrainingSeed(SeedFolder):
 
     def is_complete(self) -> bool:
         """Say whether the first layer is there."""
-        return self._result.exists()
+        return os.path.lexists(self._result)
 
     def is_sound(self) -> bool:
         """Say whether the first layer and its epochs can be read."""

@@ -262,6 +262,7 @@ class SeedRun(SeedFolder):
 
     def _require(self, round: int) -> None:
         if not 0 <= round < self.whole_rounds():
+            self.rounds()
             raise StoreError(
                 f"{self.path} holds no round {round}: its finished rounds are 0 to {self.whole_rounds() - 1}."
                 if self.whole_rounds()

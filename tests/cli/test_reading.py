@@ -113,7 +113,9 @@ def test_a_damaged_line_is_one_sentence(run: Run, capsys: pytest.CaptureFixture[
     (run.path / "seed-0" / "rounds.jsonl").write_text('{"round":0}\n')
     assert main(["show", run.name, "--json"]) == 1
     captured = capsys.readouterr()
-    assert captured.out == ""
+    damaged = json.loads(captured.out)["seeds"][0]
+    assert damaged["rounds"] == []
+    assert damaged["error"] == captured.err.strip()
     assert "rounds.jsonl is damaged in line 1" in captured.err
 
 
