@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from glt.data.graph import Graph
 from glt.data.planetoid import load_planetoid
+from glt.data.planetoid_files import is_at_hand
 from glt.data.registry import DATASETS, DatasetSpec
 
 # Planetoid numbers the classes without naming them, but no two are of one size, and the sizes are those of the source.
@@ -39,5 +40,6 @@ DATASETS.register(
         classes=6,
         trained=120,
         load=load,
+        at_hand=lambda: is_at_hand("Citeseer"),
     )
 )

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from glt.errors import StoreError
-from glt.store.json_files import RESUME, parse_lines, whole_lines
+from glt.store.checksums import check_events, checksums_in
+from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
 from glt.store.records import Event
 from glt.store.safe_files import reading
 
@@ -93,7 +94,9 @@ class EventFile:
         A resume may cut the file; an offset that is no longer the start of a line then reads from the beginning,
         so that a later event of the same round, stage and epoch replaces the earlier one.
         """
+        known = checksums_in(self.path.parent)
         lines, end = whole_lines(self.path, offset)
+        check_events(self.path, known, lines, end - sum(map(len, lines)) - len(lines))
         return parse_lines(self.path, lines, Event), end
 
     def starts(self) -> dict[int, int]:
@@ -113,6 +116,7 @@ class EventFile:
 
         Raises StoreError naming the first damaged line of those that are read.
         """
+        known = [each for each in checksums_in(self.path.parent) if each.round == round and not offset]
         with self._opened() as file:
             end = _end(file)
             if not offset:
@@ -123,6 +127,7 @@ class EventFile:
             stop = _line_from(file, stop, end)
             file.seek(offset)
             content = file.read(stop - offset)
+        check_events(self.path, known, content.split(b"\n")[:-1], offset)
         rows = [row for row in self._parsed(content, offset) if row.round == round]
         return _columns(rows), stop
 
@@ -139,7 +144,7 @@ class EventFile:
         except ValidationError:
             first = self._lines_before(offset) + 1
             parse_lines(self.path, content.split(b"\n")[:-1], Event, first)
-            raise StoreError(f"{self.path} is damaged after line {first}: {RESUME}.") from None
+            raise StoreError(f"{self.path} is damaged after line {first}: {SEE_DOCTOR}.") from None
 
     def _lines_before(self, offset: int) -> int:
         with self._opened() as file:
@@ -148,7 +153,7 @@ class EventFile:
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
         """Open the file; one that is not there has no lines."""
-        with reading(self.path, RESUME), (self.path if self.path.exists() else Path(os.devnull)).open("rb") as file:
+        with reading(self.path, SEE_DOCTOR), (self.path if self.path.exists() else Path(os.devnull)).open("rb") as file:
             yield file
 
 
