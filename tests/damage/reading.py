@@ -13,7 +13,6 @@ from analysis.cli.main import main as analysis_main
 from glt.cli.main import main as glt_main
 from glt.store import State
 
-
 STATES = set(get_args(State))
 
 
