@@ -38,6 +38,7 @@ DATASETS.register(
         edges=4552,
         features=3703,
         classes=6,
+        trained=120,
         load=load,
         at_hand=lambda: is_at_hand("Citeseer"),
     )

@@ -25,6 +25,7 @@ DATASETS.register(
         edges=44324,
         features=500,
         classes=3,
+        trained=60,
         load=load,
         at_hand=lambda: is_at_hand("PubMed"),
     )

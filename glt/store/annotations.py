@@ -19,7 +19,7 @@ from glt.printable import one_line, several_lines
 from glt.store import paths
 from glt.store.lock import briefly_locked
 from glt.store.remembered import remembered
-from glt.store.safe_files import make_folder, reading, replace_file, writing
+from glt.store.safe_files import clear_unfinished, make_folder, reading, replace_file, writing
 
 # The names of the Okabe-Ito colours that methods have, which colour-blind readers can tell; "" is the method's own.
 ColorName = Literal["", "vermilion", "blue", "orange", "green", "pink", "sky", "olive", "grey"]
@@ -77,6 +77,7 @@ def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotat
     made(changes)
     make_folder(root)
     with briefly_locked(root / paths.ANNOTATIONS_LOCK):
+        clear_unfinished(root / paths.ANNOTATIONS)
         entries, told = _entries_or_aside(root / paths.ANNOTATIONS)
         before, _ = _readable(entries.get(name, {}))
         annotation = made({**before.said(), **changes})

@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from glt.errors import StoreError
@@ -54,10 +54,14 @@ def _lock_soon(descriptor: int) -> None:
 
 
 def sign_lock(descriptor: int, pid: int) -> None:
-    """Write into a held lock which process and host own it, for the message that others get."""
+    """Write into a held lock which process and host own it, for the message that others get.
+
+    Where that cannot be written the lock holds all the same.
+    """
     content = f"process {pid} on {socket.gethostname()}\n".encode()
-    os.pwrite(descriptor, content, 0)
-    os.ftruncate(descriptor, len(content))
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, content, 0)
 
 
 def own_inherited(path: Path, descriptor: int) -> None:
@@ -98,7 +102,7 @@ def is_locked(path: Path) -> bool:
     """Say whether some process holds the lock on `path` at this moment."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
+    except OSError:  # not there, or no file that anybody could hold
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

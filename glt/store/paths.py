@@ -11,6 +11,7 @@ SCHEMA = 1
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "runs"
 
 CONFIG = "config.json"
+CONFIG_LOCK = ".config.lock"
 EXAMPLE_MARK = "EXAMPLE"
 TRASH = ".trash"
 ASIDE = "set-aside"

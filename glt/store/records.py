@@ -97,6 +97,7 @@ class Status(Record):
     seed: int
     pid: int | None = None
     process_started: float | None = None
+    process_mark: str | None = None
     host: str = ""
     heartbeat: float = 0.0
     queued_at: float = 0.0

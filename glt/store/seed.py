@@ -16,10 +16,11 @@ from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
 from glt.store import paths
 from glt.store.checkpoint import Checkpoint, drop_checkpoint, read_checkpoint, usable_checkpoint, write_checkpoint
-from glt.store.checksums import add_checksums, check_events, checksums_in
+from glt.store.checksums import add_checksums, checksums_in
 from glt.store.compact_edges import CompactEdges
 from glt.store.compact_masks import CompactMasks
-from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
+from glt.store.event_file import EventFile
+from glt.store.json_files import SEE_DOCTOR
 from glt.store.naming import fingerprint
 from glt.store.records import Event, RoundRecord
 from glt.store.resuming import drop_after_last_whole_round, drop_events, sound_rounds
@@ -98,16 +99,13 @@ class SeedRun(SeedFolder):
         return self.is_complete() and self.sound_rounds() > self.config.rounds and self.has_theta0()
 
     def events(self, offset: int = 0) -> tuple[list[Event], int]:
-        """Return the events from byte `offset` to the last whole line, and the offset to go on from.
+        """Return the events from byte `offset` on and the offset to go on from; see `EventFile.events`."""
+        return self.event_file.events(offset)
 
-        A resume may cut the file; an offset that is no longer the start of a line then reads from the beginning,
-        so that a later event of the same round, stage and epoch replaces the earlier one.
-        """
-        path = self.path / paths.EVENTS
-        known = checksums_in(self.path)
-        lines, end = whole_lines(path, offset)
-        check_events(path, known, lines, end - sum(map(len, lines)) - len(lines))
-        return parse_lines(path, lines, Event), end
+    @property
+    def event_file(self) -> EventFile:
+        """The file of the events, of which a page reads one round."""
+        return EventFile(self.path / paths.EVENTS)
 
     def masks(self, round: int) -> Masks:
         """Return both masks after `round`; round 0 keeps everything. Raises StoreError when it does not exist."""

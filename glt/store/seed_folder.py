@@ -21,7 +21,7 @@ from glt.store.lock import locked
 from glt.store.records import Status
 from glt.store.remembered import remembered
 from glt.store.resuming import move_unusable
-from glt.store.safe_files import make_folder, replace_file
+from glt.store.safe_files import make_folder, overwrite_file, replace_file
 from glt.store.setting_aside import Aside
 from glt.store.signing import signed, unsigned
 
@@ -115,7 +115,7 @@ class SeedFolder(ABC):
         """
         path = self.path / paths.STATUS
         try:
-            status = concluded(_written_status(path))
+            status = concluded(_written_status(path), self.lock_path)
         except (StoreError, ValidationError):
             return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {SEE_DOCTOR}.")
         extended = status.state == "done" and not self.is_complete()
@@ -131,7 +131,7 @@ class SeedFolder(ABC):
     def is_at_work(self) -> bool:
         """Say whether a worker is at this seed or waits for its turn; cheaper than `status`."""
         try:
-            return concluded(_written_status(self.path / paths.STATUS)).state in ACTIVE
+            return concluded(_written_status(self.path / paths.STATUS), self.lock_path).state in ACTIVE
         except (StoreError, ValidationError):
             return False
 
@@ -160,9 +160,18 @@ class SeedFolder(ABC):
         make_folder(self.path)
 
     def write_status(self, status: Status) -> None:
-        """Replace the status; a reader sees the old one or the new one."""
+        """Replace the status; a reader sees the old one or the new one.
+
+        Where a second file has no room beside the old one, that is written over: a full disk has to be told of.
+        """
         self._writing()
-        replace_file(self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode(), durable=False)
+        path, content = self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode()
+        try:
+            replace_file(path, content, durable=False)
+        except StoreError:
+            if not path.exists():
+                raise
+            overwrite_file(path, content)
 
     def write_environment(self, environment: Mapping[str, Any]) -> None:
         """Write what the computation runs on: versions, threads, device, git revision, data hash."""

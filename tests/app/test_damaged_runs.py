@@ -46,7 +46,7 @@ def test_a_changed_digit_is_said_and_mended_with_a_button(make_run: MakeRun, ope
 def test_check_finds_what_no_page_has_read(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     path = run.path / "seed-1" / "weights-03.safetensors"
-    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
     app = open_page("runs")
     assert not app.error
     app.button(key=f"mend-{run.name}").click().run()
@@ -80,3 +80,17 @@ def test_pages_of_another_run_work(make_run: MakeRun, open_page: OpenPage, page:
     app = open_page(page, **view)
     assert not app.exception
     assert not [error.value for error in app.error]
+
+
+@pytest.mark.parametrize("page", ["curves", "tickets", "compare", "export"])
+def test_a_picture_of_several_runs_leaves_the_damaged_one_out(
+    make_run: MakeRun, open_page: OpenPage, page: str
+) -> None:
+    make_run("random")
+    damaged = make_run("ugs")
+    flip_score(damaged)
+    app = open_page(page)
+    assert not app.exception
+    assert not [error.value for error in app.error]
+    told = [warning.value for warning in app.warning]
+    assert [f"{damaged.name}/seed-0/rounds.jsonl is damaged in line 2" in sentence for sentence in told] == [True]
