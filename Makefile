@@ -8,7 +8,7 @@ ARGS ?= -n auto
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check bench examples screenshots
+.PHONY: help app test check damage bench examples screenshots
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ check: .venv/test.stamp ## lint, check the format and the types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+damage: .venv/test.stamp ## damage every file of a run in every way, read it with every command
+	GLT_DAMAGE=all $(BIN)/python -m pytest tests/damage $(ARGS)
 
 bench: .venv/app.stamp ## measure speed against other formulations
 	$(BIN)/python -m benchmarks engine --json

@@ -8,6 +8,7 @@ those of earlier versions, is not checked.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from glt.store import paths
 from glt.store.json_files import SEE_DOCTOR, whole_lines
 from glt.store.records import Record, round_of_event
 from glt.store.remembered import remembered
-from glt.store.safe_files import append_line, cut_file
+from glt.store.safe_files import append_line, cut_file, reading
 from glt.store.signing import CHECKSUM, crc, signed, unsigned
 from glt.store.tensors import read_about
 
@@ -83,14 +84,21 @@ def check_events(path: Path, known: Sequence[RoundChecksum], lines: Sequence[byt
     whole = [each for each in known if each.start >= offset]
     content = b"\n".join([*lines, b""]) if whole else b""
     for written in whole:
-        if not are_events(content, written, offset):
-            told = f"the epochs of round {written.round} are not those that were written"
-            raise StoreError(f"{path} is damaged ({told}): {SEE_DOCTOR}.")
+        check_epochs(path, written, content[written.start - offset : written.end - offset])
 
 
-def are_events(content: bytes, written: RoundChecksum, offset: int = 0) -> bool:
-    """Say whether the content of events.jsonl from byte `offset` on holds a round as it was written."""
-    return crc(content[written.start - offset : written.end - offset]) == written.events
+def check_epochs(path: Path, written: RoundChecksum, content: bytes) -> None:
+    """Raise StoreError when the content of events.jsonl where a round's epochs were written is not those."""
+    if crc(content) != written.events:
+        told = f"the epochs of round {written.round} are not those that were written"
+        raise StoreError(f"{path} is damaged ({told}): {SEE_DOCTOR}.")
+
+
+def holds_epochs(path: Path, written: RoundChecksum) -> bool:
+    """Say whether events.jsonl holds the epochs of a round as they were written; raises StoreError when it is none."""
+    with reading(path, SEE_DOCTOR), (path if os.path.lexists(path) else Path(os.devnull)).open("rb") as file:
+        file.seek(written.start)
+        return crc(file.read(written.end - written.start)) == written.events
 
 
 def without_seconds(line: bytes) -> bytes:

@@ -102,7 +102,7 @@ def is_locked(path: Path) -> bool:
     """Say whether some process holds the lock on `path` at this moment."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
+    except OSError:  # not there, or no file that anybody could hold
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -149,6 +149,10 @@ class Store:
         self._writing()
         trash.move_to_trash(self.root, folder)
 
+    def set_aside(self) -> list[Path]:
+        """Return the folders that mending moves things to, which need not be there."""
+        return [self.root / f".{paths.ASIDE}", *(folder / paths.ASIDE for folder in self.folders())]
+
     def trashed(self) -> list[Path]:
         """Return what lies in the trash."""
         return trash.trashed(self.root)
