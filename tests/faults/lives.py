@@ -19,7 +19,8 @@ import numpy as np
 import psutil
 
 GLANCE = 0.002
-PATIENCE = 300.0
+# A machine may have other things to do.
+PATIENCE = 1800.0
 STAGES = ("starting", "search", "pruning", "retraining", "writing")
 SEARCHES = {"search", "solver network", "weights to prune"}
 # After the last of these a method has all it needs to prune.
