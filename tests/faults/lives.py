@@ -121,6 +121,16 @@ class Life:
         life._offset, life._rounds = _size(life.folder / "events.jsonl"), _size(life.folder / "rounds.jsonl")
         return life
 
+    def __enter__(self) -> Life:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave no process behind, whatever a test found."""
+        for pid in [*self._workers(), *([self.command.pid] if self.command.poll() is None else [])]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.command.wait(PATIENCE)
+
     def end(self) -> int:
         """Watch to the end and return the exit code."""
         while self.command.poll() is None:
