@@ -4,11 +4,13 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 # Arguments for pytest, as in `make test ARGS="tests/store -x"`.
 ARGS ?= -n auto
+# Arguments for the faults: `make faults FAULTS="-k killed"`; GLT_FAULT_SEED=N draws the moments of an earlier call again.
+FAULTS ?=
 # Parallel tests and workers compute with one thread each.
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check damage bench examples screenshots
+.PHONY: help app test check damage faults bench examples screenshots
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +28,9 @@ check: .venv/test.stamp ## lint, check the format and the types
 
 damage: .venv/test.stamp ## damage every file of a run in every way, read it with every command
 	GLT_DAMAGE=all $(BIN)/python -m pytest tests/damage $(ARGS)
+
+faults: .venv/test.stamp ## kill runs at 50 moments, break the disk at every write, and more
+	GLT_FAULT_KILLS=50 $(BIN)/python -m pytest tests/faults $(FAULTS)
 
 bench: .venv/app.stamp ## measure speed against other formulations
 	$(BIN)/python -m benchmarks engine --json

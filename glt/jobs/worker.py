@@ -70,11 +70,15 @@ def _outcome(
         reporter.enter("running")
         return _compute(seed_run, reporter, settings), None
     except StudioError as error:
-        say(traceback.format_exc())
-        return "failed", str(error)
+        return "failed", _said(str(error))
     except Exception as error:
-        say(traceback.format_exc())
-        return "failed", unexpected(error)
+        return "failed", _said(unexpected(error))
+
+
+def _said(sentence: str) -> str:
+    """Print a sentence and, after it, the traceback of the error at hand: a full disk may have room for the first."""
+    say(f"{sentence}\n{traceback.format_exc()}")
+    return sentence
 
 
 def _has_slot(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter, settings: Settings) -> bool:
