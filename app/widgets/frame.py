@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.widgets import links
 from glt.errors import StudioError
+from glt.printable import MOST_SAID, brief
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def or_why() -> Iterator[None]:
 
 def failure(sentence: str) -> None:
     """Say in one sentence what is wrong, where, and what to do."""
-    st.error(plain(sentence), icon=":material/error:")
+    st.error(plain(brief(sentence, MOST_SAID)), icon=":material/error:")
 
 
 def failures(sentences: Sequence[str]) -> None:
@@ -41,7 +42,7 @@ def failures(sentences: Sequence[str]) -> None:
     if len(sentences) == 1:
         failure(sentences[0])
         return
-    told = "\n".join(f"- {plain(sentence)}" for sentence in sentences)
+    told = "\n".join(f"- {plain(brief(sentence, MOST_SAID))}" for sentence in sentences)
     st.error(f"**{len(sentences)} things to put right**\n\n{told}", icon=":material/error:")
 
 

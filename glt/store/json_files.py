@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from glt import json_text
 from glt.errors import StoreError
-from glt.store.safe_files import reading
+from glt.store.safe_files import check_regular, reading
 
 RESUME = "resume the run, which makes again what is damaged"
+# A document holds settings or a state, lines are of a million epochs at most.
+MOST_BYTES, MOST_BYTES_OF_LINES = 16 << 20, 1 << 30
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -19,9 +21,10 @@ Row = TypeVar("Row", bound=BaseModel)
 def read_json(path: Path, remedy: str) -> Any:
     """Return the JSON document in `path`; raises StoreError when it is missing or damaged."""
     with reading(path, remedy):
+        check_regular(path, MOST_BYTES)
         content = path.read_bytes()
     try:
-        return json.loads(content)
+        return json_text.parsed(content)
     except ValueError:
         raise StoreError(f"{path} is damaged (no valid JSON): {remedy}.") from None
 
@@ -34,6 +37,8 @@ def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
     """
     if not path.exists():
         return [], 0
+    with reading(path, RESUME):
+        check_regular(path, MOST_BYTES_OF_LINES)
     with reading(path, RESUME), path.open("rb") as file:
         start = file.seek(_line_start(file, offset))
         content = file.read()

@@ -8,6 +8,7 @@ import re
 from glt.config import RunConfig, canonical_json
 from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import PretrainConfig
+from glt.printable import quoted
 from glt.store.paths import SCHEMA
 
 PART = re.compile(r"[\w.+@-]+")
@@ -37,7 +38,9 @@ def run_name(config: RunConfig | PretrainConfig) -> str:
     parts = (config.dataset, config.task, config.model, config.method)
     for part in parts:
         if not PART.fullmatch(part) or part.startswith("."):
-            raise ConfigError(f"{part!r} cannot be part of a run's name: use letters, digits, '.', '_', '+' and '-'.")
+            raise ConfigError(
+                f"{quoted(part)} cannot be part of a run's name: use letters, digits, '.', '_', '+' and '-'."
+            )
     return "-".join((*parts, fingerprint(config)[:8]))
 
 

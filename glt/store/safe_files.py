@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from glt.errors import StoreError
+from glt.formats import file_size
 from glt.store.paths import UNFINISHED_WRITE
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -36,6 +38,15 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
         raise StoreError(f"{path} is missing: {remedy}.") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be read ({error.strerror or error}): {remedy}.") from error
+
+
+def check_regular(path: Path, most_bytes: int) -> None:
+    """Raise OSError for a device or a pipe, which reading has no end of, for too large a file and a missing one."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no plain file")
+    if found.st_size > most_bytes:
+        raise OSError(errno.EFBIG, f"{file_size(found.st_size)} are more than it can have, {file_size(most_bytes)}")
 
 
 def make_folder(path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from glt import json_text
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store.paths import SCHEMA
@@ -62,7 +62,7 @@ def _opened(path: Path, remedy: str) -> Iterator[Any]:
 
 
 def _about(file: Any) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(file.metadata()[METADATA_KEY])
+    about: dict[str, Any] = json_text.parsed(file.metadata()[METADATA_KEY])
     return about
 
 
