@@ -59,7 +59,7 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     if packed not in CHUNKS:
         raise zipfile.BadZipFile(f"{name} is packed in a way that is not read here")
     with archive.open(name) as member:
-        member.MIN_READ_SIZE = CHUNKS[packed]
+        member.MIN_READ_SIZE = CHUNKS[packed]  # type: ignore[attr-defined]
         return b"".join(iter(lambda: member.read(CHUNKS[packed]), b""))
 
 

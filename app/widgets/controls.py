@@ -30,9 +30,9 @@ def select(name: str, label: str, options: Mapping[str, str], default: str | Non
 def segments(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
     """Choose one of a few `options` (value -> words) that stand side by side."""
     _settle_one(name, label, options, default)
-    value = st.segmented_control(
-        label, list(options), format_func=lambda option: options[option], key=name, required=True, **looks
-    )
+    # These read their words as Markdown, and a run may be called anything.
+    words = {option: plain(said) for option, said in options.items()}
+    value = st.segmented_control(label, list(options), format_func=words.__getitem__, key=name, required=True, **looks)
     address.keep(name, [str(value)])
     return str(value)
 
@@ -59,9 +59,8 @@ def several(name: str, label: str, options: Mapping[str, str], default: Sequence
 def several_pills(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
     """Choose any of a few `options` that stand side by side; they come back in the order of `options`."""
     settle_several(name, options, default)
-    chosen = st.pills(
-        label, list(options), selection_mode="multi", format_func=lambda option: options[option], key=name, **looks
-    )
+    words = {option: plain(said) for option, said in options.items()}
+    chosen = st.pills(label, list(options), selection_mode="multi", format_func=words.__getitem__, key=name, **looks)
     values = [option for option in options if option in chosen]
     address.keep(name, values)
     return values

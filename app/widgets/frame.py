@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import streamlit as st
@@ -56,6 +56,15 @@ def plain(text: str) -> str:
     """
     # A colon before a letter begins one of Streamlit's directives, which is swallowed where it is none it knows.
     return re.sub(r"([\\`*\[\]$<~]|:(?=[A-Za-z:]))", r"\\\1", text)
+
+
+def plain_table(told: Mapping[str, object]) -> dict[str, str]:
+    r"""Return names and values as a table shows them as they are.
+
+    >>> plain_table({"dropout": 0.5, "start": "[x](y)"})
+    {'dropout': '0.5', 'start': '\\[x\\](y)'}
+    """
+    return {plain(name): plain(str(value)) for name, value in told.items()}
 
 
 def plain_lines(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from os import SEEK_END
 from pathlib import Path
 
 import streamlit as st
@@ -15,6 +15,8 @@ from glt.jobs.waiting import awaited
 from glt.store import AnyRun, Run
 from glt.store.liveness import ACTIVE
 
+MOST_BYTES = 64_000
+
 
 def row(found: Opened, run: Run, seed: SeedProgress) -> None:
     """Show one seed; a failed one can be tried again alone."""
@@ -24,7 +26,7 @@ def row(found: Opened, run: Run, seed: SeedProgress) -> None:
             with st.container(width=104):
                 look.state_chip(seed.state)
             st.markdown(formats.percent(seed.accuracy) if seed.accuracy is not None else formats.MISSING, width=64)
-            st.caption(_doing(found, run, seed), width="stretch")
+            st.caption(frame.plain(_doing(found, run, seed)), width="stretch")
             if not run.is_example:
                 with st.container(width=112):
                     _action(found, run, seed)
@@ -54,12 +56,13 @@ def log(run: AnyRun, lines: int) -> None:
 
 
 def tail(path: Path, lines: int) -> str:
-    """Return the last lines of a text file, "" when there is none."""
-    try:
-        with path.open(errors="replace") as file:
-            return "".join(deque(file, lines))
-    except FileNotFoundError:
+    """Return the last lines of a text file, of its last 64 kB at most; "" when there is none or it is no plain file."""
+    if not path.is_file():
         return ""
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, SEEK_END) - MOST_BYTES, 0))
+        text = file.read(MOST_BYTES).decode(errors="replace")
+    return "".join(text.splitlines(keepends=True)[-lines:])
 
 
 def _action(found: Opened, run: Run, seed: SeedProgress) -> None:

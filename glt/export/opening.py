@@ -26,8 +26,7 @@ ZIP_STARTS = b"PK\x03\x04"
 
 def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
     """Return the content of ticket.json and of the tensors' file; raises DataError for what holds no such members."""
-    if path.exists() and not path.is_file():
-        raise DataError(f"{path} is no ticket file but a folder, a pipe or a device: give the path of one.")
+    _refuse_no_file(path)
     try:
         with zips.opened(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
@@ -52,6 +51,11 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
         raise DataError(
             f"{path} is no ticket file: that is a .zip written by `python -m glt export --format ticket`."
         ) from None
+
+
+def _refuse_no_file(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path} is no ticket file but a folder, a pipe or a device: give the path of one.")
 
 
 def _refuse_a_part(path: Path) -> None:

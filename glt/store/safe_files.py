@@ -80,13 +80,20 @@ def append_line(path: Path, line: str, durable: bool = False) -> None:
     """Append one line by a single write; a line that does not fit is taken back and StoreError raised."""
     content = line.encode() + b"\n"
     with writing(path):
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:
             _append(descriptor, content)
             if durable:
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def refuse_link(*places: Path) -> None:
+    """Raise StoreError when one of these is a symbolic link: what is written below it would land elsewhere."""
+    for path in places:
+        if path.is_symlink():
+            raise StoreError(_link_fault(path))
 
 
 def flush_file(path: Path) -> None:
@@ -104,6 +111,7 @@ def flush_file(path: Path) -> None:
 
 def cut_file(path: Path, size: int) -> None:
     """Shorten `path` to `size` bytes; a missing file is fine."""
+    refuse_link(path)
     with writing(path):
         if path.exists() and path.stat().st_size > size:
             os.truncate(path, size)
@@ -127,7 +135,16 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def _link_fault(path: Path) -> str:
+    return (
+        f"{path} is a symbolic link, and nothing is written through one: move what it points to into its place, or "
+        "choose another store with --store or GLT_STORE."
+    )
+
+
 def _write_fault(path: Path, error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return _link_fault(path)
     if error.errno in FULL:
         return f"{path} could not be written because the disk is full: free some space, then resume the run."
     if error.errno in FORBIDDEN:

@@ -19,7 +19,7 @@ from glt.store.liveness import ACTIVE, concluded
 from glt.store.lock import locked
 from glt.store.records import Status
 from glt.store.remembered import remembered
-from glt.store.safe_files import make_folder, replace_file
+from glt.store.safe_files import make_folder, refuse_link, replace_file
 
 
 class Configuration(Protocol):
@@ -145,3 +145,4 @@ class SeedFolder(ABC):
     def _writing(self) -> None:
         if not self._writable or self.is_example:
             raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")
+        refuse_link(self.path.parent, self.path)

@@ -18,7 +18,7 @@ from glt.store.opening import KnownRun, known_folder, open_folder
 from glt.store.pretraining import Pretraining, write_pretrain_config
 from glt.store.run import Run, write_config
 from glt.store.run_folder import folder_size
-from glt.store.safe_files import make_folder, reading
+from glt.store.safe_files import make_folder, reading, refuse_link
 from glt.store.seed import SeedRun
 
 AnyKind = TypeVar("AnyKind", bound=KnownRun)
@@ -99,6 +99,7 @@ class Store:
         """
         self._writing()
         folder = self.root / run_name(config)
+        refuse_link(folder)
         if not (folder / paths.CONFIG).exists():
             make_folder(folder)
             write_config(folder, config)
@@ -110,6 +111,7 @@ class Store:
         """Return the pre-training run with `config`, made when it is new; raises StoreError as `create` does."""
         self._writing()
         folder = self.root / run_name(config)
+        refuse_link(folder)
         if not (folder / paths.CONFIG).exists():
             make_folder(folder)
             write_pretrain_config(folder, config)
@@ -127,6 +129,7 @@ class Store:
     def queue_folder(self) -> Path:
         """Return the folder in which waiting workers line up, made when missing."""
         self._writing()
+        refuse_link(self.queue_path)
         make_folder(self.queue_path)
         return self.queue_path
 

@@ -17,9 +17,11 @@ from glt import json_text
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store.paths import SCHEMA
-from glt.store.safe_files import reading, replace_file
+from glt.store.safe_files import check_regular, reading, replace_file
 
 METADATA_KEY = "glt"
+# Larger than any disk that a run is kept on: what is asked is whether it is a plain file.
+MOST_BYTES = 1 << 50
 
 Array = NDArray[Any]
 
@@ -54,6 +56,7 @@ def read_about(path: Path, remedy: str) -> dict[str, Any]:
 @contextmanager
 def _opened(path: Path, remedy: str) -> Iterator[Any]:
     with reading(path, remedy):
+        check_regular(path, MOST_BYTES)
         try:
             with safe_open(path, framework="numpy") as file:
                 yield file
