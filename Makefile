@@ -8,7 +8,9 @@ ARGS ?= -n auto
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check bench examples screenshots
+# Examples a test of `make fuzz`, as in `make fuzz EXAMPLES=5000`.
+EXAMPLES ?= 300
+.PHONY: help app test check fuzz audit bench examples screenshots
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +25,12 @@ check: .venv/test.stamp ## lint, check the format and the types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+fuzz: .venv/test.stamp ## hand over what nobody should (minutes)
+	GLT_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz -n 2 --durations=5
+
+audit: .venv/test.stamp ## look the pinned packages up in the list of known faults
+	$(BIN)/pip-audit --requirement requirements.txt --no-deps --disable-pip --progress-spinner off
 
 bench: .venv/app.stamp ## measure speed against other formulations
 	$(BIN)/python -m benchmarks engine --json

@@ -14,6 +14,8 @@ VERSION = 1
 # Longer than any name a person gives; every node id takes as much room as the longest.
 LONGEST_NAME = 256
 Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+# No table has more rows than 64 bits count.
+Rows = Annotated[int, Field(ge=0, le=2**63 - 1)]
 # Where a data set is from may be a path or an address.
 Place = Annotated[str, Field(max_length=4096)]
 
@@ -25,9 +27,9 @@ class Source(BaseModel):
 
     name: Name
     source: Place
-    raw_rows: int
-    duplicates_dropped: int
-    self_loops_dropped: int
+    raw_rows: Rows
+    duplicates_dropped: Rows
+    self_loops_dropped: Rows
     hash: str | None
 
 

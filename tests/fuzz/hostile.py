@@ -22,7 +22,7 @@ LONG = "a" * 100_000
 WRITTEN = (
     "", " ", ".", "..", "/", "../../etc/passwd", "/etc/passwd", "C:\\Windows", "\\\\host\\share", "CON", "NUL",
     "a/b", "a\\b", "~root", "-", "--store", "a\nb", "a\rb", "a\tb", "\x00", "a\x00b", "\x7f", "\ud800",
-    "nan", "-nan", "inf", "-inf", "1e999", "-1", "0", "00", "1.5", "1_000", "٣", "²", "0x10", "1" * 100_000, "true", "None",
+    "nan", "-nan", "inf", "-inf", "1e999", "-1", "0", "00", "1.5", "1_000", "٣", "²", "0x10", "1" * 100_000, "true",
     "$x$", "[a](javascript:alert(1))", "![a](http://host/a)", "{{7*7}}", "${7*7}", "%s%n", "' OR 1=1", SCRIPT, TERMINAL,
     BACKWARDS, LONG, "💥", "e\u0301" * 500,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whatever stands in a page's address, the page opens without an exception: what it does not know is said, and shortly."""
+"""Whatever stands in a page's address, the page opens without an exception, and says shortly what it does not know."""
 
 from __future__ import annotations
 

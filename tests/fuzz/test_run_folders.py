@@ -1,4 +1,4 @@
-"""Run folders that somebody laid in a store: one is told in a sentence, the others stay usable, nothing else is written."""
+"""Run folders that somebody laid in a store: a bad one is told in a sentence, and the others stay usable."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ DOCUMENTS_OF_A_RUN = (paths.CONFIG, paths.STATUS, paths.ENVIRONMENT, paths.ROUND
 
 
 @pytest.fixture(scope="module")
-def laid(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., None]) -> Iterator[Store]:
+def laid(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., None]) -> Store:
     """A store with two runs, of which the second is spoiled again and again."""
     store = Store(tmp_path_factory.mktemp("laid") / "store")
     for method in ("ugs", "random"):
         draw_seed(store.create(resolve({"method": method, **SETTINGS})).seed(0), 2)
-    yield store
+    return store
 
 
 def spoil(store: Store, name: str, content: bytes) -> Run:

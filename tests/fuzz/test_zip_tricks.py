@@ -102,7 +102,7 @@ def huge_lzma() -> bytes:
 
 def handmade(body: bytes, how: int) -> bytes:
     """A zip whose ticket.json has this packed body and states a size of one byte."""
-    name, parts, directory = b"ticket.json", b"", b""
+    parts, directory = b"", b""
     for name, content, method, size in ((name, body, how, 1), (b"tensors.safetensors", b"", 0, 0)):
         sizes = struct.pack("<LLL", 0, len(content), size)
         head = struct.pack("<HHHHH", 63, 0, method, 0, 0x21)
@@ -127,7 +127,7 @@ class Harm:
 
 
 PATHS = (
-    "../../escaped", "/tmp/escaped", "C:\\Windows\\escaped", "..\\..\\escaped", "CON", "NUL.txt", "a" * 60_000, "a\nb",
+    "../../escaped", "/escaped", "C:\\Windows\\escaped", "..\\..\\escaped", "CON", "NUL.txt", "a" * 60_000, "a\nb",
     "\u202egpj", "-rf", "~/escaped", "ticket.json/../../escaped",
 )  # fmt: skip
 SMALL: dict[str, Callable[[], bytes]] = {
