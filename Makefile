@@ -10,7 +10,9 @@ FAULTS ?=
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check damage faults bench examples screenshots
+# Examples a test of `make fuzz`, as in `make fuzz EXAMPLES=5000`.
+EXAMPLES ?= 300
+.PHONY: help app test check damage faults fuzz audit bench examples screenshots
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +33,12 @@ damage: .venv/test.stamp ## damage every file of a run in every way, read it wit
 
 faults: .venv/test.stamp ## kill runs at 50 moments, break the disk at every write, and more
 	GLT_FAULT_KILLS=50 $(BIN)/python -m pytest tests/faults $(FAULTS)
+
+fuzz: .venv/test.stamp ## hand over what nobody should (minutes)
+	GLT_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz -n 2 --durations=5
+
+audit: .venv/test.stamp ## look the pinned packages up in the list of known faults
+	$(BIN)/pip-audit --requirement requirements.txt --no-deps --disable-pip --progress-spinner off
 
 bench: .venv/app.stamp ## measure speed against other formulations
 	$(BIN)/python -m benchmarks engine --json

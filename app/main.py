@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from app.widgets import address, links, tour  # noqa: E402
+from app.widgets import address, links, offline, tour  # noqa: E402
 from glt.data import reading_apart  # noqa: E402
 
 STATIC = Path(__file__).resolve().parent / "static"
@@ -24,6 +24,7 @@ FIRST = "curves"
 def main() -> None:
     """Lay out the navigation and run the chosen page; the bare address leads to the curves."""
     reading_apart.only_apart.set()
+    offline.stay()
     st.set_page_config(page_title="GLT Studio", page_icon=str(STATIC / "mark.svg"), layout="wide")
     st.logo(str(STATIC / "mark.svg"), size="large")
     st.html(STATIC / "style.css")

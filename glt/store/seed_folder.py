@@ -21,7 +21,7 @@ from glt.store.lock import locked
 from glt.store.records import Status
 from glt.store.remembered import remembered
 from glt.store.resuming import move_unusable
-from glt.store.safe_files import make_folder, overwrite_file, replace_file
+from glt.store.safe_files import make_folder, overwrite_file, refuse_link, replace_file
 from glt.store.setting_aside import Aside
 from glt.store.signing import signed, unsigned
 
@@ -186,3 +186,4 @@ class SeedFolder(ABC):
     def _writing(self) -> None:
         if not self._writable or self.is_example:
             raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")
+        refuse_link(self.path.parent, self.path)
