@@ -8,7 +8,7 @@ ARGS ?= -n auto
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check bench examples screenshots
+.PHONY: help app test check bench load examples screenshots
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ check: .venv/test.stamp ## lint, check the format and the types
 
 bench: .venv/app.stamp ## measure speed against other formulations
 	$(BIN)/python -m benchmarks engine --json
+
+load: .venv/test.stamp ## twenty people at once for five minutes: errors, memory, page times
+	$(BIN)/python -m benchmarks load --json
 
 examples: .venv/app.stamp ## make the bundled example runs again (hours)
 	$(BIN)/python examples/make.py

@@ -188,7 +188,7 @@ class Store:
             return []
         with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
             names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
-        return [self.root / name for name in names]
+        return [paths.inside(self.root, name) for name in names]
 
     def _unknown(self, name: str) -> str:
         names = [folder.name for folder in self._folders()]
