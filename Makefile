@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := help
 # Examples a test of `make fuzz`, as in `make fuzz EXAMPLES=5000`.
 EXAMPLES ?= 300
-.PHONY: help app test check damage faults fuzz audit bench examples screenshots
+.PHONY: help app test check damage faults fuzz audit load bench examples screenshots
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ audit: .venv/test.stamp ## look the pinned packages up in the list of known faul
 
 bench: .venv/app.stamp ## measure speed against other formulations
 	$(BIN)/python -m benchmarks engine --json
+
+load: .venv/test.stamp ## twenty people at once for five minutes: errors, memory, page times
+	$(BIN)/python -m benchmarks load --json
 
 examples: .venv/app.stamp ## make the bundled example runs again (hours)
 	$(BIN)/python examples/make.py

@@ -113,7 +113,7 @@ class SeedFolder(ABC):
         A seed that was done before its run was extended is "stopped". A missing or damaged status file is no error:
         what the other files tell is returned instead.
         """
-        path = self.path / paths.STATUS
+        path = paths.inside(self.path, paths.STATUS)
         try:
             status = concluded(_written_status(path), self.lock_path)
         except (StoreError, ValidationError):
@@ -131,7 +131,7 @@ class SeedFolder(ABC):
     def is_at_work(self) -> bool:
         """Say whether a worker is at this seed or waits for its turn; cheaper than `status`."""
         try:
-            return concluded(_written_status(self.path / paths.STATUS), self.lock_path).state in ACTIVE
+            return concluded(_written_status(paths.inside(self.path, paths.STATUS)), self.lock_path).state in ACTIVE
         except (StoreError, ValidationError):
             return False
 

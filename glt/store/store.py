@@ -145,7 +145,7 @@ class Store:
             return []
         with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
             names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
-        return [self.root / name for name in names]
+        return [paths.inside(self.root, name) for name in names]
 
     def move_to_trash(self, folder: Path) -> None:
         """Move a run's folder to the store's trash; raises StoreError when it is at work or not of this store."""
