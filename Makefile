@@ -4,6 +4,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 # Arguments for pytest, as in `make test ARGS="tests/store -x"`.
 ARGS ?= -n auto
+# Arguments for the benchmarks, as in `make bench BENCH=--quick`.
+BENCH ?=
 # Parallel tests and workers compute with one thread each.
 export OMP_NUM_THREADS ?= 1
 
@@ -24,8 +26,8 @@ check: .venv/test.stamp ## lint, check the format and the types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/app.stamp ## measure speed against other formulations
-	$(BIN)/python -m benchmarks engine --json
+bench: .venv/test.stamp ## measure speed, print ratios to the saved baseline (10 minutes; BENCH=--quick, --full)
+	$(BIN)/python -m benchmarks all $(BENCH)
 
 examples: .venv/app.stamp ## make the bundled example runs again (hours)
 	$(BIN)/python examples/make.py
