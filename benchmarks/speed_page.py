@@ -133,8 +133,8 @@ def _epochs(report: Report) -> str:
                 rows.append([LABELS[subject], network, *map(_with_range, found)])
     words = (
         "A search epoch trains weights and masks, a retraining epoch the weights alone, both on the whole graph and "
-        "with an evaluation at the end; the evaluation is also timed by itself, first layer included. Memory is the peak of "
-        "a process of its own, torch included. Features of ogbn-arxiv are synthetic (128 numbers a node)."
+        "with an evaluation at the end; the evaluation is also timed by itself, first layer included. Memory is the "
+        "peak of a process of its own, torch included. Features of ogbn-arxiv are synthetic (128 numbers a node)."
     )
     head = ["graph", "network", "search epoch", "retraining epoch", "evaluation", "memory of a search"]
     return _section("Epochs", words, table(head, rows)) if rows else ""
