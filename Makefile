@@ -6,6 +6,8 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 ARGS ?= -n auto
 # Arguments for the faults: `make faults FAULTS="-k killed"`; GLT_FAULT_SEED=N draws the moments of an earlier call again.
 FAULTS ?=
+# Arguments for the benchmarks, as in `make bench BENCH=--quick`.
+BENCH ?=
 # Parallel tests and workers compute with one thread each.
 export OMP_NUM_THREADS ?= 1
 
@@ -40,8 +42,8 @@ fuzz: .venv/test.stamp ## hand over what nobody should (minutes)
 audit: .venv/test.stamp ## look the pinned packages up in the list of known faults
 	$(BIN)/pip-audit --requirement requirements.txt --no-deps --disable-pip --progress-spinner off
 
-bench: .venv/app.stamp ## measure speed against other formulations
-	$(BIN)/python -m benchmarks engine --json
+bench: .venv/test.stamp ## measure speed, print ratios to the saved baseline (10 minutes; BENCH=--quick, --full)
+	$(BIN)/python -m benchmarks all $(BENCH)
 
 load: .venv/test.stamp ## twenty people at once for five minutes: errors, memory, page times
 	$(BIN)/python -m benchmarks load --json
