@@ -9,7 +9,7 @@ import pytest
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks.load import _slope, _spread
+from benchmarks.load import _failures, _slope, _spread
 from benchmarks.visitor import Visitor
 
 
@@ -58,3 +58,12 @@ def test_memory_that_grows_has_a_slope_and_times_have_their_spread() -> None:
     assert _slope(grows[:2]) is None
     assert _spread([1.0, 2.0, 3.0]) == {"count": 3, "p50": 2.0, "p95": 2.9, "most": 3.0}
     assert _spread([]) == {"count": 0}
+
+
+def test_tracebacks_are_errors_unless_they_say_that_a_tab_was_closed() -> None:
+    lines = ["Traceback (most recent call last):", '  File "app/main.py", line 1, in main', "    main()"]
+    fault = [*lines, "KeyError: 'round'", ""]
+    gone = [*lines, "starlette.websockets.WebSocketDisconnected: gone", ""]
+    log = "\n".join(["2026 hello", *fault, "2026 words", *gone, "2026 words"])
+    assert _failures(log) == (["KeyError: 'round'"], 1)
+    assert _failures("all is well\n") == ([], 0)
