@@ -51,8 +51,10 @@ def _run() -> None:
     if sys.argv[1:2] and sys.argv[1] in READERS:
         sys.exit(_function(READERS[sys.argv[1]])(sys.argv[2:]))
     if sys.argv[1:2] and sys.argv[1] in COMMANDS:
-        print(json.dumps(_function(COMMANDS[sys.argv[1]])(sys.argv[2:]), indent=2))
-        return
+        result = _function(COMMANDS[sys.argv[1]])(sys.argv[2:])
+        print(json.dumps(result, indent=2))
+        # What counts its errors has failed when there are any.
+        sys.exit(1 if result.get("errors", {}).get("count") else 0)
     others = ", ".join({**COMMANDS, **READERS})
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, epilog=f"with --help after it: {others}"
