@@ -34,7 +34,7 @@ AIMS = (
     Aim("Cora, GCN of 512: search epoch", "epochs/cora/gcn/search", 0.024),
     Aim("Cora, GCN of 512: retraining epoch", "epochs/cora/gcn/retrain", 0.016),
     Aim(
-        "The same epoch as the authors run it, over ours",
+        "The same as the authors run it, over ours",
         "formulations/cora/times faster than authors",
         250,
         at_least=True,

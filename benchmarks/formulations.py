@@ -1,7 +1,8 @@
 """A search epoch of a GCN in four formulations: `python -m benchmarks formulations`, CPU seconds of one thread.
 
 Ours; PyTorch Geometric as its documentation has it; dense N x N as it might be written; and dense as the authors' code
-has it, whose normalisation is products with diagonal N x N matrices. They take turns in one process, because a machine's own pace drifts within a minute; peak memory is that of a process each.
+has it, whose normalisation is products with diagonal N x N matrices. They take turns in one process, because a
+machine's own pace drifts within a minute; peak memory is that of a process each.
 """
 
 from __future__ import annotations

@@ -155,8 +155,8 @@ def _floors(report: Report) -> str:
         "the same data and widths, in turns with whole epochs: no autograd, no loop. Each counts as often as the "
         "mathematics asks for it (the first layer once, for evaluation and the next training pass), by the fastest "
         "implementation that a try of embedding_bag, MKL, torch.sparse and scipy finds. A bare epoch trains as the "
-        "engine does, which a test checks. It works on all nodes. The floor of seen rows leaves out what neither the loss "
-        "nor a score sees, and trains alike too: most hidden rows have no gradient."
+        "engine does, which a test checks. It works on all nodes. The floor of seen rows leaves out what neither the "
+        "loss nor a score sees, and trains alike too: most hidden rows have no gradient."
     )
     kernels = [_kernels(report, name) for name in there if name.endswith("search")]
     return _section(
