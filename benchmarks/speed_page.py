@@ -35,7 +35,7 @@ TITLES = {
     ),
     "runs": (
         "Whole runs",
-        "`glt run` with UGS, a GCN of 512 and the preset `official`, from the command's start to its end.",
+        "UGS, a GCN of 512 and the preset `official`, by the workers that `glt run` starts, from start to end.",
     ),
     "parallel": (
         "Seeds side by side",
