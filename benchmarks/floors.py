@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import torch
 from scipy.sparse import csr_array, eye_array
 
 from benchmarks.bare_epoch import BareEpoch, Kernel
+from benchmarks.results import Measured, document
 from glt.data import load_graph
 from glt.data.graph import Graph, IntArray
 from glt.presets import resolve
@@ -39,7 +40,8 @@ def measure_floors(words: Sequence[str]) -> dict[str, Any]:
     torch.set_num_threads(1)
     keep_freed_memory()
     found = {dataset: _dataset(dataset, options) for dataset in options.datasets}
-    return {"aim": AIM, "hidden": options.hidden, "threads": 1, **found}
+    about = {"aim": AIM, "hidden": options.hidden, "threads": 1}
+    return {**about, **found, **document(each for dataset in found for each in _results(dataset, found[dataset]))}
 
 
 def _options(words: Sequence[str]) -> Namespace:
@@ -54,7 +56,7 @@ def _options(words: Sequence[str]) -> Namespace:
 
 def _dataset(dataset: str, options: Namespace) -> dict[str, Any]:
     problem = Problem(resolve({"dataset": dataset, "hidden": options.hidden}, "official"), load_graph(dataset))
-    turns = options.turns or (5 if problem.graph.num_nodes > 10_000 else 20)
+    turns = options.turns or (4 if problem.graph.num_nodes > 10_000 else 12)
     stages = {stage: Turns(problem, stage == "search", turns).measured() for stage in options.stages}
     return {**stages, "seen": seen(problem.graph)}
 
@@ -82,6 +84,27 @@ def _seen_of(nodes: IntArray, adjacency: csr_array, graph: Graph) -> dict[str, i
         "input rows": inputs.size,
         "numbers in those": int(csr_array(graph.features)[inputs].nnz),
     }
+
+
+def _results(dataset: str, found: Mapping[str, Any]) -> Iterator[Measured]:
+    """Yield what stands in a data set's document, in seconds."""
+    for stage in (each for each in STAGES if each in found):
+        name, measured = f"floors/{dataset}/{stage}", found[stage]
+        yield _result(f"{name}/epoch", measured["epoch"])
+        yield _result(f"{name}/floor", measured["floor"])
+        yield Measured(name=f"{name}/epoch over floor", unit="ratio", **_named(measured["epoch_over_floor"]))
+        for row in measured["kernels"]:
+            note = f"{row['count']} x, {row['by']}"
+            yield _result(f"{name}/kernels/{row['kernel']}", row).model_copy(update={"note": note})
+
+
+def _result(name: str, milliseconds: Mapping[str, Any]) -> Measured:
+    scaled = {key: value / 1e3 for key, value in _named(milliseconds).items()}
+    return Measured(name=name, unit="CPU s", **scaled)
+
+
+def _named(found: Mapping[str, Any]) -> dict[str, float]:
+    return {"value": found["median"], "p10": found["p10"], "p90": found["p90"]}
 
 
 class Turns:

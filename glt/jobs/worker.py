@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import time
@@ -28,6 +29,8 @@ from glt.store.lock import own_inherited
 from glt.tickets.start import source_of
 
 DONE, FAILED, STOPPED = 0, 1, 130
+# Added to a worker's niceness: alone on its core it is as fast, but pages and other programs are served first.
+NICENESS = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,6 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except StudioError as error:
         say(str(error))
         return FAILED
+
+
+def give_way() -> None:
+    """Have the pages, which need a moment now and then, go before the hours that a worker computes."""
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
 
 
 def _work(store: Store, seed_run: SeedFolder, settings: Settings, options: argparse.Namespace) -> int:
@@ -70,11 +79,15 @@ def _outcome(
         reporter.enter("running")
         return _compute(seed_run, reporter, settings), None
     except StudioError as error:
-        say(traceback.format_exc())
-        return "failed", str(error)
+        return "failed", _said(str(error))
     except Exception as error:
-        say(traceback.format_exc())
-        return "failed", unexpected(error)
+        return "failed", _said(unexpected(error))
+
+
+def _said(sentence: str) -> str:
+    """Print a sentence and, after it, the traceback of the error at hand: a full disk may have room for the first."""
+    say(f"{sentence}\n{traceback.format_exc()}")
+    return sentence
 
 
 def _has_slot(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter, settings: Settings) -> bool:
@@ -138,4 +151,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    give_way()
     sys.exit(main())

@@ -108,6 +108,11 @@ class DenseFeatures(Features):
         self._keeps_product = keep_product
         self._latest = None
 
+    @property
+    def matrix(self) -> Tensor:
+        """The [N, F] dense tensor."""
+        return self._matrix
+
     def times(self, weight: Tensor) -> Tensor:
         """Return features @ weight [N, H], as sparse features do."""
         result = linear(self._matrix, weight)

@@ -40,12 +40,14 @@ class Disk:
     only: str = ""
     done: list[str] = field(default_factory=list)
 
-    def install(self) -> None:
-        """Have this process write through the disk, for good."""
+    def install(self, replace: Callable[[Any, str, Any], None] = setattr) -> None:
+        """Have this process write through the disk, for good or as long as what `replace` does lasts."""
         for name in _real:
-            setattr(os, name, getattr(self, name))
-        io.open = builtins.open = self.open_file  # type: ignore[assignment]
-        os.unlink = os.remove = self.unlink  # type: ignore[assignment]
+            replace(os, name, getattr(self, name))
+        for module in (io, builtins):
+            replace(module, "open", self.open_file)
+        for name in ("unlink", "remove"):
+            replace(os, name, self.unlink)
 
     def log(self, path: Path) -> io.TextIOWrapper:
         """Return what stands for the output of a process whose log was opened by another one."""
@@ -59,8 +61,8 @@ class Disk:
             return
         self.done.append(f"{operation} {Path(os.fsdecode(path)).name}")
         is_the_one = len(self.done) == self.at
-        if is_the_one or (self.lasts and 0 < self.at < len(self.done) and needs_room):
-            if begin is not None:
+        if is_the_one or (self.lasts and 0 < self.at < len(self.done) and (needs_room or self.fault != "ENOSPC")):
+            if begin is not None and self.fault in ("ENOSPC", KILL):
                 begin()
             self._fail(path)
 
@@ -85,12 +87,12 @@ class Disk:
         """Write; with no room for all of it, half is written."""
         half = content[: len(content) // 2]
         end = os.fstat(descriptor).st_size + len(content)
-        self.meet("write", path_of(descriptor), self._grows(descriptor, end), lambda: _real["write"](descriptor, half))
+        self.meet("write", path_of(descriptor), self.grows(descriptor, end), lambda: _real["write"](descriptor, half))
         return int(_real["write"](descriptor, content))
 
     def pwrite(self, descriptor: int, content: bytes, offset: int) -> int:
         """Write at a place."""
-        self.meet("pwrite", path_of(descriptor), self._grows(descriptor, offset + len(content)))
+        self.meet("pwrite", path_of(descriptor), self.grows(descriptor, offset + len(content)))
         return int(_real["pwrite"](descriptor, content, offset))
 
     def fsync(self, descriptor: int) -> None:
@@ -140,7 +142,7 @@ class Disk:
         return buffer if "b" in mode else io.TextIOWrapper(buffer, *more, **named)
 
     @staticmethod
-    def _grows(descriptor: int, end: int) -> bool:
+    def grows(descriptor: int, end: int) -> bool:
         """Say whether a file that ends there needs a block more than it has."""
         return -(-end // BLOCK) > -(-os.fstat(descriptor).st_size // BLOCK)
 
@@ -152,7 +154,8 @@ class _CountedFile(io.FileIO):
 
     def write(self, content: Any, /) -> int:
         half = bytes(content)[: len(content) // 2]
-        self._disk.meet("write", os.fsdecode(self.name), True, lambda: io.FileIO.write(self, half))
+        grows = self._disk.grows(self.fileno(), os.fstat(self.fileno()).st_size + len(content))
+        self._disk.meet("write", os.fsdecode(self.name), grows, lambda: io.FileIO.write(self, half))
         return int(super().write(content) or 0)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.faults.effort import drawn_seed
+
+ENGINE = Path(__file__).parents[1] / "fake_engine"
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +27,11 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
             print(line, flush=True)
 
     return say
+
+
+@pytest.fixture
+def fake_engine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Have workers compute with the fake engine; `setenv` on the result slows it down or breaks it."""
+    monkeypatch.setenv("PYTHONPATH", str(ENGINE))
+    monkeypatch.setenv("FAKE_EPOCH", "0")
+    return monkeypatch

@@ -19,7 +19,8 @@ import numpy as np
 import psutil
 
 GLANCE = 0.002
-PATIENCE = 300.0
+# A machine may have other things to do.
+PATIENCE = 1800.0
 STAGES = ("starting", "search", "pruning", "retraining", "writing")
 SEARCHES = {"search", "solver network", "weights to prune"}
 # After the last of these a method has all it needs to prune.
@@ -119,6 +120,16 @@ class Life:
         life._seen = set(_names(life.folder))
         life._offset, life._rounds = _size(life.folder / "events.jsonl"), _size(life.folder / "rounds.jsonl")
         return life
+
+    def __enter__(self) -> Life:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave no process behind, whatever a test found."""
+        for pid in [*self._workers(), *([self.command.pid] if self.command.poll() is None else [])]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.command.wait(PATIENCE)
 
     def end(self) -> int:
         """Watch to the end and return the exit code."""

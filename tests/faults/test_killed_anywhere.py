@@ -67,14 +67,16 @@ def test_killed_and_resumed_gives_the_same_bytes(
         run, rounds = tmp_path / f"chain {chain}" / "store" / reference.name, 0
         run.parent.mkdir(parents=True)
         while fell.total() < kills:
-            life, moment = Life.begin(run, kind.arguments, kind.environment), draw_moment(generator, next(aims), plan)
-            if not life.kill_at(moment):
-                break
-            stage = life.stage(plan)
+            moment = draw_moment(generator, next(aims), plan)
+            with Life.begin(run, kind.arguments, kind.environment) as life:
+                if not life.kill_at(moment):
+                    break
+                stage = life.stage(plan)
             fell[stage] += 1
             rounds = assert_nothing_is_lost(run, reference, rounds)
             say(f"  {fell.total():2d}. {stage:10s} with {rounds} whole rounds: {moment}")
-        assert Life.begin(run, kind.arguments, kind.environment).end() == 0
+        with Life.begin(run, kind.arguments, kind.environment) as life:
+            assert life.end() == 0
         assert_equal(run, reference)
         assert_round_was_never_begun_anew(run)
         if fell.total() == kills:
@@ -95,13 +97,13 @@ def uninterrupted(folder: Path, kind: Kind) -> tuple[Path, Plan]:
     """Compute a run that nobody kills, and what moments are drawn from."""
     store = folder / "reference" / "store"
     store.mkdir(parents=True)
-    life = Life.begin(store / run_name(kind), kind.arguments, kind.environment)
-    begun = life.started
-    assert life.end() == 0
+    with Life.begin(store / run_name(kind), kind.arguments, kind.environment) as life:
+        assert life.end() == 0
+        whole = time.monotonic() - life.started
     assert life.first_epoch is not None
     searches = frozenset(each["stage"] for each in life.epochs) & SEARCHES
     checkpoints = any("checkpoint" in name for name in life.names)
-    return store / run_name(kind), Plan(life.first_epoch, time.monotonic() - begun, EPOCHS, searches, checkpoints)
+    return store / run_name(kind), Plan(life.first_epoch, whole, EPOCHS, searches, checkpoints)
 
 
 def run_name(kind: Kind) -> str:
