@@ -100,12 +100,12 @@ def number(name: str, label: str, default: float, low: float, high: float, step:
 
 def text(name: str, label: str, default: str = "", **looks: Any) -> str:
     """Enter a line of text; an empty one is left out of the address."""
-    given = address.start(name)
+    given = address.start(name, typed=True)
     if given is not None:
         st.session_state[name] = given[0] if given else default
     value = str(st.text_input(label, key=name, **looks)).strip()
     if value:
-        address.keep(name, [value])
+        address.keep(name, [value], typed=True)
     else:
         address.drop(name)
     return value

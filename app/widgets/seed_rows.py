@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import SEEK_END
+import os
 from pathlib import Path
 
 import streamlit as st
@@ -15,7 +15,8 @@ from glt.jobs.waiting import awaited
 from glt.store import AnyRun, Run
 from glt.store.liveness import ACTIVE
 
-MOST_BYTES = 64_000
+# Of a log's end, which is far more than the lines that are shown.
+MOST_BYTES = 100_000
 
 
 def row(found: Opened, run: Run, seed: SeedProgress) -> None:
@@ -56,13 +57,17 @@ def log(run: AnyRun, lines: int) -> None:
 
 
 def tail(path: Path, lines: int) -> str:
-    """Return the last lines of a text file, of its last 64 kB at most; "" when there is none or it is no plain file."""
+    """Return the last lines of a text file, "" when there is none or it is no plain file; a long one from its end."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:
-        file.seek(max(file.seek(0, SEEK_END) - MOST_BYTES, 0))
-        text = file.read(MOST_BYTES).decode(errors="replace")
-    return "".join(text.splitlines(keepends=True)[-lines:])
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - MOST_BYTES, 0))
+        content = file.read(MOST_BYTES).decode(errors="replace")
+    kept = content.splitlines(keepends=True)
+    # The first one may be the end of a line.
+    whole = kept if size <= MOST_BYTES else kept[1:]
+    return "".join((whole or kept)[-lines:])
 
 
 def _action(found: Opened, run: Run, seed: SeedProgress) -> None:

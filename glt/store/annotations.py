@@ -21,7 +21,7 @@ from glt.store import paths
 from glt.store.json_files import MOST_BYTES
 from glt.store.lock import briefly_locked
 from glt.store.remembered import remembered
-from glt.store.safe_files import check_regular, make_folder, reading, replace_file, writing
+from glt.store.safe_files import check_regular, clear_unfinished, make_folder, reading, replace_file, writing
 
 # The names of the Okabe-Ito colours that methods have, which colour-blind readers can tell; "" is the method's own.
 ColorName = Literal["", "vermilion", "blue", "orange", "green", "pink", "sky", "olive", "grey"]
@@ -79,6 +79,7 @@ def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotat
     made(changes)
     make_folder(root)
     with briefly_locked(root / paths.ANNOTATIONS_LOCK):
+        clear_unfinished(root / paths.ANNOTATIONS)
         entries, told = _entries_or_aside(root / paths.ANNOTATIONS)
         before, _ = _readable(entries.get(name, {}))
         annotation = made({**before.said(), **changes})

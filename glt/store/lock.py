@@ -6,13 +6,12 @@ the last thread of the dead process has gone. Whoever wants it therefore tries f
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from glt.errors import StoreError
@@ -55,10 +54,14 @@ def _lock_soon(descriptor: int) -> None:
 
 
 def sign_lock(descriptor: int, pid: int) -> None:
-    """Write into a held lock which process and host own it, for the message that others get."""
+    """Write into a held lock which process and host own it, for the message that others get.
+
+    Where that cannot be written the lock holds all the same.
+    """
     content = f"process {pid} on {socket.gethostname()}\n".encode()
-    os.pwrite(descriptor, content, 0)
-    os.ftruncate(descriptor, len(content))
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, content, 0)
 
 
 def own_inherited(path: Path, descriptor: int) -> None:
@@ -99,13 +102,8 @@ def is_locked(path: Path) -> bool:
     """Say whether some process holds the lock on `path` at this moment."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
+    except OSError:  # not there, or a link or a folder, which nobody could hold
         return False
-    except OSError as error:
-        # A link is nobody's lock: it cannot be taken.
-        if error.errno == errno.ELOOP:
-            return False
-        raise
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

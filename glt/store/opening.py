@@ -19,7 +19,7 @@ KINDS: dict[str, Callable[[Path, bool], KnownRun]] = {RUN: Run.open, PRETRAINING
 
 def known_folder(path: Path, writable: bool = True) -> KnownRun:
     """Open a run as `open_folder` does, again only when its config.json has changed since it was opened last."""
-    return (_WRITABLE if writable else _READ_ONLY)(path / paths.CONFIG)
+    return (_WRITABLE if writable else _READ_ONLY)(paths.inside(path, paths.CONFIG))
 
 
 def open_folder(path: Path, writable: bool = True) -> KnownRun:

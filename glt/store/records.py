@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AllowInfNan, BaseModel, ConfigDict, Field
+from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, ValidationError
 
 from glt.masks import Masks
 
@@ -69,6 +69,14 @@ class Event(Record):
     test: float
 
 
+def round_of_event(line: bytes) -> int | None:
+    """Return the round of a line of events.jsonl, None for a line that is damaged."""
+    try:
+        return Event.model_validate_json(line).round
+    except ValidationError:
+        return None
+
+
 class Epoch(Record):
     """One epoch of a pre-training."""
 
@@ -98,6 +106,7 @@ class Status(Record):
     seed: int
     pid: Pid | None = None
     process_started: float | None = None
+    process_mark: str | None = None
     host: str = ""
     heartbeat: float = 0.0
     queued_at: float = 0.0

@@ -15,6 +15,7 @@ from glt.formats import file_size
 from glt.store.paths import UNFINISHED_WRITE
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
+NO_FILE = {errno.EISDIR, errno.ELOOP}
 FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 _counter = itertools.count()
@@ -76,15 +77,34 @@ def replace_file(path: Path, content: bytes, durable: bool = True) -> None:
             _flush_folder(path.parent)
 
 
+def clear_unfinished(path: Path) -> None:
+    """Remove what killed processes left of writing `path`; call it where nobody else can be writing it."""
+    for left in path.parent.glob(f".{path.name}.*{UNFINISHED_WRITE}"):
+        with writing(left):
+            left.unlink(missing_ok=True)
+
+
+def overwrite_file(path: Path, content: bytes) -> None:
+    """Write `content` over what is in `path`, which on a full disk still fits where a new file does not.
+
+    Whoever reads it, or kills the writer, in that moment may find half of it.
+    """
+    with writing(path):
+        descriptor = os.open(path, os.O_WRONLY)
+        try:
+            os.pwrite(descriptor, content, 0)
+            os.ftruncate(descriptor, len(content))
+        finally:
+            os.close(descriptor)
+
+
 def append_line(path: Path, line: str, durable: bool = False) -> None:
-    """Append one line by a single write; a line that does not fit is taken back and StoreError raised."""
+    """Append one line by a single write; a line that does not fit, or stay, is taken back and StoreError raised."""
     content = line.encode() + b"\n"
     with writing(path):
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:
-            _append(descriptor, content)
-            if durable:
-                os.fsync(descriptor)
+            _append(descriptor, content, durable)
         finally:
             os.close(descriptor)
 
@@ -117,11 +137,13 @@ def cut_file(path: Path, size: int) -> None:
             os.truncate(path, size)
 
 
-def _append(descriptor: int, content: bytes) -> None:
+def _append(descriptor: int, content: bytes, durable: bool) -> None:
     before = os.fstat(descriptor).st_size
     try:
         if os.write(descriptor, content) < len(content):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if durable:
+            os.fsync(descriptor)
     except OSError:
         os.ftruncate(descriptor, before)
         raise
@@ -152,4 +174,6 @@ def _write_fault(path: Path, error: OSError) -> str:
             f"{path} cannot be written ({error.strerror}): choose another store with --store or GLT_STORE, "
             "or change its permissions."
         )
+    if error.errno in NO_FILE:
+        return f"{path} cannot be written ({error.strerror}): run `python -m glt doctor`, which says why."
     return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."
