@@ -14,6 +14,7 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := help
 # Examples a test of `make fuzz`, as in `make fuzz EXAMPLES=5000`.
 EXAMPLES ?= 300
+BROWSER_FUZZ := $(addprefix tests/browser/test_,nothing_executes.py protection.py stays_inside.py)
 .PHONY: help app test check damage faults fuzz audit load bench examples screenshots
 
 help: ## list these commands
@@ -37,7 +38,7 @@ faults: .venv/test.stamp ## kill runs at 50 moments, break the disk at every wri
 	GLT_FAULT_KILLS=50 $(BIN)/python -m pytest tests/faults $(FAULTS)
 
 fuzz: .venv/test.stamp ## hand over what nobody should (minutes)
-	GLT_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz -n 2 --durations=5
+	GLT_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz $(BROWSER_FUZZ) -n 2 --durations=5
 
 audit: .venv/test.stamp ## look the pinned packages up in the list of known faults
 	$(BIN)/pip-audit --requirement requirements.txt --no-deps --disable-pip --progress-spinner off

@@ -1,4 +1,4 @@
-"""What is imported is what is declared, every direct dependency is pinned, and each has a line that says what it is for."""
+"""What is imported is what is declared, every direct dependency is pinned, and the guide says what each is for."""
 
 from __future__ import annotations
 

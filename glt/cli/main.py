@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from argparse import ArgumentParser, Namespace
@@ -44,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
     """Run the chosen verb and return its exit code; every complaint is one line on standard error."""
+    _print_any_name()
     try:
         return verbs.get(args.verb).run(args)
     except StudioError as error:
@@ -61,6 +63,13 @@ def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
             raise
         fault = f"Unexpected {type(error).__name__} ({error})"
         return _complain(f"{fault}: run the same command with {DEBUG_VARIABLE}=1 to see where.", FAILED)
+
+
+def _print_any_name() -> None:
+    """Write what an encoding does not have, such as a path of other bytes, as an escape, and do not fail of it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _complain(sentence: str, code: int) -> int:

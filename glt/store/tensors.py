@@ -86,7 +86,7 @@ def checksum(arrays: Mapping[str, Array], about: Mapping[str, Any] | None = None
 def check_schema(path: Path, document: Any) -> None:
     """Raise StoreError when a file was written by a newer version of the store's format, or says no version."""
     schema = document.get("schema") if isinstance(document, dict) else None
-    if not isinstance(schema, int):
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise StoreError(f"{path} is damaged (it does not say which format it has): restore it from a copy.")
     if schema > SCHEMA:
         raise StoreError(

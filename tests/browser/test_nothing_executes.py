@@ -78,6 +78,7 @@ def test_settings_and_log_are_shown_as_they_are(watched: Page, hostile: Store, h
     assert watched.evaluate("typeof window.hacked") == "undefined"
 
 
+@pytest.mark.long
 def test_no_view_of_a_ticket_file_runs_what_it_says(
     watched: Page, hostile: Store, hostile_address: str, tmp_path: Path
 ) -> None:

@@ -32,19 +32,28 @@ def test_the_guard_notices_a_request(tmp_path: Path) -> None:
     assert "192.0.2.1" in (tmp_path / "log").read_text()
 
 
-def test_no_request_leaves(page: Page, store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize("titles", [("Runs",), pytest.param(PAGES, marks=pytest.mark.long)])
+def test_no_page_asks_for_anything(page: Page, store: Store, tmp_path: Path, titles: tuple[str, ...]) -> None:
     """The fixture `context` lets the browser reach the app alone and fails the test for any other request."""
     log = tmp_path / "network.log"
     with serving(store.root, guarded(log)) as address:
-        for title in PAGES:
+        for title in titles:
             page.goto(f"{address}/{title.lower()}")
             page.wait_for_function(SETTLED)
-        start(page, address, SHORT)
-        expect(page.locator(".st-key-seed-row-0")).to_contain_text("done")
         assert handshake(address, Origin="http://evil.example") == 403
     assert not log.exists(), log.read_text()
 
 
+@pytest.mark.long
+def test_no_job_asks_for_anything(page: Page, store: Store, tmp_path: Path) -> None:
+    log = tmp_path / "network.log"
+    with serving(store.root, guarded(log)) as address:
+        start(page, address, SHORT)
+        expect(page.locator(".st-key-seed-row-0")).to_contain_text("done")
+    assert not log.exists(), log.read_text()
+
+
+@pytest.mark.long
 def test_reading_a_data_set_of_ogb_asks_nobody(test_data: Path, tmp_path: Path) -> None:
     """Its package starts a thread that looks for a newer version of itself, where nobody stops it."""
     log = tmp_path / "network.log"

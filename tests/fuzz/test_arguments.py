@@ -20,7 +20,7 @@ from glt.errors import ConfigError, StudioError
 from glt.presets import option_fields, resolve
 from glt.store import Run, Store
 from glt.store.run import read_config_file
-from tests.fuzz.hostile import DOCUMENTS, LONG, WRITTEN, hostile, texts, values, written
+from tests.fuzz.hostile import DOCUMENTS, EXAMPLES, LONG, WRITTEN, hostile, texts, values, written
 
 MAINS = {"glt": of_glt.main, "analysis": of_analysis.main}
 REGISTRIES = {"glt": VERBS, "analysis": analysis_verbs.VERBS}
@@ -28,6 +28,7 @@ REGISTRIES = {"glt": VERBS, "analysis": analysis_verbs.VERBS}
 GOOD = {"--round": "1", "--seed": "0", "--seeds": "0", "--grid": "p_graph=.1", "--store": "nowhere"}
 CALM = {"run", "resume", "sweep", "reproduce", "pretrain", "stop", "delete"}
 # No argument of a process can hold it.
+TRIPPING = (LONG, "\x1b[31m\udcff", "x=", "nan", "-1", "1" * 100_000, "../../x", "a\nb", "\u202ex", "=", "x=\udc80")
 GIVEN = tuple(word for word in WRITTEN if "\x00" not in word)
 SETTINGS = [*CORE_FIELDS, *option_fields(resolve({}))]
 
@@ -75,17 +76,16 @@ def words_for(program: str, verb: str, name: str, word: str, run: str) -> list[s
     fitting = {"RUN": run, "RUNS": run, "FILE": "nowhere.zip", "NAME": "accuracy", "FIGURE": "accuracy"}
     parser = argparse.ArgumentParser()
     REGISTRIES[program].get(verb).add_arguments(parser)
-    known = {
-        flag_: value for flag_, value in GOOD.items() if flag_ in {n for a in parser._actions for n in a.option_strings}
-    }
+    there = {option for action in parser._actions for option in action.option_strings}
+    known = {option: value for option, value in GOOD.items() if option in there}
     flags = [part for flag_, value in known.items() if flag_ not in {name, "--store"} for part in (flag_, value)]
-    places = [word if action.dest.upper() == name else fitting.get(action.dest.upper(), "x") for action in parser._actions
-              if not action.option_strings]  # fmt: skip
+    asked = [action.dest.upper() for action in parser._actions if not action.option_strings]
+    places = [word if place == name else fitting.get(place, "x") for place in asked]
     return [verb, *flags, *flag, "--", *places] if places else [verb, *flags, *flag]
 
 
 def is_calm(verb: str, name: str) -> bool:
-    """Say whether a bad word in this place begins nothing: what starts workers is looked at where it reads its words."""
+    """Say whether a bad word in this place begins nothing, however good the others are."""
     return verb not in CALM or name in {"RUN", "RUNS", "--set", "--seeds", "--grid", "--device", "--threads", "--model"}
 
 
@@ -94,24 +94,11 @@ def test_words_to_trip_over(
     capsys: pytest.CaptureFixture[str], place: Run, monkeypatch: pytest.MonkeyPatch, program: str, verb: str, name: str
 ) -> None:
     forbid_work(monkeypatch)
-    for word in (
-        LONG,
-        "nan",
-        "-1",
-        "1" * 100_000,
-        "\x1b[31mred",
-        "\udcff",
-        "../../x",
-        "a\nb",
-        "\u202ex",
-        "=",
-        "x=",
-        "x=\udc80",
-    ):
+    for word in TRIPPING if EXAMPLES else TRIPPING[:3]:
         complaint(capsys, program, words_for(program, verb, name, word, place.name))
 
 
-@hostile(few=60)
+@hostile(few=20)
 @given(
     which=st.sampled_from([each for each in ARGUMENTS if is_calm(*each[1:])]),
     word=st.one_of(st.sampled_from(GIVEN), st.text(max_size=30)),
@@ -137,15 +124,15 @@ def forbid_work(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(launching, "_worker_process", refuse)
 
 
-@hostile(few=150)
+@hostile(few=60)
 @given(name=st.one_of(st.sampled_from(SETTINGS), texts()), value=st.one_of(texts(), values()))
 def test_settings_of_any_kind(name: str, value: object) -> None:
+    said = ""
     try:
-        config = resolve({name: value})
+        json.dumps(resolve({name: value}).model_dump(mode="json"), allow_nan=False)
     except ConfigError as error:
-        assert len(str(error)) < 4600
-    else:
-        json.dumps(config.model_dump(mode="json"), allow_nan=False)
+        said = str(error)
+    assert len(said) < 4600
 
 
 @hostile(few=60)
@@ -164,7 +151,7 @@ def test_config_files_of_any_kind(tmp_path_factory: pytest.TempPathFactory, cont
 
 def test_names_a_person_gives(store: Store, capsys: pytest.CaptureFixture[str], around: Path) -> None:
     run = store.create(resolve({}))
-    for word in GIVEN:
+    for word in GIVEN if EXAMPLES else GIVEN[::8]:
         for flag in ("--title", "--note", "--color"):
             complaint(capsys, "glt", ["annotate", run.name, f"{flag}={word}"])
     assert len(store.annotations().of(run.name).title) <= 60

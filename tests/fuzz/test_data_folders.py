@@ -1,4 +1,4 @@
-"""Folders of data that somebody brings: pickles stay closed, packed tables that have no end are refused in little memory."""
+"""Folders of data that somebody brings: pickles stay closed, and packed tables without end are refused."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def read(name: str) -> str:
 BOMBS = ("num-node-list", "edge", "node-feat")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.parametrize("letter", [b"0", b"1\n", b"1,"])
 def test_a_packed_table_without_end_is_refused(arxiv: Path, name: str, letter: bytes) -> None:
@@ -72,6 +73,7 @@ def test_pickles_of_planetoid_are_opened_only_where_they_are_the_published_ones(
     assert "is not the published file" in read(folder.lower())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["train", "valid", "test"])
 def test_a_split_that_holds_more_than_numbers_stays_closed(
     test_data: Path, around: Path, monkeypatch: pytest.MonkeyPatch, part: str
@@ -107,6 +109,7 @@ def test_an_archive_of_objects_is_told(tmp_path: Path) -> None:
         read_graph(tmp_path / "graph.npz")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["/dev/zero", "/proc/self/mem", "../../home/notes.txt"])
 def test_links_in_a_data_folder_are_read_as_what_they_are(arxiv: Path, around: Path, place: str) -> None:
     path = arxiv / "raw" / "num-node-list.csv.gz"
@@ -117,3 +120,21 @@ def test_links_in_a_data_folder_are_read_as_what_they_are(arxiv: Path, around: P
 
 def test_a_command_says_the_same(around: Path) -> None:
     assert "No run" in one_sentence(limited("glt", "show", "nothing"))
+
+
+@pytest.mark.parametrize("letter", [b"0", b"1\n", b"1,"])
+def test_a_count_or_table_without_end_is_refused_by_itself(tmp_path: Path, letter: bytes) -> None:
+    from glt.data.ogb_files import OgbFiles, check_rows, stated_counts
+    from glt.errors import DataError
+
+    files = OgbFiles("ogbn-some", ("edge",), "time")
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    for name in ("num-node-list", "num-edge-list"):
+        (raw / f"{name}.csv.gz").write_bytes(gzip.compress(b"5\n"))
+    (raw / "edge.csv.gz").write_bytes(gzip.compress(letter * (9 << 20)))
+    with pytest.raises(DataError, match=r"has a row of more than|has more than 5 rows"):
+        check_rows(files, tmp_path)
+    (raw / "num-node-list.csv.gz").write_bytes(gzip.compress(letter * (9 << 20)))
+    with pytest.raises(DataError, match="is not one whole number"):
+        stated_counts(files, tmp_path)
