@@ -19,16 +19,22 @@ COMMANDS = {
     "arxiv-loading": "benchmarks.arxiv_loading:measure_loading",
     "arxiv-store": "benchmarks.arxiv_store:fill_arxiv",
     "deep": "benchmarks.deep:measure_deep",
+    "floors": "benchmarks.floors:measure_floors",
+    "events": "benchmarks.events:measure_events",
     "learning": "benchmarks.learning:measure_learning",
+    "load": "benchmarks.load:measure_load",
     "pages": "benchmarks.pages:measure_pages",
+    "start": "benchmarks.start:measure_start",
 }
 
 
 def main() -> None:
     """Run the benchmark the user named."""
     if sys.argv[1:2] and sys.argv[1] in COMMANDS:
-        print(json.dumps(_function(COMMANDS[sys.argv[1]])(sys.argv[2:]), indent=2))
-        return
+        result = _function(COMMANDS[sys.argv[1]])(sys.argv[2:])
+        print(json.dumps(result, indent=2))
+        # What counts its errors has failed when there are any.
+        sys.exit(1 if result.get("errors", {}).get("count") else 0)
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, epilog=f"with --help after it: {', '.join(COMMANDS)}"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,12 +27,16 @@ SPREAD = 0.004
 def fill(folder: Path, count: int = 1000) -> Store:
     """Write `count` runs (at most 1,008) of two seeds and twenty rounds on Cora into a store."""
     store, generator = Store(folder), np.random.default_rng(0)
-    edges = load_graph("cora").num_edges
     for config in itertools.islice(configs(), count):
-        run = store.create(config)
-        for seed in SEEDS:
-            _write(run, seed, edges, generator)
+        write_run(store.create(config), SEEDS, generator)
     return store
+
+
+def write_run(run: Run, seeds: Iterable[int], generator: np.random.Generator) -> None:
+    """Write the rounds of a run on Cora, without events."""
+    edges = load_graph("cora").num_edges
+    for seed in seeds:
+        _write(run, seed, edges, generator)
 
 
 def configs() -> Iterator[RunConfig]:

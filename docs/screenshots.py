@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import IO
 
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
@@ -95,8 +96,11 @@ def check_size(folder: Path) -> None:
 
 
 @contextmanager
-def serving(home: str) -> Iterator[str]:
-    """Serve the app over an empty store in a home folder of its own for as long as the context lasts."""
+def serving(home: str, log: IO[bytes] | None = None) -> Iterator[str]:
+    """Serve the app over the store in a home folder of its own for as long as the context lasts.
+
+    What the server says goes to `log`, without one only what is wrong and to the terminal.
+    """
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
@@ -115,7 +119,8 @@ def serving(home: str) -> Iterator[str]:
         cwd=ROOT,
         env={**os.environ, "HOME": home, "GLT_STORE": f"{home}/runs"},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if log is None else log,
+        stderr=log,
     )
     try:
         wait_for(f"http://localhost:{port}/_stcore/health")

@@ -27,7 +27,7 @@ FLOORS = (
     ("hyper_parameters", "presets", "cost", "store"),
     ("tickets", "export"),
     ("jobs",),
-    ("reproduction",),
+    ("reproduction", "doctor"),
     ("cli", "__main__"),
 )
 FLOOR = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}

@@ -2,70 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from analysis import theme
+from analysis.curves.thinning import drawn_places
 from analysis.figure_text import escape
-from glt.store import Event
 
 VALIDATION = "#009E73"
 TEST = "#CC79A7"
+# Points of a stage's line: a few a dot of a screen.
+MOST_DRAWN = 900
 
 
-def training_figure(events: Sequence[Event], metric: str, dark: bool = False, height: int = 300) -> go.Figure:
-    """Draw the events of one round: validation and test score (a `metric`) on the left axis, loss on the right one."""
+def training_figure(epochs: pd.DataFrame, metric: str, dark: bool = False, height: int = 300) -> go.Figure:
+    """Draw the `epochs_table` of a round: validation and test score (a `metric`) on the left axis, loss on the right.
+
+    A stage of more epochs than `MOST_DRAWN` goes through the lowest and highest values of every stretch of it.
+    """
     tone = theme.ink(dark)
     figure = go.Figure(layout={"template": theme.template(dark), "height": height})
-    last = 1
-    for number, (before, stage) in enumerate(stages(events)):
-        figure.add_traces(list(_lines(stage, metric, before, tone, number == 0)))
+    for number, (name, stage) in enumerate(epochs.groupby("stage", sort=False)):
+        figure.add_traces(list(_lines(str(name), stage, metric, tone, number == 0)))
         line = {"color": tone.axis, "width": 1, "dash": "dot"}
-        figure.add_vline(x=before + 1, line=line, layer="below")
+        start = int(stage["at"].iloc[0] - stage["epoch"].iloc[0] + 1)
+        figure.add_vline(x=start, line=line, layer="below")
         font = {"size": 12, "color": tone.muted}
-        place = {"x": before + 1, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "xshift": 2}
-        figure.add_annotation(text=escape(stage[0].stage), showarrow=False, font=font, **place)
-        last = before + stage[-1].epoch + 1
-    _axes(figure, metric, last)
+        place = {"x": start, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "xshift": 2}
+        figure.add_annotation(text=escape(str(name)), showarrow=False, font=font, **place)
+    _axes(figure, metric, int(epochs["at"].max()) if len(epochs) else 1)
     return figure
 
 
-def stages(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
-    """Return the stages in order, each with the number of epochs before it in the round.
-
-    >>> one = Event(round=1, stage="search", epoch=9, loss=1.0, val=0.5, test=0.5)
-    >>> [(before, len(stage)) for before, stage in stages([one, one.model_copy(update={"stage": "retrain"})])]
-    [(0, 1), (10, 1)]
-    """
-    found: list[tuple[int, list[Event]]] = []
-    before = 0
-    for event in events:
-        if not found or event.stage != found[-1][1][-1].stage:
-            before += found[-1][1][-1].epoch + 1 if found else 0
-            found.append((before, []))
-        found[-1][1].append(event)
-    return found
+def is_thinned(epochs: pd.DataFrame) -> bool:
+    """Say whether the picture passes over epochs of a round."""
+    return bool((epochs["stage"].value_counts() > MOST_DRAWN).any())
 
 
-def _lines(stage: Sequence[Event], metric: str, before: int, tone: theme.Ink, in_legend: bool) -> Iterator[go.Scatter]:
-    told = [f"{escape(event.stage)}, epoch {event.epoch + 1}" for event in stage]
-    for name, values, ink, axis, unit in (
-        ("Loss", [event.loss for event in stage], tone.muted, "y2", ""),
-        (f"Validation {metric}", [100 * event.val for event in stage], VALIDATION, "y", " %"),
-        (f"Test {metric}", [100 * event.test for event in stage], TEST, "y", " %"),
+def _lines(name: str, stage: pd.DataFrame, metric: str, tone: theme.Ink, in_legend: bool) -> Iterator[go.Scatter]:
+    drawn = stage.iloc[drawn_places(stage[["loss", "val", "test"]], MOST_DRAWN)]
+    for title, values, ink, axis, unit in (
+        ("Loss", drawn["loss"], tone.muted, "y2", ""),
+        (f"Validation {metric}", 100 * drawn["val"], VALIDATION, "y", " %"),
+        (f"Test {metric}", 100 * drawn["test"], TEST, "y", " %"),
     ):
         yield go.Scatter(
-            x=[before + event.epoch + 1 for event in stage],
-            y=values,
-            name=name,
+            x=drawn["at"].to_numpy(),
+            y=values.to_numpy(),
+            name=title,
             mode="lines",
             line={"color": ink, "width": 1.6, "dash": "dot" if axis == "y2" else "solid"},
             yaxis=axis,
-            legendgroup=name,
+            legendgroup=title,
             showlegend=in_legend,
-            text=told,
-            hovertemplate=f"%{{text}}<br>{name} %{{y:.3g}}{unit}<extra></extra>",
+            customdata=drawn["epoch"].to_numpy(),
+            hovertemplate=f"{escape(name)}, epoch %{{customdata}}<br>{title} %{{y:.3g}}{unit}<extra></extra>",
         )
 
 

@@ -11,6 +11,7 @@ from app.widgets import (
     address,
     annotating,
     controls,
+    doctor,
     frame,
     links,
     pickers,
@@ -97,6 +98,8 @@ def _seeds(run: Run) -> None:
     annotating.note(run)
     if progress.damage:
         frame.failure(progress.damage)
+        if not run.is_example:
+            doctor.offer(found, run.path)
     for seed in progress.seeds:
         seed_rows.row(found, run, seed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+import os
 from pathlib import Path
 
 import streamlit as st
@@ -14,6 +14,9 @@ from glt import formats
 from glt.jobs.waiting import awaited
 from glt.store import AnyRun, Run
 from glt.store.liveness import ACTIVE
+
+# Of a log's end, which is far more than the lines that are shown.
+MOST_BYTES = 100_000
 
 
 def row(found: Opened, run: Run, seed: SeedProgress) -> None:
@@ -54,12 +57,18 @@ def log(run: AnyRun, lines: int) -> None:
 
 
 def tail(path: Path, lines: int) -> str:
-    """Return the last lines of a text file, "" when there is none."""
+    """Return the last lines of a text file, "" when there is none; a long file is read from its end."""
     try:
-        with path.open(errors="replace") as file:
-            return "".join(deque(file, lines))
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - MOST_BYTES, 0))
+            content = file.read().decode(errors="replace")
     except FileNotFoundError:
         return ""
+    kept = content.splitlines(keepends=True)
+    # The first one may be the end of a line.
+    whole = kept if size <= MOST_BYTES else kept[1:]
+    return "".join((whole or kept)[-lines:])
 
 
 def _action(found: Opened, run: Run, seed: SeedProgress) -> None:

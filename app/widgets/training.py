@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
-
+import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import names
-from analysis.curves.training import training_figure
+from analysis.curves.training import is_thinned, training_figure
+from analysis.tables.epochs import epochs_table
 from app.widgets import chart, controls, frame, look
+from app.widgets.epoch_reader import Read, reader_of
+from glt import formats
 from glt.errors import StoreError
-from glt.store import Event, Run, SeedRun
+from glt.store import Run
 
 SECONDS_BETWEEN_LOOKS = 2
 HEIGHT = 300
-
-
-class Reader:
-    """All events of one seed, read on from where the last look ended; shared by every tab."""
-
-    def __init__(self, seed_run: SeedRun) -> None:
-        self._seed_run = seed_run
-        self._offset = 0
-        self._events: dict[tuple[int, str, int], Event] = {}
-        self._lock = threading.Lock()
-
-    def events(self) -> list[Event]:
-        """Return the events so far; an epoch that was computed anew after a resume stands once."""
-        with self._lock:
-            new, self._offset = self._seed_run.events(self._offset)
-            self._events.update({(event.round, event.stage, event.epoch): event for event in new})
-            return list(self._events.values())
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def reader(path: str, _seed_run: SeedRun) -> Reader:
-    """Return the one reader of a seed's events."""
-    return Reader(_seed_run)
 
 
 def panel(run: Run, live: bool) -> None:
@@ -50,7 +28,7 @@ def panel(run: Run, live: bool) -> None:
         st.space("stretch")
         seed = int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=100))
         try:
-            rounds = sorted({event.round for event in _events(run, seed)}, reverse=True)
+            rounds = reversed(reader_of(run, seed).rounds())
         except StoreError as error:
             frame.failure(str(error))
             return
@@ -64,24 +42,34 @@ def panel(run: Run, live: bool) -> None:
 
 
 def _draw(run: Run, seed: int, chosen: str) -> None:
-    events = _events(run, seed)
-    if not events:
+    with frame.or_why():
+        _draw_round(run, seed, chosen)
+
+
+def _draw_round(run: Run, seed: int, chosen: str) -> None:
+    reader = reader_of(run, seed)
+    rounds = reader.rounds()
+    if not rounds:
         st.caption("No epochs yet.")
         return
-    number = events[-1].round if chosen == "last" else int(chosen)
-    shown: Sequence[Event] = [event for event in events if event.round == number]
+    number = rounds[-1] if chosen == "last" else int(chosen)
+    read = reader.epochs(number)
     metric = names.metric(run.config.dataset, run.config.task)
-    figure = training_figure(shown, metric, look.is_dark(), HEIGHT)
+    figure, thinned = _figure(str(run.seed(seed).path.absolute()), read.stamp, metric, look.is_dark(), read)
     title = f"Loss and {metric} of every epoch of round {number}"
     chart.show(figure, "training", title)
-    st.caption(f"Seed {seed}, round {number}: loss and {metric} after {_which(run)}.")
+    st.caption(f"Seed {seed}, round {number}: loss and {metric} after {_which(run, len(read.epochs), thinned)}.")
     chart.numbers(figure, "training", title)
 
 
-def _which(run: Run) -> str:
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _figure(path: str, stamp: tuple[int, int, bytes], metric: str, dark: bool, _read: Read) -> tuple[go.Figure, bool]:
+    """Return the picture, which every tab on this round shows, and whether it passes over epochs."""
+    table = epochs_table(_read.epochs)
+    return training_figure(table, metric, dark, HEIGHT), is_thinned(table)
+
+
+def _which(run: Run, epochs: int, thinned: bool) -> str:
+    if thinned:
+        return f"{formats.count(epochs)} epochs, drawn through the lowest and highest of each short stretch of them"
     return "every tenth epoch (examples keep no more)" if run.is_example else "every epoch"
-
-
-def _events(run: Run, seed: int) -> list[Event]:
-    seed_run = run.seed(seed)
-    return reader(str(seed_run.path.absolute()), seed_run).events()

@@ -33,7 +33,7 @@ class Watch:
     @classmethod
     def on(cls, seed_run: SeedRun) -> Watch:
         """Watch a seed from here on: what is written already is not shown again."""
-        return cls(seed_run, seed_run.whole_rounds(), seed_run.events()[1])
+        return cls(seed_run, seed_run.whole_rounds(), seed_run.event_file.end())
 
     def look(self, display: SeedDisplay) -> Status:
         """Show what is new and return the status."""

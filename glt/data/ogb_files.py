@@ -11,7 +11,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from glt.data.planetoid_files import cache_folder
+from glt.data.planetoid_files import data_root
 from glt.errors import DataError
 from glt.formats import count
 
@@ -63,7 +63,7 @@ def ogb_folder(files: OgbFiles) -> Path:
     The data root is `GLT_DATA`, by default in the user's cache folder. The second form, also under the name that
     ogb gave it in earlier versions, lets `GLT_DATA` name a folder that ogb has been using already.
     """
-    root = Path(os.environ.get("GLT_DATA") or cache_folder() / "data").expanduser()
+    root = data_root()
     own = root / "ogb" / files.folder_name
     used = [own, root / files.folder_name, root / f"{files.folder_name}_pyg"]
     return next((folder for folder in used if folder.is_dir()), own)

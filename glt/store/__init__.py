@@ -4,6 +4,9 @@ from glt.store.annotations import COLORS as COLORS
 from glt.store.annotations import Annotation as Annotation
 from glt.store.annotations import Annotations as Annotations
 from glt.store.checkpoint import Checkpoint as Checkpoint
+from glt.store.event_file import NO_EPOCHS as NO_EPOCHS
+from glt.store.event_file import Epochs as Epochs
+from glt.store.event_file import EventFile as EventFile
 from glt.store.examples import bundled_examples as bundled_examples
 from glt.store.naming import run_name as run_name
 from glt.store.opening import KnownRun as KnownRun

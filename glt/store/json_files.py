@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from glt.errors import StoreError
 from glt.store.safe_files import reading
 
-RESUME = "resume the run, which makes again what is damaged"
+SEE_DOCTOR = "run `python -m glt doctor`, which says what can be mended"
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -32,9 +33,10 @@ def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
     A missing file has no lines. When `offset` is no longer the start of a line, because a resume cut the file,
     reading starts at the beginning.
     """
-    if not path.exists():
+    # A symbolic link that leads nowhere is no missing file, but one that cannot be read.
+    if not os.path.lexists(path):
         return [], 0
-    with reading(path, RESUME), path.open("rb") as file:
+    with reading(path, SEE_DOCTOR), path.open("rb") as file:
         start = file.seek(_line_start(file, offset))
         content = file.read()
     lines = content.split(b"\n")[:-1]
@@ -47,7 +49,7 @@ def parse_lines(path: Path, lines: list[bytes], row: type[Row], first: int = 1) 
     try:
         records.extend(row.model_validate_json(line) for line in lines)
     except ValidationError:
-        raise StoreError(f"{path} is damaged in line {first + len(records)}: {RESUME}.") from None
+        raise StoreError(f"{path} is damaged in line {first + len(records)}: {SEE_DOCTOR}.") from None
     return records
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from glt.masks import Masks
 
@@ -58,6 +58,14 @@ class Event(Record):
     loss: float | None
     val: float
     test: float
+
+
+def round_of_event(line: bytes) -> int | None:
+    """Return the round of a line of events.jsonl, None for a line that is damaged."""
+    try:
+        return Event.model_validate_json(line).round
+    except ValidationError:
+        return None
 
 
 class Epoch(Record):

@@ -13,6 +13,7 @@ from glt.store.naming import check_name
 from glt.store.run_folder import REMEDY, RunFolder
 from glt.store.safe_files import replace_file
 from glt.store.seed import SeedRun
+from glt.store.signing import signed, unsigned
 from glt.store.tensors import check_schema
 
 # A config.json without a kind is a run's.
@@ -33,6 +34,7 @@ class Run(RunFolder[SeedRun]):
         """Open a run folder; raises StoreError when config.json is missing, damaged, newer or changed afterwards."""
         config = read_config(path)
         check_name(path.resolve().name, config)
+        check_config(path)
         return cls(path, config, writable)
 
     def seed(self, seed: int) -> SeedRun:
@@ -71,7 +73,13 @@ def finished_rounds(run: Run) -> int:
     return sum(run.seed(seed).whole_rounds() for seed in run.seeds())
 
 
+def check_config(folder: Path) -> None:
+    """Raise StoreError when a config.json is not as it was written: some settings are not in the folder's name."""
+    path = folder / paths.CONFIG
+    unsigned(path, read_document(path), REMEDY)
+
+
 def write_config(folder: Path, config: RunConfig) -> None:
     """Write the configuration of a run folder."""
     document = {"schema": paths.SCHEMA, "config": config.model_dump(mode="json")}
-    replace_file(folder / paths.CONFIG, canonical_json(document).encode())
+    replace_file(folder / paths.CONFIG, canonical_json(signed(document)).encode())

@@ -13,6 +13,7 @@ from glt.errors import StoreError
 from glt.store.paths import UNFINISHED_WRITE
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
+NO_FILE = {errno.EISDIR, errno.ELOOP}
 FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 _counter = itertools.count()
@@ -145,4 +146,6 @@ def _write_fault(path: Path, error: OSError) -> str:
             f"{path} cannot be written ({error.strerror}): choose another store with --store or GLT_STORE, "
             "or change its permissions."
         )
+    if error.errno in NO_FILE:
+        return f"{path} cannot be written ({error.strerror}): run `python -m glt doctor`, which says why."
     return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."

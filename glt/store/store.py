@@ -57,7 +57,7 @@ class Store:
 
     def contents(self) -> Contents:
         """Return everything that lies in the store, by name."""
-        opened = [(folder, self._open(folder)) for folder in self._folders()]
+        opened = [(folder, self._open(folder)) for folder in self.folders()]
         return Contents(
             [run for _, run in opened if not isinstance(run, StoreError)],
             [(folder, str(error)) for folder, error in opened if isinstance(error, StoreError)],
@@ -136,6 +136,14 @@ class Store:
         """Return the folder of a run, readable or damaged, by name or path; raises StoreError with near names."""
         return self._place(name)[0]
 
+    def folders(self) -> list[Path]:
+        """Return the folders in the store, by name, whatever is in them."""
+        if not self.root.exists():
+            return []
+        with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
+            names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
+        return [self.root / name for name in names]
+
     def move_to_trash(self, folder: Path) -> None:
         """Move a run's folder to the store's trash; raises StoreError when it is at work or not of this store."""
         self._writing()
@@ -201,15 +209,8 @@ class Store:
         except StoreError as error:
             return error
 
-    def _folders(self) -> list[Path]:
-        if not self.root.exists():
-            return []
-        with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
-            names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
-        return [self.root / name for name in names]
-
     def _unknown(self, name: str) -> str:
-        names = [folder.name for folder in self._folders()]
+        names = [folder.name for folder in self.folders()]
         close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         some = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
         held = f"the store holds {some}." if names else "the store holds no runs yet."

@@ -27,9 +27,13 @@ Array = NDArray[Any]
 def write_tensors(path: Path, tensors: Mapping[str, Array], about: Mapping[str, Any]) -> None:
     """Write arrays and the JSON values `about` them; equal input gives equal bytes."""
     arrays = {name: np.asarray(tensors[name], order="C") for name in sorted(tensors)}
-    described = {**about, "schema": SCHEMA}
-    metadata = canonical_json({**described, "sha256": checksum(arrays, described)})
+    metadata = canonical_json({**about, "schema": SCHEMA, "sha256": content_hash(arrays, about)})
     replace_file(path, save(arrays, {METADATA_KEY: metadata}))
+
+
+def content_hash(arrays: Mapping[str, Array], about: Mapping[str, Any]) -> str:
+    """Return the checksum that `write_tensors` writes down for arrays and the values about them."""
+    return checksum(arrays, {**about, "schema": SCHEMA})
 
 
 def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, Any]]:

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import names
+from analysis.curves.thinning import drawn_places
 from analysis.curves.training import TEST, VALIDATION
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure, shown_round
@@ -24,6 +25,8 @@ from glt.store import Run
 # A solid line that stays one in greys, where a colour of a method would ask for the method's dashes.
 SOLID = (0, ())
 LOSS, LOSS_DASH = KEY_INK, DASHES[3]
+# Points of a stage's line: more than a printer sets on a column; the table beside the picture has every epoch.
+MOST_DRAWN = 3000
 
 
 def training(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
@@ -60,7 +63,7 @@ def _labelled(runs: Sequence[Run]) -> list[tuple[Run, str]]:
 def _epochs(run: Run, choices: FigureChoices, label: str) -> pd.DataFrame:
     seed, number = shown_round(run, choices)
     about = {"run": run.name, "label": label, "method": run.config.method, "seed": seed.seed, "round": number}
-    table = epochs_table(seed.events()[0], number)
+    table = epochs_table(seed.event_file.epochs(number)[0])
     for place, (name, value) in enumerate(about.items()):
         table.insert(place, name, value)
     return table
@@ -72,11 +75,12 @@ def _draw(area: Axes, rows: pd.DataFrame) -> Axes:
     loss.grid(visible=False)
     loss.spines["right"].set_visible(True)
     loss.tick_params(axis="y", length=2.5)
-    for number, (stage, part) in enumerate(rows.groupby("stage", sort=False)):
+    for number, (stage, whole) in enumerate(rows.groupby("stage", sort=False)):
+        part = whole.iloc[drawn_places(whole[["loss", "val", "test"]], MOST_DRAWN)]
         stroke(loss, part["at"], part["loss"], LOSS, LOSS_DASH, linewidth=0.8)
         stroke(area, part["at"], 100 * part["val"], VALIDATION, SOLID)
         stroke(area, part["at"], 100 * part["test"], TEST, DASHES[1])
-        start = part["at"].iloc[0] - part["epoch"].iloc[0] + 1
+        start = whole["at"].iloc[0] - whole["epoch"].iloc[0] + 1
         if number:
             area.axvline(start, color="#AAAAAA", linewidth=0.5, linestyle=DOTTED)
         where = (start, 1), (2, -1), area.get_xaxis_transform(), "offset points"

@@ -20,7 +20,7 @@ from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError
 from glt.presets import resolve
-from glt.store import Event, Run, Store
+from glt.store import Run, Store
 from glt.training.tasks import TASKS
 
 BOTH = "One figure cannot hold scores of node classification \\(accuracy\\) and link prediction \\(ROC-AUC\\)"
@@ -48,8 +48,8 @@ def test_every_place_names_the_metric(runs: dict[str, Run], task: str, metric: s
     assert accuracy_figure(curve, rounds).layout.yaxis.title.text == f"Test {metric} (%)"
     assert draw("accuracy", [runs[task]], FigureChoices()).axes[0].get_ylabel() == f"Test {metric} (%)"
     texts = [caption(rounds), tickets_latex(tickets_table(rounds))]
-    event = Event(round=0, stage="retrain", epoch=0, loss=1.0, val=0.5, test=0.5)
-    drawn = training_figure([event], metric)
+    epoch = pd.DataFrame([{"stage": "retrain", "epoch": 1, "at": 1, "loss": 1.0, "val": 0.5, "test": 0.5}])
+    drawn = training_figure(epoch, metric)
     assert {trace.name for trace in drawn.data} == {"Loss", f"Validation {metric}", f"Test {metric}"}
     assert ("(GIC)" in texts[0] and "(GIC)" in texts[1]) == (task == "link")
     for text in texts:

@@ -1,0 +1,206 @@
+"""Many people at once: real tabs and sockets on live pages over a store with jobs at work; errors, memory, page times.
+
+Ends with status 1 when anything went wrong: an error on a page, a traceback in the server's log, a broken connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import tempfile
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from playwright.async_api import Browser, Error, Page, async_playwright
+
+from app.main import PAGES
+from benchmarks.serving import cpu_seconds, server_of
+from benchmarks.visitor import Visitor
+from docs.screenshots import CHROMIUM, FLAGS, SETTLED, serving
+from glt import jobs
+from glt.jobs.queueing import SLOTS_VARIABLE
+from glt.presets import resolve
+from glt.store import Run, Store
+
+TABS = 3
+JOBS = 4
+SLOTS = 2
+# Small runs that last as long as the load does.
+LASTING = {"dataset": "cora", "hidden": 16, "rounds": 20, "epochs": 5000, "retrain_epochs": 5000}
+# What the sockets stay on, most on what moves; the run is one of the jobs.
+STAYS = (*["runs"] * 11, "curves", "measurements", "tickets", "compare", "launch", "subgraphs")
+# Seconds between the clicks of one client.
+PAUSE = (3.0, 9.0)
+# A session that has gone is kept so long for its tab to come back.
+FORGOTTEN = 130.0
+MILLISECONDS = 120_000
+
+
+@dataclass
+class Seen:
+    """What all clients saw together."""
+
+    errors: list[str] = field(default_factory=list)
+    pages: list[float] = field(default_factory=list)
+    live: list[float] = field(default_factory=list)
+    tabs: list[float] = field(default_factory=list)
+
+
+def measure_load(words: Sequence[str]) -> dict[str, Any]:
+    """Measure as the command line says; exits with 1 after printing when there were errors."""
+    parser = ArgumentParser(prog="python -m benchmarks load", description=__doc__)
+    parser.add_argument("--clients", type=int, default=20, help=f"tabs ({TABS} of them) and sockets (default: 20)")
+    parser.add_argument("--minutes", type=float, default=5, help="how long they stay (default: 5)")
+    parser.add_argument("--log", type=Path, help="keep the server's log here")
+    parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
+    arguments = parser.parse_args(words)
+    with tempfile.TemporaryDirectory() as home:
+        log = arguments.log or Path(home) / "server.log"
+        return asyncio.run(_load(home, log, arguments.clients, arguments.minutes))
+
+
+async def _load(home: str, log: Path, clients: int, minutes: float) -> dict[str, Any]:
+    store, seen, chance = Store(Path(home) / "runs"), Seen(), random.Random(0)  # noqa: S311
+    with log.open("wb") as written, serving(home, written) as address:
+        server = server_of()
+        os.environ[SLOTS_VARIABLE] = str(SLOTS)
+        runs = [jobs.start(store, resolve({**LASTING, "method": m}), [seed]) for m, seed in _asked()]
+        try:
+            async with async_playwright() as playwright:
+                browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+                memory, cpu = await _visited(address, browser, server, runs, seen, chance, clients, minutes)
+                await browser.close()
+            states = dict(Counter(run.seed(seed).status().state for run, (_, seed) in zip(runs, _asked(), strict=True)))
+            await asyncio.sleep(FORGOTTEN)
+            after = _memory(server)
+        finally:
+            for run in {run.name: run for run in runs}.values():
+                jobs.stop(run, grace=5.0)
+    seen.errors += [line for line in log.read_text(errors="replace").splitlines() if "Traceback" in line]
+    return {
+        "clients": {"tabs": min(TABS, clients), "sockets": max(clients - TABS, 0), "minutes": minutes},
+        "errors": {"count": len(seen.errors), "first": sorted(set(seen.errors))[:10]},
+        "seconds": {name: _spread(getattr(seen, name)) for name in ("pages", "live", "tabs")},
+        "memory": {"by_minute": memory, "after_all_have_gone": after, "uss_mb_a_minute": _slope(memory)},
+        "server_cpu_share": round(cpu, 3),
+        "jobs": states,
+    }
+
+
+def _asked() -> list[tuple[str, int]]:
+    """Return method and seed of each job."""
+    return [("ugs", 0), ("random", 0), ("ugs", 1), ("random", 1)][:JOBS]
+
+
+async def _visited(
+    address: str,
+    browser: Browser,
+    server: psutil.Process,
+    runs: Sequence[Run],
+    seen: Seen,
+    chance: random.Random,
+    clients: int,
+    minutes: float,
+) -> tuple[list[dict[str, float]], float]:
+    """Have all clients come and stay; return the server's memory at the start and each minute, and its CPU share."""
+    memory = [_memory(server)]
+    begun, before = time.monotonic(), cpu_seconds(server)
+    ends = begun + 60 * minutes
+    tabs = [_tab(browser, address, seen, random.Random(k), ends) for k in range(min(TABS, clients))]  # noqa: S311
+    sockets = [
+        _socket(address, STAYS[k % len(STAYS)], runs[k % len(runs)], seen, random.Random(100 + k), ends)  # noqa: S311
+        for k in range(max(clients - TABS, 0))
+    ]
+    watched = asyncio.gather(*tabs, *sockets)
+    while not watched.done():
+        await asyncio.wait([watched], timeout=min(60.0, 60 * minutes / 2))
+        memory.append({**_memory(server), "minute": round((time.monotonic() - begun) / 60, 2)})
+    await watched
+    return memory, (cpu_seconds(server) - before) / (time.monotonic() - begun)
+
+
+async def _socket(address: str, page: str, run: Run, seen: Seen, chance: random.Random, ends: float) -> None:
+    """Stay on one page and click now and then; what lives on it asks by itself."""
+    # People do not come all at once.
+    await asyncio.sleep(chance.uniform(0, 10))
+    try:
+        async with Visitor(address, chance) as visitor:
+            await visitor.open(page, **({"run": run.name} if page == "runs" else {}))
+            while time.monotonic() < ends:
+                await asyncio.sleep(chance.uniform(*PAUSE))
+                await visitor.click()
+    except OSError as error:
+        seen.errors.append(f"{page}: {error}")
+        return
+    seen.errors += visitor.errors
+    for answer in visitor.answers:
+        (seen.live if answer.live else seen.pages).append(answer.seconds)
+
+
+async def _tab(browser: Browser, address: str, seen: Seen, chance: random.Random, ends: float) -> None:
+    """Go from page to page in a real tab, and flip what can be flipped."""
+    page = await (await browser.new_context()).new_page()
+    page.set_default_timeout(MILLISECONDS)
+    page.on("pageerror", lambda error: seen.errors.append(f"tab: {error}"))
+    try:
+        await page.goto(f"{address}/runs")
+        await _settled(page)
+        while time.monotonic() < ends:
+            await asyncio.sleep(chance.uniform(*PAUSE))
+            begun = time.perf_counter()
+            await _switch(page, chance.choice(PAGES))
+            seen.tabs.append(time.perf_counter() - begun)
+            errors = page.locator("[data-testid=stException], [data-testid=stAlertContentError]")
+            seen.errors += [f"tab: {words}" for words in await errors.all_inner_texts()]
+            await _flip(page, chance)
+    except Error as error:
+        seen.errors.append(f"tab: {error.message.splitlines()[0]}")
+    await page.context.close()
+
+
+async def _switch(page: Page, title: str) -> None:
+    await page.get_by_test_id("stTopNavLink").get_by_text(title, exact=True).click()
+    await page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title)
+    await _settled(page)
+
+
+async def _flip(page: Page, chance: random.Random) -> None:
+    toggles = page.locator("[data-testid=stCheckbox] label:visible")
+    count = await toggles.count()
+    if count:
+        await toggles.nth(chance.randrange(count)).click()
+        await _settled(page)
+
+
+async def _settled(page: Page) -> None:
+    await page.wait_for_function("document.querySelector('h1')")
+    await page.wait_for_function(SETTLED)
+
+
+def _memory(server: psutil.Process) -> dict[str, float]:
+    """Return MB: what is the server's alone, and what it has in RAM."""
+    used = server.memory_full_info()
+    return {"uss": round(used.uss / 1e6, 1), "rss": round(used.rss / 1e6, 1)}
+
+
+def _slope(memory: Sequence[dict[str, float]]) -> float | None:
+    """Return MB a minute over the second half of the time, when every page has been seen and every cache is full."""
+    later = [each for each in memory if "minute" in each and each["minute"] >= memory[-1]["minute"] / 2]
+    if len(later) < 2:
+        return None
+    return round(float(np.polyfit([each["minute"] for each in later], [each["uss"] for each in later], 1)[0]), 2)
+
+
+def _spread(seconds: Sequence[float]) -> dict[str, float]:
+    if not seconds:
+        return {"count": 0}
+    p50, p95 = (round(float(np.percentile(seconds, share)), 3) for share in (50, 95))
+    return {"count": len(seconds), "p50": p50, "p95": p95, "most": round(max(seconds), 3)}

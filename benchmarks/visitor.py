@@ -1,0 +1,175 @@
+"""A session of the app without a browser: it speaks the protocol of Streamlit's own client over a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from types import TracebackType
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import websockets
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+# Seconds after which a script counts as stuck.
+PATIENCE = 120.0
+FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+
+
+class Answer(NamedTuple):
+    """One run of the script: the page, `live` for a fragment that runs by itself, seconds from request to finish."""
+
+    page: str
+    live: bool
+    seconds: float
+    size: int
+
+
+class Visitor:
+    """One session: opens pages, flips toggles, and lets fragments run by themselves as a tab does."""
+
+    def __init__(self, address: str, chance: random.Random) -> None:
+        self.answers: list[Answer] = []
+        self.errors: list[str] = []
+        self._address, self._chance = address, chance
+        self._page, self._query = "", ""
+        self._socket: ClientConnection | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._timers: dict[str, asyncio.Task[None]] = {}
+        self._hashes: dict[str, str] = {}
+        self._toggles: dict[str, bool] = {}
+        self._asked: tuple[float, bool] | None = None
+        self._size = 0
+        self._finished = asyncio.Event()
+
+    async def __aenter__(self) -> Visitor:
+        """Connect as the browser does."""
+        origin = self._address
+        stream = f"{origin.replace('http', 'ws', 1)}/_stcore/stream"
+        self._socket = await connect(
+            stream, subprotocols=[websockets.Subprotocol("streamlit")], origin=websockets.Origin(origin), max_size=None
+        )
+        self._listening = asyncio.create_task(self._listen())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave as a closed tab does."""
+        self._stop_timers()
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def open(self, page: str, **view: str) -> float:
+        """Switch to a page and return the seconds until its script has finished."""
+        self._stop_timers()
+        self._toggles.clear()
+        self._page, self._query = page, urlencode(view)
+        return await self._run()
+
+    async def click(self) -> float:
+        """Flip one of the page's toggles, or ask for the page once more where it has none."""
+        if not self._toggles:
+            return await self._run()
+        chosen = self._chance.choice(sorted(self._toggles))
+        self._toggles[chosen] = not self._toggles[chosen]
+        return await self._run()
+
+    async def _run(self) -> float:
+        self._finished.clear()
+        begun = time.perf_counter()
+        await self._ask("")
+        try:
+            await asyncio.wait_for(self._finished.wait(), PATIENCE)
+        except TimeoutError:
+            self.errors.append(f"{self._page}: no answer within {PATIENCE:.0f} s")
+        return time.perf_counter() - begun
+
+    async def _ask(self, fragment: str) -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string, state.fragment_id, state.is_auto_rerun = self._query, fragment, bool(fragment)
+        if self._page in self._hashes:
+            state.page_script_hash = self._hashes[self._page]
+        else:
+            state.page_name = self._page
+        for widget, value in self._toggles.items():
+            state.widget_states.widgets.add(id=widget, bool_value=value)
+        if self._asked is None or not fragment:
+            self._asked = time.perf_counter(), bool(fragment)
+        assert self._socket is not None
+        await self._socket.send(message.SerializeToString())
+
+    async def _listen(self) -> None:
+        assert self._socket is not None
+        try:
+            async for data in self._socket:
+                message = ForwardMsg()
+                message.ParseFromString(data)
+                self._size += len(data)
+                self._take(message)
+            self.errors.append(f"{self._page}: the server closed the connection")
+        except websockets.ConnectionClosedError as error:
+            self.errors.append(f"{self._page}: {error}")
+
+    def _take(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "delta":
+            self._look_at(message)
+        elif kind == "navigation":
+            self._hashes = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
+        elif kind == "page_info_changed":
+            self._query = message.page_info_changed.query_string
+        elif kind == "auto_rerun":
+            self._start_timer(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+        elif kind == "stop_auto_rerun":
+            self._stop_timers(*message.stop_auto_rerun.fragment_ids)
+        elif kind == "script_finished":
+            self._finish(message.script_finished)
+        elif kind == "page_not_found" or message.session_event.HasField("script_compilation_exception"):
+            self.errors.append(f"{self._page}: {kind}")
+
+    def _look_at(self, message: ForwardMsg) -> None:
+        element = message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            self.errors.append(f"{self._page}: {element.exception.type}: {element.exception.message}")
+        elif kind == "alert" and element.alert.format == Alert.ERROR:
+            self.errors.append(f"{self._page}: {element.alert.body}")
+        elif kind == "checkbox" and not element.checkbox.disabled:
+            now = element.checkbox.value if element.checkbox.set_value else element.checkbox.default
+            self._toggles.setdefault(element.checkbox.id, now)
+
+    def _finish(self, status: int) -> None:
+        if status == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+            self.errors.append(f"{self._page}: the script could not be compiled")
+        if status in FINISHED and self._asked is not None:
+            begun, live = self._asked
+            if not live and status != ForwardMsg.FINISHED_SUCCESSFULLY:
+                return
+            self.answers.append(Answer(self._page, live, time.perf_counter() - begun, self._size))
+            self._asked, self._size = None, 0
+            if not live:
+                self._finished.set()
+
+    def _start_timer(self, fragment: str, interval: float) -> None:
+        if fragment not in self._timers:
+            self._timers[fragment] = asyncio.create_task(self._tick(fragment, interval))
+
+    def _stop_timers(self, *fragments: str) -> None:
+        for fragment in fragments or tuple(self._timers):
+            timer = self._timers.pop(fragment, None)
+            if timer is not None:
+                timer.cancel()
+
+    async def _tick(self, fragment: str, interval: float) -> None:
+        while True:
+            await asyncio.sleep(interval)
+            await self._ask(fragment)

@@ -1,0 +1,109 @@
+"""What tabs are told of a run at work: the same as the whole file says, also when it grows or a resume cuts it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from app.widgets import epoch_reader, seed_rows
+from app.widgets.epoch_reader import Reader
+from glt.config import RunConfig
+from glt.store import Event, SeedRun, Store
+
+
+@pytest.fixture
+def seed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SeedRun:
+    """A seed without events, of which every look is a new one."""
+    monkeypatch.setattr(epoch_reader, "FRESH", 0.0)
+    seed = Store(tmp_path).create(RunConfig()).seed(0)
+    seed.make()
+    return seed
+
+
+def add(seed_run: SeedRun, number: int, epochs: range, value: float = 0.5) -> None:
+    for epoch in epochs:
+        at = value + number + epoch / 1000
+        seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=None, val=at, test=-at))
+
+
+def check(reader: Reader, seed_run: SeedRun) -> None:
+    """Hold every round against a reading of all lines."""
+    everything = seed_run.events()[0]
+    assert reader.rounds() == sorted({event.round for event in everything})
+    for number in [*reader.rounds(), 99]:
+        expected = [event for event in everything if event.round == number]
+        found = reader.epochs(number).epochs
+        assert found.epoch.tolist() == [event.epoch for event in expected]
+        assert found.val.tolist() == [event.val for event in expected]
+        assert found.test.tolist() == [event.test for event in expected]
+        assert all(map(math.isnan, found.loss))
+
+
+def test_a_file_that_grows_is_read_on(seed_run: SeedRun) -> None:
+    reader = Reader(seed_run)
+    check(reader, seed_run)
+    for number in range(4):
+        add(seed_run, number, range(3))
+        check(reader, seed_run)
+        add(seed_run, number, range(3, 7))
+        check(reader, seed_run)
+
+
+def test_a_file_that_a_resume_cuts_is_told_as_it_is(seed_run: SeedRun) -> None:
+    reader, path = Reader(seed_run), seed_run.event_file.path
+    add(seed_run, 0, range(20))
+    add(seed_run, 1, range(20))
+    check(reader, seed_run)
+    content = path.read_bytes()
+    path.write_bytes(b"\n".join(content.split(b"\n")[:25]) + b"\n")
+    check(reader, seed_run)
+    # Grown again beyond where it was cut, with other values, between two looks.
+    path.write_bytes(b"\n".join(content.split(b"\n")[:22]) + b"\n")
+    add(seed_run, 1, range(2, 60), value=0.7)
+    check(reader, seed_run)
+    path.unlink()
+    check(reader, seed_run)
+
+
+def test_only_rounds_that_are_looked_at_are_kept(seed_run: SeedRun) -> None:
+    for number in range(6):
+        add(seed_run, number, range(5))
+    reader = Reader(seed_run)
+    check(reader, seed_run)
+    assert len(reader._kept) <= epoch_reader.MOST_ROUNDS
+    check(reader, seed_run)
+
+
+def test_what_changes_with_the_epochs_stays_while_they_do(seed_run: SeedRun) -> None:
+    add(seed_run, 0, range(5))
+    reader = Reader(seed_run)
+    first = reader.epochs(0)
+    assert reader.epochs(0).stamp == first.stamp
+    assert reader.epochs(0).epochs is first.epochs
+    add(seed_run, 0, range(5, 6))
+    assert reader.epochs(0).stamp != first.stamp
+
+
+def test_one_look_serves_every_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epoch_reader, "FRESH", 60.0)
+    seed = Store(tmp_path).create(RunConfig()).seed(0)
+    seed.make()
+    add(seed, 0, range(2))
+    reader = Reader(seed)
+    assert reader.rounds() == [0]
+    add(seed, 1, range(2))
+    assert reader.rounds() == [0]
+
+
+def test_a_long_log_is_shown_by_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    assert seed_rows.tail(path, 3) == ""
+    path.write_text("".join(f"line {number}\n" for number in range(50_000)))
+    assert seed_rows.tail(path, 3) == "line 49997\nline 49998\nline 49999\n"
+    path.write_text("one\ntwo\nthree")
+    assert seed_rows.tail(path, 2) == "two\nthree"
+    assert seed_rows.tail(path, 9) == "one\ntwo\nthree"
+    path.write_bytes(b"\xff" * 2 * seed_rows.MOST_BYTES)
+    assert len(seed_rows.tail(path, 3)) == seed_rows.MOST_BYTES
