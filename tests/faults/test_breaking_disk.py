@@ -28,11 +28,11 @@ WORDS = {
 }
 # In the suite, every so many operations of the part.
 STEPS = {
-    ("worker", "full"): 13,
-    ("worker", "full for a moment"): 19,
-    ("worker", "broken flush"): 9,
-    ("worker", "killed"): 15,
-    ("worker", "read-only"): 40,
+    ("worker", "full"): 20,
+    ("worker", "full for a moment"): 32,
+    ("worker", "broken flush"): 12,
+    ("worker", "killed"): 24,
+    ("worker", "read-only"): 48,
     ("start", "full"): 9,
     ("start", "killed"): 9,
 }
