@@ -11,6 +11,7 @@ from app.widgets import (
     address,
     annotating,
     controls,
+    doctor,
     frame,
     links,
     pickers,
@@ -98,6 +99,8 @@ def _seeds(run: Run) -> None:
     annotating.note(run)
     if progress.damage:
         frame.failure(progress.damage)
+        if not run.is_example:
+            doctor.offer(found, run.path)
     for seed in progress.seeds:
         seed_rows.row(found, run, seed)
 
@@ -106,7 +109,7 @@ def _settings(run: Run, pace: int | None) -> None:
     settings, log = st.columns(2, gap="medium")
     with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
         config = run.config.model_dump(exclude={"options"})
-        st.table({name: str(value) for name, value in {**config, **run.config.options}.items()}, border="horizontal")
+        st.table(frame.plain_table({**config, **run.config.options}), border="horizontal")
     with log, st.expander("Log", icon=":material/notes:", key="log"):
         st.fragment(seed_rows.log, run_every=pace)(run, LOG_LINES)
     with st.container(horizontal=True):

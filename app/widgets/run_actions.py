@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.widgets import frame, store_size
+from app.widgets import doctor, frame, store_size
 from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
 from glt import formats, jobs
@@ -26,23 +26,17 @@ def buttons(found: Opened, progress: RunProgress) -> None:
     if progress.unfinished and st.button("Resume all", key=f"resume-{run.name}", icon=":material/refresh:"):
         resume(found, run, progress.unfinished)
     elif not progress.is_active:
-        _mend(found, run)
+        doctor.check_button(found, run)
     if not progress.is_active and st.button("Delete", key=f"delete-{run.name}", icon=":material/delete:"):
         _confirm_delete(found, run.path)
 
 
-def _mend(found: Opened, run: AnyRun) -> None:
-    """Offer to open every file of a finished run, and to compute again what cannot be read."""
-    told = "Opens every file of the run; what cannot be read, and all that follows from it, is computed again."
-    if st.button("Check", key=f"mend-{run.name}", icon=":material/fact_check:", help=told):
-        resume(found, run, None)
-
-
 def damaged(found: Opened) -> None:
-    """Say of every folder that cannot be opened why, and offer to delete it."""
+    """Say of every folder that cannot be opened why, and offer to mend or delete it."""
     for folder, reason in found.damaged:
         with st.container(border=True, key=f"damaged-{folder.name}", gap="small"):
             st.warning(frame.plain(f"{folder.name}: {reason}"), icon=":material/warning:")
+            doctor.offer(found, folder)
             if st.button("Delete", key=f"delete-{folder.name}", icon=":material/delete:"):
                 _confirm_delete(found, folder)
 
@@ -70,7 +64,7 @@ def store_line(found: Opened) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="store-line"):
         size = store_size.size_of(store)
         told = f" · {formats.file_size(size)}" if size is not None else ""
-        st.caption(f"Store `{short(store.root)}`{told}", width="content")
+        st.caption(f"Store {frame.plain(short(store.root))}{told}", width="content")
         if trashed:
             st.caption(f"· {formats.number_of(len(trashed), 'run')} in the trash", width="content")
             if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
@@ -85,7 +79,9 @@ def short(path: Path) -> str:
 
 @st.dialog("Delete this run?", icon=":material/delete:")
 def _confirm_delete(found: Opened, folder: Path) -> None:
-    st.markdown(f"`{folder.name}` ({formats.file_size(folder_size(folder))}) moves to the trash of the store.")
+    st.markdown(
+        f"{frame.plain(folder.name)} ({formats.file_size(folder_size(folder))}) moves to the trash of the store."
+    )
     st.caption("Nothing is lost until the trash is emptied.")
     if st.button("Move to trash", key="confirm-delete", type="primary"):
         _attempt(lambda: found.store.move_to_trash(folder))

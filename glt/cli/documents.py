@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from glt.errors import StoreError
 from glt.store import KnownRun, Pretraining, PretrainingSeed, Run
 from glt.store.pretraining import PRETRAINING
 
@@ -22,6 +23,11 @@ def run_document(run: Run) -> dict[str, Any]:
     }
 
 
+def damage_in(document: dict[str, Any]) -> list[str]:
+    """Return the sentences of a document that say what of the run's seeds cannot be read."""
+    return [seed["error"] for seed in document["seeds"] if "error" in seed]
+
+
 def list_entry(run: KnownRun) -> dict[str, Any]:
     """Return one entry of what `list --json` prints: the config and the state of every seed; pre-trainings say so."""
     states = {str(seed): run.seed(seed).status().state for seed in run.seeds()}
@@ -37,9 +43,13 @@ def _annotation(run: KnownRun) -> dict[str, Any]:
 
 
 def _seed(run: Run, seed: int) -> dict[str, Any]:
+    """Return one seed; one whose rounds cannot be read has none, and the sentence that says why."""
     seed_run = run.seed(seed)
-    rounds = [record.model_dump(mode="json") for record in seed_run.rounds()]
-    return {"seed": seed, "state": seed_run.status().state, "rounds": rounds}
+    about = {"seed": seed, "state": seed_run.status().state}
+    try:
+        return {**about, "rounds": [record.model_dump(mode="json") for record in seed_run.rounds()]}
+    except StoreError as error:
+        return {**about, "rounds": [], "error": str(error)}
 
 
 def _pretraining_document(run: Pretraining) -> dict[str, Any]:
@@ -48,9 +58,16 @@ def _pretraining_document(run: Pretraining) -> dict[str, Any]:
 
 
 def _pretrained(seed: PretrainingSeed) -> dict[str, Any]:
-    losses = [epoch.loss for epoch in seed.epochs()[0]]
+    """Return one seed of a pre-training; what cannot be read of it is left empty, with the sentence that says why."""
+    losses: list[float] = []
     found: dict[str, Any] = {"best_epoch": None, "loss": None, "sha256": None}
-    if seed.is_complete():
-        layer = seed.first_layer()
-        found = {"best_epoch": layer.best_epoch, "loss": layer.loss, "sha256": layer.sha256}
-    return {"seed": seed.seed, "state": seed.status().state, "epochs": len(losses), **found, "losses": losses}
+    damage: dict[str, Any] = {}
+    try:
+        losses = [epoch.loss for epoch in seed.epochs()[0]]
+        if seed.is_complete():
+            layer = seed.first_layer()
+            found = {"best_epoch": layer.best_epoch, "loss": layer.loss, "sha256": layer.sha256}
+    except StoreError as error:
+        damage = {"error": str(error)}
+    state = seed.status().state
+    return {"seed": seed.seed, "state": state, "epochs": len(losses), **found, "losses": losses, **damage}

@@ -11,6 +11,7 @@ from typing import NoReturn
 from glt import __version__
 from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError, StudioError
+from glt.printable import MOST_SAID, brief
 from glt.registry import Registry
 
 DONE, FAILED, BAD_ARGUMENTS, STOPPED = 0, 1, 2, 130
@@ -22,7 +23,7 @@ class OneLineParser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the complaint on standard error and exit with 2."""
-        self.exit(BAD_ARGUMENTS, f"{self.prog}: {message.rstrip('.')}. See: {self.prog} --help\n")
+        self.exit(BAD_ARGUMENTS, f"{self.prog}: {brief(message, MOST_SAID).rstrip('.')}. See: {self.prog} --help\n")
 
 
 def make_parser(program: str, description: str, verbs: Registry[Verb]) -> ArgumentParser:
@@ -63,5 +64,5 @@ def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
 
 
 def _complain(sentence: str, code: int) -> int:
-    print(" ".join(sentence.split()), file=sys.stderr)
+    print(brief(sentence, MOST_SAID), file=sys.stderr)
     return code

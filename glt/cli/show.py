@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_run, find_any_run, print_json
-from glt.cli.documents import document
+from glt.cli.documents import damage_in, document
+from glt.cli.main import DONE, FAILED
 from glt.cli.said import lines_about
 from glt.cli.verb import VERBS, Verb
 from glt.formats import MISSING, duration, macs, percent
@@ -31,34 +34,39 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print the run's rounds as tables, or as the JSON document."""
+    """Print the run's rounds as tables, or as the JSON document; seeds that cannot be read are named, and it is 1."""
     from rich.console import Console
 
     from glt.training.tasks import metric_of
 
     found = find_any_run(args)
+    told = document(found)
+    damage = damage_in(told)
+    for sentence in damage:
+        print(sentence, file=sys.stderr)
+    code = FAILED if damage else DONE
     if args.json:
-        print_json(document(found))
-        return 0
+        print_json(told)
+        return code
     console, metric = Console(), metric_of(found.config.dataset, found.config.task)
     console.print(found.name, highlight=False, markup=False, soft_wrap=True)
     for line in lines_about(found):
         console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
     console.print(found.config.canonical_json(), highlight=False, markup=False, soft_wrap=True)
     if isinstance(found, Run):
-        for seed in found.seeds():
-            _print_seed(console, found.seed(seed), metric)
+        for seed in told["seeds"]:
+            if "error" not in seed:
+                _print_seed(console, found.seed(seed["seed"]), metric)
     else:
-        _print_pretraining(console, found)
-    return 0
+        _print_pretraining(console, found, told["seeds"])
+    return code
 
 
-def _print_pretraining(console: Console, run: Pretraining) -> None:
+def _print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mapping[str, Any]]) -> None:
     from rich import box
     from rich.table import Table
 
     table = Table("seed", "state", "epochs", "lowest loss", "in epoch", box=box.SIMPLE_HEAD, pad_edge=False)
-    seeds = document(run)["seeds"]
     for seed in seeds:
         lowest = [MISSING, MISSING] if seed["loss"] is None else [f"{seed['loss']:.4f}", str(seed["best_epoch"])]
         table.add_row(str(seed["seed"]), seed["state"], str(seed["epochs"]), *lowest)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from glt.data.graph import Graph
 from glt.data.planetoid import load_planetoid
+from glt.data.planetoid_files import is_at_hand
 from glt.data.registry import DATASETS, DatasetSpec
 
 # Planetoid numbers the classes without naming them, but no two are of one size, and the sizes are those of the source.
@@ -37,6 +38,8 @@ DATASETS.register(
         edges=4552,
         features=3703,
         classes=6,
+        trained=120,
         load=load,
+        at_hand=lambda: is_at_hand("Citeseer"),
     )
 )

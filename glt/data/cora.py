@@ -26,6 +26,7 @@ DATASETS.register(
         edges=5278,
         features=1433,
         classes=7,
+        trained=140,
         load=load,
         bundled=True,
     )

@@ -17,13 +17,17 @@ DenseArray = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Sizes:
-    """What decides the size of a network and of its work: nodes, undirected edges E, widths of inputs and outputs."""
+    """What decides the size of a network and of its work: nodes, undirected edges E, widths of inputs and outputs.
+
+    `trained` nodes are those with a part in the loss, 0 where that is not known to be a few.
+    """
 
     nodes: int
     edges: int
     features: int
     outputs: int
     edge_features: int = 0
+    trained: int = 0
 
 
 @dataclass(frozen=True)

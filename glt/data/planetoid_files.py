@@ -21,14 +21,24 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glt-studio"
 
 
+def data_root() -> Path:
+    """Return the folder of downloaded data sets: `GLT_DATA`, by default in the user's cache folder."""
+    return Path(os.environ.get("GLT_DATA") or cache_folder() / "data").expanduser()
+
+
 def planetoid_root(folder: str) -> Path:
     """Return the root to give to PyG for its data set `folder`: `planetoid` in the data root, or that root itself.
 
     The data root is `GLT_DATA`, by default in the user's cache folder. The second form lets `GLT_DATA` name a folder
     that PyG has been using already.
     """
-    root = Path(os.environ.get("GLT_DATA") or cache_folder() / "data").expanduser()
+    root = data_root()
     return root if (root / folder / "raw").is_dir() else root / "planetoid"
+
+
+def is_at_hand(folder: str) -> bool:
+    """Say whether the data set `folder` can be opened without a download."""
+    return is_complete(planetoid_root(folder), folder)
 
 
 def is_complete(root: Path, folder: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from glt.data.graph import Graph
 from glt.data.planetoid import load_planetoid
+from glt.data.planetoid_files import is_at_hand
 from glt.data.registry import DATASETS, DatasetSpec
 
 CLASS_NAMES = ("Experimental Diabetes", "Type 1 Diabetes", "Type 2 Diabetes")
@@ -24,6 +25,8 @@ DATASETS.register(
         edges=44324,
         features=500,
         classes=3,
+        trained=60,
         load=load,
+        at_hand=lambda: is_at_hand("PubMed"),
     )
 )

@@ -16,8 +16,9 @@ class DatasetSpec:
 
     `load` returns the graph and raises DataError when the files are missing, damaged or not the published ones.
     `bundled` says that it needs no network. A set of the Open Graph Benchmark names its `evaluator`; `binary_tasks`
-    are predicted in place of classes, `edge_features` are numbers an edge has. `counted` looks up the sizes of the
-    files at hand, None when there are none; they may be a part of the published set.
+    are predicted in place of classes, `edge_features` are numbers an edge has. `trained` says how many nodes are
+    trained on where these are few. `counted` looks up the sizes of the files at hand, None when there are none; they
+    may be a part of the published set. `at_hand` says whether there are any where nothing is counted.
     """
 
     name: str
@@ -33,14 +34,21 @@ class DatasetSpec:
     evaluator: str = ""
     binary_tasks: int = 0
     edge_features: int = 0
+    trained: int = 0
     counted: Callable[[], Sizes | None] | None = None
+    at_hand: Callable[[], bool] | None = None
+
+    def is_at_hand(self) -> bool:
+        """Say whether the set can be opened without a download."""
+        look = self.at_hand or self.counted
+        return self.bundled or (look is not None and bool(look()))
 
     @property
     def sizes(self) -> Sizes:
         """Sizes of the files at hand, else the published ones."""
         found = self.counted() if self.counted else None
         outputs = self.binary_tasks or self.classes
-        return found or Sizes(self.nodes, self.edges, self.features, outputs, self.edge_features)
+        return found or Sizes(self.nodes, self.edges, self.features, outputs, self.edge_features, self.trained)
 
 
 DATASETS: Registry[DatasetSpec] = Registry("data set", "glt.data")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +24,9 @@ from glt.jobs.settings import Settings, settle
 from glt.jobs.waiting import check_needs
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
-from glt.store.liveness import identity
+from glt.store.liveness import ACTIVE, NO_PROCESS, named_process
 from glt.store.lock import sign_lock, take_lock
-from glt.store.safe_files import writing
+from glt.store.safe_files import refuse_link, writing
 
 # A worker that has written its last status may need a moment more to go.
 PATIENCE = 3.0
@@ -112,7 +111,7 @@ def begin(
 ) -> None:
     """Start a worker for each of these seeds of a run on disk that lacks something or has it damaged."""
     _refuse_example(run)
-    _launch(store, run, [seed for seed in seeds if not run.seed(seed).is_sound()], device, threads, tied)
+    _launch(store, run, _lacking(run, seeds), device, threads, tied)
 
 
 def resume(
@@ -131,7 +130,7 @@ def resume(
     _refuse_example(run)
     check_device(device)
     asked = _idle(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
-    wanted = [seed for seed in asked if not run.seed(seed).is_sound()]
+    wanted = _lacking(run, asked)
     if wanted and isinstance(run, Run):
         check_needs(store, run.config, wanted)
         check_memory(store, [run.config], wanted, device, threads)
@@ -142,6 +141,25 @@ def resume(
 def _idle(run: AnyRun) -> list[int]:
     """Return the seeds that have no worker."""
     return [seed for seed in run.seeds() if not run.seed(seed).is_at_work()]
+
+
+def _lacking(run: AnyRun, seeds: Sequence[int]) -> list[int]:
+    """Return the seeds that lack something or have it damaged; of the others, what says so is put right."""
+    lacking = [seed for seed in seeds if not run.seed(seed).is_sound()]
+    for seed in seeds:
+        if seed not in lacking:
+            _conclude(run.seed(seed))
+    return lacking
+
+
+def _conclude(seed_run: SeedFolder) -> None:
+    """Write "done" for a worker that was killed, or met a full disk, after it had written everything."""
+    status = seed_run.status()
+    if status.state in (*ACTIVE, "done"):
+        return
+    with suppress(StoreError), seed_run.lock():
+        seed_run.drop_unfinished()
+        seed_run.write_status(status.model_copy(update={"state": "done", "error": None, **NO_PROCESS}))
 
 
 def _refuse_example(run: AnyRun) -> None:
@@ -187,14 +205,11 @@ def _spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> None:
         process = _worker_process(store, run, order, ticket, ticket_lock, tied)
     finally:
         os.close(ticket_lock)
-    pid, started = identity(process.pid)
-    sign_lock(order.lock, pid)
+    sign_lock(order.lock, process.pid)
     status = Status(
         state="queued",
         seed=seed_run.seed,
-        pid=pid,
-        process_started=started,
-        host=socket.gethostname(),
+        **named_process(process.pid),
         heartbeat=queued_at,
         queued_at=queued_at,
         threads=settings.threads,
@@ -225,6 +240,7 @@ def _worker_process(
         str(settings.threads),
     ]
     command += ["--tied", str(os.getpid())] if tied else []
+    refuse_link(seed_run.log_path)
     with writing(seed_run.log_path), seed_run.log_path.open("ab") as log:
         try:
             return subprocess.Popen(

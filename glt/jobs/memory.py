@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from glt.config import RunConfig
 from glt.data import DATASETS
@@ -28,9 +29,9 @@ def needed_bytes(config: RunConfig) -> int:
 
 def working_bytes(config: RunConfig) -> int:
     """Return about what training takes on its device, the program left out."""
-    spec = DATASETS.get(config.dataset)
-    sizes = spec.sizes
-    entries = 2 * TASKS.get(config.task).message_edges(sizes.edges, spec)
+    spec, task = DATASETS.get(config.dataset), TASKS.get(config.task)
+    sizes = spec.sizes if task.trains_on_split else replace(spec.sizes, trained=0)
+    entries = 2 * task.message_edges(sizes.edges, spec)
     return MODELS.get(config.model).working_bytes(network_shape(config, sizes), sizes, entries)
 
 

@@ -74,6 +74,12 @@ def wait_for_slot(folder: Path, ticket: Path, slots: int, should_stop: Callable[
             time.sleep(LOOK_AGAIN)
         return None
     finally:
+        give_up(ticket)
+
+
+def give_up(ticket: Path) -> None:
+    """Leave the line."""
+    with writing(ticket):
         ticket.unlink(missing_ok=True)
 
 
@@ -84,7 +90,7 @@ def _is_behind(folder: Path, ticket: Path) -> bool:
 def _is_valid(ticket: Path) -> bool:
     if is_locked(ticket):
         return True
-    ticket.unlink(missing_ok=True)
+    give_up(ticket)
     return False
 
 

@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 import os
-import socket
+import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 from glt.errors import StoreError
 from glt.jobs.parent import is_orphan
 from glt.store import Progress, SeedFolder, State, Status
-from glt.store.liveness import identity
+from glt.store.liveness import named_process
 
 LOOK_AGAIN = 1.0
 HEARTBEAT = 5.0
+
+
+def say(words: str) -> None:
+    """Print into the log, which may lie on a disk that is full: the status tells the fault as well."""
+    with suppress(OSError):
+        print(words, file=sys.stderr, flush=True)
 
 
 class Reporter:
     """Observer of a worker; a thread writes its status every second that brings news, and every five without."""
 
     def __init__(self, seed_run: SeedFolder, threads: int, parent: int | None = None) -> None:
-        pid, started = identity()
         before = seed_run.status()
         self._seed_run = seed_run
         self._parent = parent
         self._status = Status(
             state="queued",
             seed=seed_run.seed,
-            pid=pid,
-            process_started=started,
-            host=socket.gethostname(),
+            **named_process(),
             queued_at=before.queued_at or time.time(),
             threads=threads,
         )
         self._written: Status | None = None
+        self._written_at = time.monotonic()
         self._changing = threading.Lock()
         self._ended = threading.Event()
         self._stop = threading.Event()
@@ -54,7 +59,8 @@ class Reporter:
     def finish(self, state: State, error: str | None = None) -> None:
         """End the heartbeat and write the final state."""
         self._ended.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
         self.enter(state, error=error)
 
     def on_progress(self, progress: Progress) -> None:
@@ -77,16 +83,16 @@ class Reporter:
             self._write_if_due()
 
     def _write_if_due(self) -> None:
-        silence = time.time() - (self._written.heartbeat if self._written else 0.0)
+        silence = time.monotonic() - self._written_at
         if self._written is None or self._written.progress != self._status.progress or silence > HEARTBEAT:
             try:
                 self._write()
             except StoreError as error:
                 # The computation meets the same fault when it next writes, and ends with it.
-                print(error, flush=True)
+                say(str(error))
 
     def _write(self) -> None:
         with self._changing:
             self._status = self._status.model_copy(update={"heartbeat": round(time.time(), 3)})
             self._seed_run.write_status(self._status)
-            self._written = self._status
+            self._written, self._written_at = self._status, time.monotonic()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
-from glt.errors import ConfigError, JobError
+from glt.errors import ConfigError, JobError, StoreError
 from glt.jobs.devices import CPU, kind_of
 from glt.store import SeedFolder
 
@@ -34,12 +35,20 @@ def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Set
 
     Raises JobError when others are asked for than the seed began with; another device of the same kind will do.
     """
-    recorded = seed_run.environment()
+    recorded = _recorded(seed_run)
     wanted = threads if threads is not None else _threads_from_environment()
     before = recorded.get("device")
     _check(seed_run, "threads", recorded.get("threads"), threads)
     _check(seed_run, "device", before and kind_of(before), device and kind_of(device))
     return Settings(recorded.get("threads") or wanted, device or before or CPU)
+
+
+def _recorded(seed_run: SeedFolder) -> dict[str, Any]:
+    """Return what a seed was begun with; where that is damaged, as far as its status tells."""
+    try:
+        return seed_run.environment()
+    except StoreError:
+        return {"threads": seed_run.status().threads}
 
 
 def _check(seed_run: SeedFolder, name: str, recorded: object, wanted: object) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from glt.errors import JobError, StoreError
 from glt.store import AnyRun, SeedFolder, Status
-from glt.store.liveness import ACTIVE, same_process
+from glt.store.liveness import ACTIVE, NO_PROCESS, is_worker
 
 GRACE = 30.0
 LOOK_AGAIN = 0.05
@@ -56,7 +56,8 @@ def _refuse_elsewhere(seed: int, status: Status) -> None:
 
 
 def _signal(status: Status, send: Callable[[int], None]) -> None:
-    if status.pid is not None and same_process(status.pid, status.process_started):
+    # Without a time any process of that number would do, and a status is a file that somebody may have brought.
+    if status.pid is not None and status.process_started and is_worker(status):
         with suppress(ProcessLookupError):
             send(status.pid)
 
@@ -69,7 +70,7 @@ def _kill_group(pid: int) -> None:
 
 
 def _ended(status: Status, deadline: float) -> bool:
-    while status.pid is not None and same_process(status.pid, status.process_started):
+    while is_worker(status):
         if time.monotonic() > deadline:
             return False
         time.sleep(LOOK_AGAIN)
@@ -80,4 +81,4 @@ def _settle(seed_run: SeedFolder, before: Status) -> None:
     """Write "stopped" for a worker that had no time to do so itself, unless another one has begun."""
     with suppress(StoreError), seed_run.lock():
         if seed_run.status().state not in FINAL:
-            seed_run.write_status(before.model_copy(update={"state": "stopped", "pid": None, "process_started": None}))
+            seed_run.write_status(before.model_copy(update={"state": "stopped", **NO_PROCESS}))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from glt.config import RunConfig
 from glt.errors import StoreError
-from glt.jobs.queueing import join_line
+from glt.jobs.queueing import give_up, join_line
 from glt.methods import METHODS
 from glt.methods.base import OtherRun, OtherSeed
 from glt.pretraining.start import check_fit, pretraining_of
@@ -57,7 +57,7 @@ def wait_for_sources(seed_run: SeedRun, queue: Path, ticket: Path, should_stop: 
     store, config, seed = Store.around(seed_run), seed_run.config, seed_run.seed
     has_waited = awaited(store, config, seed) is not None
     if has_waited:
-        ticket.unlink(missing_ok=True)
+        give_up(ticket)
     while awaited(store, config, seed) is not None:
         if should_stop():
             return None

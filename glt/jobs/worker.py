@@ -20,7 +20,7 @@ from glt.jobs.environment import record_environment
 from glt.jobs.memory import check_worker
 from glt.jobs.parent import die_with_parent
 from glt.jobs.queueing import join_line, line_of, wait_for_slot
-from glt.jobs.reporting import Reporter
+from glt.jobs.reporting import Reporter, say
 from glt.jobs.settings import Settings
 from glt.jobs.waiting import wait_for_sources
 from glt.jobs.work import compute
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with seed_run.lock():
             return _work(store, seed_run, Settings(options.threads, options.device), options)
     except StudioError as error:
-        print(error, file=sys.stderr)
+        say(str(error))
         return FAILED
 
 
@@ -57,38 +57,44 @@ def give_way() -> None:
 
 
 def _work(store: Store, seed_run: SeedFolder, settings: Settings, options: argparse.Namespace) -> int:
-    queue = line_of(store.queue_folder(), settings.device)
-    if options.ticket is None:
-        options.ticket = join_line(queue, time.time())[0]
-    else:
+    if options.ticket is not None:
         sys.stdin.read()  # ends when the starter has written "queued"
     reporter = Reporter(seed_run, settings.threads, options.tied)
     signal.signal(signal.SIGTERM, reporter.request_stop)
     signal.signal(signal.SIGINT, reporter.request_stop)
-    reporter.begin()
-    state, error = _outcome(reporter, queue, seed_run, settings, options.ticket)
+    state, error = _outcome(reporter, store, seed_run, settings, options.ticket)
     reporter.finish(state, error)
     return {"done": DONE, "stopped": STOPPED}.get(state, FAILED)
 
 
 def _outcome(
-    reporter: Reporter, queue: Path, seed_run: SeedFolder, settings: Settings, ticket: Path
+    reporter: Reporter, store: Store, seed_run: SeedFolder, settings: Settings, ticket: Path | None
 ) -> tuple[State, str | None]:
     try:
-        place = _place(seed_run, queue, ticket, reporter)
-        if (
-            place is None
-            or wait_for_slot(queue, place, slots_on(settings.device, settings.threads), reporter.should_stop) is None
-        ):
+        queue = line_of(store.queue_folder(), settings.device)
+        ticket = ticket or join_line(queue, time.time())[0]
+        reporter.begin()
+        if not _has_slot(seed_run, queue, ticket, reporter, settings):
             return "stopped", None
         reporter.enter("running")
         return _compute(seed_run, reporter, settings), None
     except StudioError as error:
-        traceback.print_exc()
-        return "failed", str(error)
+        return "failed", _said(str(error))
     except Exception as error:
-        traceback.print_exc()
-        return "failed", unexpected(error)
+        return "failed", _said(unexpected(error))
+
+
+def _said(sentence: str) -> str:
+    """Print a sentence and, after it, the traceback of the error at hand: a full disk may have room for the first."""
+    say(f"{sentence}\n{traceback.format_exc()}")
+    return sentence
+
+
+def _has_slot(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter, settings: Settings) -> bool:
+    """Wait for a slot, which the process then has to its end; say whether it came before somebody asked to stop."""
+    place = _place(seed_run, queue, ticket, reporter)
+    slots = slots_on(settings.device, settings.threads)
+    return place is not None and wait_for_slot(queue, place, slots, reporter.should_stop) is not None
 
 
 def _place(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter) -> Path | None:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 BYTES_OF_A_NUMBER = 4
 WEIGHT_COPIES, ROW_COPIES = 12, 7
+# Where a step sees few rows, evaluation decides, which keeps no gradients.
+FIELD_ROW_COPIES = 2.5
+# A receptive field with more of the messages than this is not cut out: sums are computed for steps and scores apart.
+LARGEST_FIELD = 0.5
 # Indices of both layouts of the adjacency, its values, gradients, soft mask and moments.
 BYTES_OF_AN_ENTRY = 100
 
@@ -119,6 +123,13 @@ class Model(ABC):
         """Return the mini-batches a network works in; None, as nearly always, when it sees the graph at once."""
         return None
 
+    def messages(self, config: RunConfig) -> int | None:
+        """Return how many times in a row rows are sent along edges; None for a network that needs all nodes' rows.
+
+        A pass then follows the operator's layers, of which each may pass a part of the messages only.
+        """
+        return None
+
     def writes_out_weights(self, config: RunConfig) -> str | None:
         """Say where a pass writes out the zeros of a weight kept as sparse CSR; None where it nowhere does."""
         return None
@@ -161,12 +172,15 @@ class Model(ABC):
 
         Measured as the peak of a search on Cora, PubMed and the structure of ogbn-arxiv, and right within a third: so
         many copies of every weight (gradient, mask, moments, best epoch) and of every layer's rows, features twice.
+        Rows count less where `sizes.trained` nodes reach so few others that steps work on a receptive field.
         """
         specs = self.tensors(shape)
         weights = sum(math.prod(spec.shape) for spec in specs)
         widths = sum(spec.shape[-1] for spec in specs if spec.prunable)
-        numbers = WEIGHT_COPIES * weights + sizes.nodes * (ROW_COPIES * widths + 2 * sizes.features)
-        return BYTES_OF_A_NUMBER * numbers + BYTES_OF_AN_ENTRY * entries
+        reached = sizes.trained * (1 + entries / max(sizes.nodes, 1)) ** (shape.layers - 1)
+        copies = FIELD_ROW_COPIES if 0 < reached < LARGEST_FIELD * sizes.nodes else ROW_COPIES
+        numbers = WEIGHT_COPIES * weights + sizes.nodes * (copies * widths + 2 * sizes.features)
+        return int(BYTES_OF_A_NUMBER * numbers) + BYTES_OF_AN_ENTRY * entries
 
     def prunable_shapes(self, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the tensors a weight mask covers."""

@@ -49,6 +49,10 @@ class GAT(Model):
     tasks = frozenset({"node", "link"})
     Options = GATOptions
 
+    def messages(self, config: RunConfig) -> int | None:
+        """Return the number of layers."""
+        return config.layers
+
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
         """Only the authors' form needs pruned edges."""
         return WHY_LOGITS_STAY if options_of(config.options, GATOptions).gat_mask == "logit" else None
@@ -88,7 +92,7 @@ class GAT(Model):
         weight = weights[weight_name(0)]
         maps = _by_head(as_dense(weight), _vectors(weights, 0))
         logits = features.times(maps.flatten(1)).reshape(-1, *maps.shape[1:])
-        return attention, attention.messages(features.times(weight), logits)
+        return attention, attention.messages(features.times(weight), logits, 0)
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
         """Return logits [N, C] from the first layer's output."""
@@ -99,8 +103,8 @@ class GAT(Model):
         attention, hidden = stem
         for layer in range(1, config.layers):
             active = elu(hidden) if hidden_activation(config) == "relu" else hidden
-            rows = linear(dropout(active), weights[weight_name(layer)])
-            hidden = attention.messages(rows, _by_head(rows, _vectors(weights, layer)))
+            rows = linear(attention.dropout(dropout, layer)(active), weights[weight_name(layer)])
+            hidden = attention.messages(rows, _by_head(rows, _vectors(weights, layer)), layer)
         result: Tensor = hidden
         return result
 
@@ -109,19 +113,25 @@ class _Attention:
     """The graph's entries and their mask values, shared by all layers."""
 
     def __init__(self, operator: GraphOperator, edge_values: Tensor | None, config: RunConfig) -> None:
-        self._structure = operator.structure
+        self._operator = operator
         self._options = options_of(config.options, GATOptions)
         self._factors = None if edge_values is None else operator.entry_values(edge_values)
 
-    def messages(self, rows: Tensor, ends: Tensor) -> Tensor:
+    def dropout(self, dropout: Dropout, layer: int) -> Dropout:
+        """Return a dropout for the rows that a layer's messages start from."""
+        return self._operator.layer(layer).dropout(dropout)
+
+    def messages(self, rows: Tensor, ends: Tensor, layer: int) -> Tensor:
         """Attend over `rows` [N, heads * width] by the logits' parts [N, 2, heads] of an entry's source and target."""
         from torch.nn.functional import leaky_relu
 
         from glt.sparse import edge_softmax, propagate_heads
 
-        structure, factors = self._structure, self._factors
+        part = self._operator.layer(layer)
+        structure, factors = part.structure, None if self._factors is None else part.values(self._factors)
         source, target = ends.unbind(1)
-        logits = leaky_relu(source[structure.col] + target[structure.row], self._options.gat_slope)
+        at_target = part.targets(target).index_select(0, structure.row)
+        logits = leaky_relu(source.index_select(0, structure.col) + at_target, self._options.gat_slope)
         if factors is not None and self._options.gat_mask == "logit":
             logits, factors = logits * factors[:, None], None
         return propagate_heads(structure, edge_softmax(structure, logits, factors), rows)

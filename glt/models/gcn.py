@@ -23,6 +23,10 @@ class GCN(Model):
     description = "Graph convolutional network: normalised neighbourhood averages, bias-free layers."
     tasks = frozenset({"node", "link"})
 
+    def messages(self, config: RunConfig) -> int | None:
+        """Return the number of layers."""
+        return config.layers
+
     def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:
         """Return the normalised adjacency, self-loops included."""
         return operator.normalised(None, config.degree)
@@ -54,7 +58,7 @@ class GCN(Model):
         adjacency, hidden = stem
         activation = hidden_activation(config)
         for layer in range(1, config.layers):
-            hidden = adjacency.convolve(hidden, weights[weight_name(layer)], dropout, activation)
+            hidden = adjacency.convolve(hidden, weights[weight_name(layer)], dropout, activation, layer)
         result: Tensor = hidden
         return result
 

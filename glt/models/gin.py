@@ -42,6 +42,10 @@ class GIN(Model):
     tasks = frozenset({"node", "link"})
     Options = GINOptions
 
+    def messages(self, config: RunConfig) -> int | None:
+        """Return the number of layers; read-outs of hidden layers need more nodes than the messages reach."""
+        return config.layers if options_of(config.options, GINOptions).gin_read_out == "last" else None
+
     def writes_out_weights(self, config: RunConfig) -> str | None:
         """Only with a read-out beside a hidden layer's map: both are one product, and a read-out is never pruned."""
         return WHY_DENSE if options_of(config.options, GINOptions).gin_read_out == "jumping" else None
@@ -87,11 +91,11 @@ class GIN(Model):
             weight, read_out = weights[weight_name(layer)], weights.get(_read_out(layer - 1))
             if read_out is not None:
                 weight = torch.cat([as_dense(weight), read_out], dim=1)
-            rows = hidden_linear(hidden, weight, dropout, activation)
+            rows = hidden_linear(hidden, weight, adjacencies[layer].layer(layer).dropout(dropout), activation)
             if read_out is not None:
                 rows, direct = rows.tensor_split([weights[weight_name(layer)].shape[1]], dim=1)
                 read_outs.append(direct)
-            hidden = _second_map(adjacencies[layer].propagate(rows.contiguous()), weights, layer)
+            hidden = _second_map(adjacencies[layer].propagate(rows.contiguous(), layer), weights, layer)
         result: Tensor = sum(read_outs, hidden) / (1 + len(read_outs)) if read_outs else hidden
         return result
 

@@ -34,17 +34,20 @@ class Dropout:
             return self
         return _Replayed(self._rate, self._generator)
 
+    def among(self, nodes: NDArray[np.int64], count: int) -> Dropout:
+        """Return a dropout for the rows of some nodes that drops of each what it would among all `count` nodes."""
+        return _OfRows(self._rate, self._generator, nodes, count)
+
     def keep(self, dense: Tensor) -> Tensor | None:
         """Draw which elements of `dense` stay, as 0 and 1 (uint8); None where nothing is to be dropped."""
         if self._generator is None or self._rate == 0:
             return None
-        return torch.from_numpy(self._draw(self._generator, dense.numel())).view(dense.shape).to(dense.device)
+        return torch.from_numpy(self._draw(self._generator, *_rows_and_width(dense))).view(dense.shape).to(dense.device)
 
-    def _draw(self, generator: np.random.Generator, count: int) -> NDArray[np.uint8]:
+    def _draw(self, generator: np.random.Generator, rows: int, width: int) -> NDArray[np.uint8]:
         if self._rate == 0.5:
-            packed = np.frombuffer(generator.bytes((count + 7) // 8), dtype=np.uint8)
-            return np.unpackbits(packed, count=count)
-        return (generator.random(count, dtype=np.float32) >= self._rate).astype(np.uint8)
+            return np.unpackbits(_packed(generator, rows * width), count=rows * width)
+        return (generator.random(rows * width, dtype=np.float32) >= self._rate).astype(np.uint8)
 
 
 class _Replayed(Dropout):
@@ -58,3 +61,30 @@ class _Replayed(Dropout):
         """Draw the same elements each time."""
         self._generator = np.random.Generator(np.random.SFC64(self._seed))
         return super().keep(dense)
+
+
+class _OfRows(Dropout):
+    """Dropout that draws for `count` rows, of which only those of some nodes are there."""
+
+    def __init__(
+        self, rate: float, generator: np.random.Generator | None, nodes: NDArray[np.int64], count: int
+    ) -> None:
+        super().__init__(rate, generator)
+        self._nodes = nodes
+        self._count = count
+
+    def _draw(self, generator: np.random.Generator, rows: int, width: int) -> NDArray[np.uint8]:
+        if self._rate == 0.5 and width % 8 == 0:
+            # Whole bytes a row: only the rows that are there need be unpacked.
+            packed = _packed(generator, self._count * width).reshape(self._count, width // 8)
+            return np.unpackbits(packed[self._nodes], axis=1)
+        return super()._draw(generator, self._count, width).reshape(self._count, width)[self._nodes]
+
+
+def _rows_and_width(dense: Tensor) -> tuple[int, int]:
+    rows = dense.shape[0] if dense.dim() else 1
+    return rows, dense.numel() // max(rows, 1)
+
+
+def _packed(generator: np.random.Generator, bits: int) -> NDArray[np.uint8]:
+    return np.frombuffer(generator.bytes((bits + 7) // 8), dtype=np.uint8)

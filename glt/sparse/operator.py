@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -15,8 +16,9 @@ from glt.config import Activation, DegreeKind
 from glt.data.graph import Graph, IntArray
 from glt.masks import EdgeMask
 from glt.sparse.dropout import Dropout
+from glt.sparse.field import Layer, layers_towards
 from glt.sparse.hidden import hidden_linear
-from glt.sparse.structure import Structure, propagate
+from glt.sparse.structure import Structure
 
 MeanDegree = Literal["surviving", "original"]
 # A soft mask may dip below zero, and so may a degree made of it; the square root needs a positive number.
@@ -25,18 +27,29 @@ SMALLEST_DEGREE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """A weighted adjacency with self-loops, ready to pass messages: [nnz] values in the structure's order."""
+    """A weighted adjacency with self-loops, ready to pass messages: [nnz] values in the structure's order.
+
+    In a receptive field each layer passes its own share of them, so it matters which `layer` sums or convolves.
+    """
 
     structure: Structure
     values: Tensor
+    layers: tuple[Layer, ...] = ()
 
-    def propagate(self, dense: Tensor) -> Tensor:
-        """Return, for every node, the weighted sum of its sources' rows of `dense` [N, width]."""
-        return propagate(self.structure, self.values, dense)
+    def layer(self, number: int) -> Layer:
+        """Return which messages a layer passes, counted from 0."""
+        return self.layers[number] if self.layers else Layer(self.structure)
 
-    def convolve(self, hidden: Tensor, weight: Tensor, dropout: Dropout, activation: Activation = "relu") -> Tensor:
+    def propagate(self, dense: Tensor, layer: int = 0) -> Tensor:
+        """Return, for every target, the weighted sum of its sources' rows of `dense` [N, width]."""
+        return self.layer(layer).propagate(self.values, dense)
+
+    def convolve(
+        self, hidden: Tensor, weight: Tensor, dropout: Dropout, activation: Activation = "relu", layer: int = 0
+    ) -> Tensor:
         """Return the propagated dropout(activation(hidden [N, H])) @ weight [H, C]; `hidden` is overwritten."""
-        return self.propagate(hidden_linear(hidden, weight, dropout, activation))
+        rows = hidden_linear(hidden, weight, self.layer(layer).dropout(dropout), activation)
+        return self.propagate(rows, layer)
 
 
 class GraphOperator:
@@ -53,6 +66,7 @@ class GraphOperator:
         self.num_values = mask.kept
         self._device = device
         self._dtype = dtype
+        self._layers: tuple[Layer, ...] = ()
 
     @property
     def num_nodes(self) -> int:
@@ -84,10 +98,28 @@ class GraphOperator:
             ends_within = replace(entries, source=place[entries.source], target=place[entries.target])
             yield self._part(self.nodes[nodes], ends_within)
 
+    def towards(self, wanted: IntArray, depth: int) -> GraphOperator:
+        """Return the operator of `depth` layers that passes only what the outputs of `wanted` nodes (sorted) need.
+
+        Degrees still count the whole graph.
+        """
+        field = copy(self)
+        field._layers = layers_towards(self.structure, wanted, depth)
+        return field
+
+    def layer(self, number: int) -> Layer:
+        """Return which messages a layer passes, counted from 0: all of them, unless this is a receptive field."""
+        return self._layers[number] if self._layers else Layer(self.structure)
+
+    def inputs(self) -> IntArray:
+        """Return the nodes whose features a pass starts from, sorted."""
+        nodes = self.layer(0).nodes
+        return self.nodes if nodes is None else nodes
+
     def _part(self, nodes: IntArray, entries: Entries) -> GraphOperator:
         part = object.__new__(GraphOperator)
         part._graph, part._entries, part.nodes, part.num_values = self._graph, entries, nodes, self.num_values
-        part._device, part._dtype = self._device, self._dtype
+        part._device, part._dtype, part._layers = self._device, self._dtype, ()
         return part
 
     def value_numbers(self) -> Tensor:
@@ -122,7 +154,7 @@ class GraphOperator:
         if edge_values is None:
             edge_values = torch.ones(self.num_values, dtype=self._dtype, device=self._device)
         last = edge_values.new_ones(1) if loops is None else loops
-        return torch.cat([edge_values, last])[self._value_index]
+        return torch.cat([edge_values, last]).index_select(0, self._value_index)
 
     def no_loops(self) -> Tensor:
         """Return the value [1] of self-loops that carry nothing."""
@@ -130,7 +162,7 @@ class GraphOperator:
 
     def summed(self, edge_values: Tensor | None, loops: Tensor) -> Adjacency:
         """Return the plain sum over sources, self-loops with the value `loops` [1] (GIN, Xu et al. 2019, eq. 4.1)."""
-        return Adjacency(self.structure, self.entry_values(edge_values, loops))
+        return self._adjacency(self.entry_values(edge_values, loops))
 
     def averaged(self, edge_values: Tensor | None, loops: Tensor, degree: MeanDegree) -> Adjacency:
         """Return the mean over sources plus `loops` [1] times the node itself.
@@ -140,7 +172,7 @@ class GraphOperator:
         edges = self.entry_values(edge_values, loops.new_zeros(1))
         counts = self._received(edges.abs()) if degree == "surviving" else (self._full_degrees - 1).clamp(min=1)
         own = (self._value_index == self.num_values) * loops
-        return Adjacency(self.structure, edges / counts[self.structure.row] + own)
+        return self._adjacency(edges / counts.index_select(0, self.structure.row) + own)
 
     def _received(self, values: Tensor) -> Tensor:
         sums = values.new_zeros(self.num_nodes).index_add(0, self.structure.row, values)
@@ -154,8 +186,13 @@ class GraphOperator:
         """
         values = self.entry_values(edge_values)
         at_source, at_target = self._inverse_roots(values, degree)
-        weights = values * at_source[self.structure.col] * at_target[self.structure.row]
-        return Adjacency(self.structure, weights)
+        structure = self.structure
+        return self._adjacency(
+            values * at_source.index_select(0, structure.col) * at_target.index_select(0, structure.row)
+        )
+
+    def _adjacency(self, values: Tensor) -> Adjacency:
+        return Adjacency(self.structure, values, self._layers)
 
     def _inverse_roots(self, values: Tensor, degree: DegreeKind) -> tuple[Tensor, Tensor]:
         """Return D^-1/2 at source ends and at target ends."""

@@ -6,6 +6,7 @@ is the ratio of two sparse products, A_w (exp(t m) m) / A_w exp(t m).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -85,15 +86,8 @@ class _Ratio(torch.autograd.Function):
         counted: Tensor | None,
         fixed_softmax: bool,
     ) -> tuple[Tensor, Tensor]:
-        sums = rows.new_empty(structure.shape[0], 2 * rows.shape[1])
+        sums = _sums(structure, values, counted, _scaled_and_powers(rows, temperature))
         above, below = sums.chunk(2, dim=1)
-        scaled_and_powers = _scaled_and_powers(rows, temperature)
-        if counted is None:
-            product_into(sums, structure.matrix(values), scaled_and_powers)
-        else:
-            scaled, powers = scaled_and_powers.chunk(2, dim=1)
-            product_into(above, structure.matrix(values), scaled)
-            product_into(below, structure.matrix(counted), powers)
         low = (below < SMALLEST_SUM).any(dim=1)
         below.masked_fill_(low[:, None], 1)
         above.div_(below).masked_fill_(low[:, None], 0)
@@ -124,6 +118,22 @@ class _Ratio(torch.autograd.Function):
         return to_values, to_rows, to_temperature, None, None, None
 
 
+def _sums(structure: Structure, values: Tensor, counted: Tensor | None, scaled_and_powers: Tensor) -> Tensor:
+    """Return both products at the targets, side by side."""
+    if counted is None:
+        return product(structure.matrix(values), scaled_and_powers)
+    matrices = (structure.matrix(each) for each in (values, counted))
+    return _by_halves(matrices, scaled_and_powers, structure.shape[0])
+
+
+def _by_halves(matrices: Iterable[Tensor], both: Tensor, count: int) -> Tensor:
+    """Return each matrix times its half of the columns, side by side."""
+    results = both.new_empty(count, both.shape[1])
+    for result, matrix, half in zip(results.chunk(2, dim=1), matrices, both.chunk(2, dim=1), strict=True):
+        product_into(result, matrix, half.contiguous())
+    return results
+
+
 def _scaled_and_powers(rows: Tensor, temperature: Tensor) -> Tensor:
     """Return exp(t m) m and exp(t m) side by side, over the channel's largest power; the ratio stays as it is."""
     both = rows.new_empty(rows.shape[0], 2 * rows.shape[1])
@@ -147,11 +157,8 @@ def _upwards(structure: Structure, values: Tensor, counted: Tensor | None, down:
     """Return both products' gradients at the sources, side by side."""
     if counted is None:
         return product(structure.transposed(values), down)
-    up = torch.empty_like(down)
     matrices = (structure.transposed(each) for each in (values, counted))
-    for result, matrix, half in zip(up.chunk(2, dim=1), matrices, down.chunk(2, dim=1), strict=True):
-        product_into(result, matrix, half.contiguous())
-    return up
+    return _by_halves(matrices, down, structure.shape[1])
 
 
 def _row_maximum(row: Tensor, powers: Tensor, count: int) -> Tensor:

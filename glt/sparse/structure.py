@@ -10,10 +10,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import embedding_bag
 
 # Building CSR tensors from checked structures happens every step; both notices would repeat for each process.
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
 warnings.filterwarnings("ignore", message="Sparse invariant checks are implicitly disabled")
+
+# Below so many columns MKL's kernel is as fast.
+NARROWEST_BAG = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,7 @@ class Structure:
             "transpose_col": row[transpose_order],
             "transpose_order": transpose_order,
         }
-        narrow = _index_type(max(*shape, rows.size))
+        narrow = index_type(max(*shape, rows.size))
         return cls(shape, **{name: torch.from_numpy(array.astype(narrow)).to(device) for name, array in arrays.items()})
 
     @property
@@ -67,7 +71,7 @@ class Structure:
         return torch.sparse_csr_tensor(
             self.transpose_crow,
             self.transpose_col,
-            values[self.transpose_order],
+            values.index_select(0, self.transpose_order),
             size=self.shape[::-1],
             check_invariants=False,
         )
@@ -76,15 +80,37 @@ class Structure:
 def product(matrix: Tensor, dense: Tensor) -> Tensor:
     """Return a sparse CSR matrix times dense columns, without a gradient.
 
-    `matrix @ dense` first fills one array with zeros and copies it into another, a third of the whole time;
-    with a factor of 0 for what the output holds, nothing need be written before the sums.
+    Where rows are wide, the kernel for bags of embeddings takes half the time of MKL's for CSR matrices, and a third on
+    ogbn-arxiv. Elsewhere `matrix @ dense` first fills one array with zeros and copies it into another, a third of the
+    whole time; with a factor of 0 for what the output holds, nothing need be written before the sums.
     """
-    return product_into(dense.new_empty(matrix.shape[0], dense.shape[1]), matrix, dense)
+    if _are_bags_faster(dense):
+        return _sum_of_bags(matrix, dense)
+    result = dense.new_empty(matrix.shape[0], dense.shape[1])
+    return torch.addmm(result, matrix, dense, beta=0, out=result)
 
 
 def product_into(result: Tensor, matrix: Tensor, dense: Tensor) -> Tensor:
     """Write a sparse CSR matrix times dense columns into `result`, which may be columns of a wider tensor."""
+    if _are_bags_faster(dense):
+        return result.copy_(_sum_of_bags(matrix, dense))
     return torch.addmm(result, matrix, dense, beta=0, out=result)
+
+
+def _are_bags_faster(dense: Tensor) -> bool:
+    return dense.shape[1] >= NARROWEST_BAG and dense.dtype is torch.float32 and dense.device.type == "cpu"
+
+
+def _sum_of_bags(matrix: Tensor, dense: Tensor) -> Tensor:
+    """A row of the matrix is a bag of rows of `dense`, its values their weights."""
+    return embedding_bag(
+        matrix.col_indices(),
+        dense,
+        matrix.crow_indices(),
+        mode="sum",
+        per_sample_weights=matrix.values(),
+        include_last_offset=True,
+    )
 
 
 class _Propagate(torch.autograd.Function):
@@ -118,8 +144,8 @@ def propagate(structure: Structure, values: Tensor, dense: Tensor) -> Tensor:
     return result
 
 
-def _index_type(largest: int) -> type[np.signedinteger[Any]]:
-    """Half the width is half the memory to read, and what MKL computes with anyway."""
+def index_type(largest: int) -> type[np.signedinteger[Any]]:
+    """Return the narrower integers that count to `largest`: half the memory to read, and what MKL takes anyway."""
     return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.json_files import RESUME, whole_lines
-from glt.store.records import Event
+from glt.store.json_files import SEE_DOCTOR, whole_lines
+from glt.store.records import round_of_event
 from glt.store.safe_files import append_line, flush_file, writing
 from glt.store.tensors import read_tensors, write_tensors
 
@@ -45,7 +44,7 @@ def read_checkpoint(folder: Path, owner: str, round: int) -> Checkpoint | None:
     path = folder / paths.CHECKPOINT
     if not path.exists():
         return None
-    arrays, about = read_tensors(path, RESUME)
+    arrays, about = read_tensors(path, SEE_DOCTOR)
     if about.get("owner") != owner:
         raise StoreError(f"{path} is of another run or seed.")
     if about.get("round") != round:
@@ -85,11 +84,3 @@ def event_sizes(path: Path, round: int) -> list[int]:
             break
         sizes += [len(line) + 1] if number == round else []
     return sizes
-
-
-def round_of_event(line: bytes) -> int | None:
-    """Return the round of a line of events.jsonl, None for a line that is damaged."""
-    try:
-        return Event.model_validate_json(line).round
-    except ValidationError:
-        return None

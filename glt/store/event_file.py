@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from glt.errors import StoreError
-from glt.store.json_files import RESUME, parse_lines, whole_lines
+from glt.store.checksums import check_epochs, check_events, checksums_in
+from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
 from glt.store.records import Event
 from glt.store.safe_files import reading
 
@@ -93,7 +94,9 @@ class EventFile:
         A resume may cut the file; an offset that is no longer the start of a line then reads from the beginning,
         so that a later event of the same round, stage and epoch replaces the earlier one.
         """
+        known = checksums_in(self.path.parent)
         lines, end = whole_lines(self.path, offset)
+        check_events(self.path, known, lines, end - sum(map(len, lines)) - len(lines))
         return parse_lines(self.path, lines, Event), end
 
     def starts(self) -> dict[int, int]:
@@ -111,8 +114,9 @@ class EventFile:
     def epochs(self, round: int, offset: int = 0) -> tuple[Epochs, int]:
         """Return the epochs of a round, from byte `offset` on where its start is known, and the offset to go on from.
 
-        Raises StoreError naming the first damaged line of those that are read.
+        Raises StoreError naming the first damaged line of those that are read, or for others than were written.
         """
+        known = checksums_in(self.path.parent)[round : round + 1]
         with self._opened() as file:
             end = _end(file)
             if not offset:
@@ -123,6 +127,9 @@ class EventFile:
             stop = _line_from(file, stop, end)
             file.seek(offset)
             content = file.read(stop - offset)
+            for written in known:
+                file.seek(written.start)
+                check_epochs(self.path, written, file.read(written.end - written.start))
         rows = [row for row in self._parsed(content, offset) if row.round == round]
         return _columns(rows), stop
 
@@ -139,7 +146,7 @@ class EventFile:
         except ValidationError:
             first = self._lines_before(offset) + 1
             parse_lines(self.path, content.split(b"\n")[:-1], Event, first)
-            raise StoreError(f"{self.path} is damaged after line {first}: {RESUME}.") from None
+            raise StoreError(f"{self.path} is damaged after line {first}: {SEE_DOCTOR}.") from None
 
     def _lines_before(self, offset: int) -> int:
         with self._opened() as file:
@@ -148,7 +155,8 @@ class EventFile:
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
         """Open the file; one that is not there has no lines."""
-        with reading(self.path, RESUME), (self.path if self.path.exists() else Path(os.devnull)).open("rb") as file:
+        there = self.path if os.path.lexists(self.path) else Path(os.devnull)
+        with reading(self.path, SEE_DOCTOR), there.open("rb") as file:
             yield file
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import os
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from glt import json_text
 from glt.errors import StoreError
-from glt.store.safe_files import reading
+from glt.store.safe_files import check_regular, reading
 
-RESUME = "resume the run, which makes again what is damaged"
+SEE_DOCTOR = "run `python -m glt doctor`, which says what can be mended"
+# A document holds settings or a state, lines are of a million epochs at most.
+MOST_BYTES, MOST_BYTES_OF_LINES = 16 << 20, 1 << 30
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -19,9 +22,10 @@ Row = TypeVar("Row", bound=BaseModel)
 def read_json(path: Path, remedy: str) -> Any:
     """Return the JSON document in `path`; raises StoreError when it is missing or damaged."""
     with reading(path, remedy):
+        check_regular(path, MOST_BYTES)
         content = path.read_bytes()
     try:
-        return json.loads(content)
+        return json_text.parsed(content)
     except ValueError:
         raise StoreError(f"{path} is damaged (no valid JSON): {remedy}.") from None
 
@@ -32,9 +36,12 @@ def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
     A missing file has no lines. When `offset` is no longer the start of a line, because a resume cut the file,
     reading starts at the beginning.
     """
-    if not path.exists():
+    # A symbolic link that leads nowhere is no missing file, but one that cannot be read.
+    if not os.path.lexists(path):
         return [], 0
-    with reading(path, RESUME), path.open("rb") as file:
+    with reading(path, SEE_DOCTOR):
+        check_regular(path, MOST_BYTES_OF_LINES)
+    with reading(path, SEE_DOCTOR), path.open("rb") as file:
         start = file.seek(_line_start(file, offset))
         content = file.read()
     lines = content.split(b"\n")[:-1]
@@ -47,7 +54,7 @@ def parse_lines(path: Path, lines: list[bytes], row: type[Row], first: int = 1) 
     try:
         records.extend(row.model_validate_json(line) for line in lines)
     except ValidationError:
-        raise StoreError(f"{path} is damaged in line {first + len(records)}: {RESUME}.") from None
+        raise StoreError(f"{path} is damaged in line {first + len(records)}: {SEE_DOCTOR}.") from None
     return records
 
 

@@ -11,7 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from glt.errors import StoreError
@@ -27,7 +27,7 @@ _owned: set[Path] = set()
 def take_lock(path: Path) -> int:
     """Lock `path` and return the open descriptor; raises StoreError naming the process that holds it."""
     with writing(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         with writing(path):
             _lock_soon(descriptor)
@@ -54,10 +54,14 @@ def _lock_soon(descriptor: int) -> None:
 
 
 def sign_lock(descriptor: int, pid: int) -> None:
-    """Write into a held lock which process and host own it, for the message that others get."""
+    """Write into a held lock which process and host own it, for the message that others get.
+
+    Where that cannot be written the lock holds all the same.
+    """
     content = f"process {pid} on {socket.gethostname()}\n".encode()
-    os.pwrite(descriptor, content, 0)
-    os.ftruncate(descriptor, len(content))
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, content, 0)
 
 
 def own_inherited(path: Path, descriptor: int) -> None:
@@ -85,7 +89,7 @@ def locked(path: Path) -> Iterator[None]:
 def briefly_locked(path: Path) -> Iterator[None]:
     """Hold the lock on `path` for the moments of one change; others wait their turn, threads of this process too."""
     with writing(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         with writing(path):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -97,8 +101,8 @@ def briefly_locked(path: Path) -> Iterator[None]:
 def is_locked(path: Path) -> bool:
     """Say whether some process holds the lock on `path` at this moment."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # not there, or a link or a folder, which nobody could hold
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

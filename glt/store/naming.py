@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 
-from glt.config import RunConfig, canonical_json
+from glt.config import RunConfig, canonical_json, make_config
 from glt.errors import ConfigError, StoreError
-from glt.pretraining.config import PretrainConfig
-from glt.store.paths import SCHEMA
+from glt.pretraining.config import PretrainConfig, make_pretrain_config
+from glt.printable import quoted
+from glt.store.json_files import read_json
+from glt.store.paths import CONFIG, SCHEMA
+from glt.store.signing import unsigned
 
 PART = re.compile(r"[\w.+@-]+")
 
@@ -37,8 +41,21 @@ def run_name(config: RunConfig | PretrainConfig) -> str:
     parts = (config.dataset, config.task, config.model, config.method)
     for part in parts:
         if not PART.fullmatch(part) or part.startswith("."):
-            raise ConfigError(f"{part!r} cannot be part of a run's name: use letters, digits, '.', '_', '+' and '-'.")
+            raise ConfigError(
+                f"{quoted(part)} cannot be part of a run's name: use letters, digits, '.', '_', '+' and '-'."
+            )
     return "-".join((*parts, fingerprint(config)[:8]))
+
+
+def owner_of(folder: Path) -> str | None:
+    """Return the name of the run whose config.json lies in a folder, None where it is damaged."""
+    path = folder / CONFIG
+    try:
+        document = unsigned(path, read_json(path, ""), "")
+        make = make_config if document.get("kind", "run") == "run" else make_pretrain_config
+        return run_name(make(document["config"]))
+    except (StoreError, ConfigError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def check_name(name: str, config: RunConfig | PretrainConfig) -> None:

@@ -12,8 +12,10 @@ SCHEMA = 1
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "runs"
 
 CONFIG = "config.json"
+CONFIG_LOCK = ".config.lock"
 EXAMPLE_MARK = "EXAMPLE"
 TRASH = ".trash"
+ASIDE = "set-aside"
 QUEUE = ".queue"
 ANNOTATIONS = "annotations.json"
 ANNOTATIONS_LOCK = ".annotations.lock"
@@ -21,6 +23,7 @@ ANNOTATIONS_LOCK = ".annotations.lock"
 STATUS = "status.json"
 EVENTS = "events.jsonl"
 ROUNDS = "rounds.jsonl"
+CHECKSUMS = "checksums.jsonl"
 INIT = "init.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 INIT_HASH = "init.sha256"
@@ -29,6 +32,10 @@ ENVIRONMENT = "environment.json"
 LOG = "log.txt"
 LOCK = "lock"
 COMPACT_MASKS = "masks.npz"
+
+OF_SEED = frozenset(
+    {STATUS, EVENTS, ROUNDS, CHECKSUMS, INIT, CHECKPOINT, INIT_HASH, PRETRAINED, ENVIRONMENT, LOG, LOCK, COMPACT_MASKS}
+)
 
 SEED_FOLDER = re.compile(r"seed-(0|[1-9]\d*)")
 TENSORS_OF_ROUND = re.compile(r"(?:round|weights)-(\d{2,})\.safetensors")
@@ -68,6 +75,15 @@ def round_of(name: str) -> int | None:
     """
     match = TENSORS_OF_ROUND.fullmatch(name)
     return int(match.group(1)) if match else None
+
+
+def is_of_seed(name: str) -> bool:
+    """Say whether the store gives this name to something in the folder of a seed.
+
+    >>> is_of_seed("log.txt"), is_of_seed("round-02.safetensors"), is_of_seed("notes.txt")
+    (True, True, False)
+    """
+    return name in OF_SEED or round_of(name) is not None
 
 
 def seed_of(name: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +13,20 @@ from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import PretrainConfig, make_pretrain_config
 from glt.pretraining.start import FIRST_LAYER
 from glt.store import paths
-from glt.store.json_files import RESUME, parse_lines, whole_lines
+from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
 from glt.store.naming import check_name
 from glt.store.records import Epoch
 from glt.store.round_files import Floats
-from glt.store.run import KIND, read_document
+from glt.store.run import KIND, check_config, read_document, settings_in
 from glt.store.run_folder import REMEDY, RunFolder
 from glt.store.safe_files import append_line, cut_file, flush_file, replace_file, writing
 from glt.store.seed_folder import SeedFolder
-from glt.store.tensors import checksum, read_tensors, write_tensors
+from glt.store.setting_aside import Aside
+from glt.store.signing import crc, signed
+from glt.store.tensors import checksum, read_about, read_tensors, write_tensors
 
 PRETRAINING = "pre-training"
+EVENTS_CHECKSUM = "events_crc32"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +55,13 @@ class PretrainingSeed(SeedFolder):
 
     def is_complete(self) -> bool:
         """Say whether the first layer is there."""
-        return self._result.exists()
+        return os.path.lexists(self._result)
 
     def is_sound(self) -> bool:
-        """Say whether the first layer can be read."""
+        """Say whether the first layer and its epochs can be read."""
         try:
             self.first_layer()
+            self.epochs()
         except StoreError:
             return False
         return True
@@ -64,17 +69,27 @@ class PretrainingSeed(SeedFolder):
     def epochs(self, offset: int = 0) -> tuple[list[Epoch], int]:
         """Return the epochs from byte `offset` to the last whole line, and the offset to go on from."""
         path = self.path / paths.EVENTS
+        written = self._events_checksum() if offset == 0 else ""
         lines, end = whole_lines(path, offset)
+        if written and written != crc(b"\n".join([*lines, b""])):
+            raise StoreError(f"{path} is damaged (its checksum does not fit): {SEE_DOCTOR}.")
         return parse_lines(path, lines, Epoch), end
 
     def first_layer(self) -> FirstLayer:
         """Return the result; raises StoreError when it is missing or damaged."""
-        arrays, about = read_tensors(self._result, RESUME)
+        arrays, about = read_tensors(self._result, SEE_DOCTOR)
         try:
             weight, told = arrays[FIRST_LAYER], (about["best_epoch"], about["epochs"], about["loss"], about["graph"])
         except KeyError as error:
-            raise StoreError(f"{self._result} is damaged (it lacks {error}): {RESUME}.") from None
+            raise StoreError(f"{self._result} is damaged (it lacks {error}): {SEE_DOCTOR}.") from None
         return FirstLayer(weight, checksum({FIRST_LAYER: weight}), *told)
+
+    def _events_checksum(self) -> str:
+        """Return the checksum of the epochs of a finished seed, "" where none was written down or can be read."""
+        try:
+            return str(read_about(self._result, SEE_DOCTOR).get(EVENTS_CHECKSUM, ""))
+        except StoreError:
+            return ""
 
     # Writing, by the worker only
 
@@ -86,15 +101,22 @@ class PretrainingSeed(SeedFolder):
         """Write the result, with the values `about` it that FirstLayer names; only now is the seed complete."""
         self._writing()
         flush_file(self.path / paths.EVENTS)
-        write_tensors(self._result, {FIRST_LAYER: weight}, {**about, "seed": self.seed})
+        events = crc(b"".join(line + b"\n" for line in whole_lines(self.path / paths.EVENTS)[0]))
+        write_tensors(self._result, {FIRST_LAYER: weight}, {**about, "seed": self.seed, EVENTS_CHECKSUM: events})
 
-    def drop_unfinished(self) -> int:
+    def drop_unfinished(self, aside: Aside | None = None) -> int:
         """Clear away what a killed worker left, for it starts again; return 1 when the first layer is there, else 0."""
         self._writing()
+        if not self.path.exists():
+            return 0
+        aside = self._move_unusable(aside)
         if self.is_sound():
             return 1
-        for file in sorted(self.path.iterdir()) if self.path.exists() else ():
-            if file.name == paths.PRETRAINED or file.name.endswith(paths.UNFINISHED_WRITE):
+        if self.is_complete():
+            aside.move(self._result)
+            aside.copy(self.path / paths.EVENTS)
+        for file in sorted(self.path.iterdir()):
+            if file.name.endswith(paths.UNFINISHED_WRITE):
                 with writing(file):
                     file.unlink()
         cut_file(self.path / paths.EVENTS, 0)
@@ -115,6 +137,7 @@ class Pretraining(RunFolder[PretrainingSeed]):
         """Open a folder; raises StoreError when config.json is missing, damaged, newer or changed afterwards."""
         config = read_pretrain_config(path)
         check_name(path.resolve().name, config)
+        check_config(path)
         return cls(path, config, writable)
 
     def seed(self, seed: int) -> PretrainingSeed:
@@ -133,12 +156,12 @@ def read_pretrain_config(folder: Path) -> PretrainConfig:
     if document.get(KIND) != PRETRAINING:
         raise StoreError(f"{folder.name} is no {PRETRAINING} run: name one that `python -m glt pretrain` made.")
     try:
-        return make_pretrain_config(document["config"])
-    except (ConfigError, KeyError, TypeError) as error:
+        return make_pretrain_config(settings_in(document))
+    except ConfigError as error:
         raise StoreError(f"{path} is damaged ({str(error).rstrip('.')}): {REMEDY}.") from None
 
 
 def write_pretrain_config(folder: Path, config: PretrainConfig) -> None:
     """Write the configuration of a pre-training."""
     document = {"schema": paths.SCHEMA, KIND: PRETRAINING, "config": config.model_dump(mode="json")}
-    replace_file(folder / paths.CONFIG, canonical_json(document).encode())
+    replace_file(folder / paths.CONFIG, canonical_json(signed(document)).encode())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store.edge_ranks import as_floats, shared_ranks
-from glt.store.json_files import RESUME
+from glt.store.json_files import SEE_DOCTOR
 from glt.store.tensors import read_about, read_tensors, write_tensors
 
 Floats = NDArray[np.float32]
@@ -58,25 +58,25 @@ def unpacked_masks(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any])
 
 def read_masks(path: Path) -> Masks:
     """Return the masks of a round file; raises StoreError when it is missing or damaged."""
-    arrays, about = read_tensors(path, RESUME)
+    arrays, about = read_tensors(path, SEE_DOCTOR)
     try:
         return unpacked_masks(arrays, about)
     except (KeyError, ValueError) as error:
-        raise StoreError(f"{path} is damaged ({error}): {RESUME}.") from None
+        raise StoreError(f"{path} is damaged ({error}): {SEE_DOCTOR}.") from None
 
 
 def read_edge_mask(path: Path) -> EdgeMask:
     """Return the edge mask of a round file, its checksum compared; raises StoreError when it is missing or damaged."""
-    arrays, about = read_tensors(path, RESUME)
+    arrays, about = read_tensors(path, SEE_DOCTOR)
     try:
         return _edges(arrays, about)
     except (KeyError, ValueError) as error:
-        raise StoreError(f"{path} is damaged ({error}): {RESUME}.") from None
+        raise StoreError(f"{path} is damaged ({error}): {SEE_DOCTOR}.") from None
 
 
 def read_edge_scores(path: Path) -> Floats | None:
     """Return the edge scores of a round file, or ranks in [0, 1) where it holds those; None when there are none."""
-    arrays, about = read_tensors(path, RESUME)
+    arrays, about = read_tensors(path, SEE_DOCTOR)
     scores = arrays.get(EDGE_SCORES)
     if scores is None:
         return None
@@ -89,7 +89,7 @@ def read_edge_scores(path: Path) -> Floats | None:
 
 def holds_ranks(path: Path) -> bool:
     """Say whether the edge scores of a round file are ranks; looks at nothing but its head."""
-    return read_about(path, RESUME).get(SCORE_KIND) == RANKED
+    return read_about(path, SEE_DOCTOR).get(SCORE_KIND) == RANKED
 
 
 def write_weights(path: Path, weights: Mapping[str, NDArray[Any]], masks: Masks) -> None:
@@ -105,12 +105,12 @@ def write_weights(path: Path, weights: Mapping[str, NDArray[Any]], masks: Masks)
 
 def read_weights(path: Path, masks: Masks) -> dict[str, Floats]:
     """Return full tensors with zeros where the weight is pruned; raises StoreError for a missing or damaged file."""
-    arrays, about = read_tensors(path, RESUME)
+    arrays, about = read_tensors(path, SEE_DOCTOR)
     try:
         keep = masks.weights.keep
         return {name: _spread(arrays[name], keep.get(name), shape) for name, shape in about["shapes"].items()}
     except (KeyError, ValueError, IndexError) as error:
-        raise StoreError(f"{path} does not fit the masks of its round ({error}): {RESUME}.") from None
+        raise StoreError(f"{path} does not fit the masks of its round ({error}): {SEE_DOCTOR}.") from None
 
 
 def shapes_of(masks: Masks) -> dict[str, dict[str, list[int]]]:

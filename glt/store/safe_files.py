@@ -5,14 +5,17 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from glt.errors import StoreError
+from glt.formats import file_size
 from glt.store.paths import UNFINISHED_WRITE
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
+NO_FILE = {errno.EISDIR, errno.ELOOP}
 FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 _counter = itertools.count()
@@ -36,6 +39,15 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
         raise StoreError(f"{path} is missing: {remedy}.") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be read ({error.strerror or error}): {remedy}.") from error
+
+
+def check_regular(path: Path, most_bytes: int) -> None:
+    """Raise OSError for a device or a pipe, which reading has no end of, for too large a file and a missing one."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no plain file")
+    if found.st_size > most_bytes:
+        raise OSError(errno.EFBIG, f"{file_size(found.st_size)} are more than it can have, {file_size(most_bytes)}")
 
 
 def make_folder(path: Path) -> None:
@@ -65,17 +77,43 @@ def replace_file(path: Path, content: bytes, durable: bool = True) -> None:
             _flush_folder(path.parent)
 
 
-def append_line(path: Path, line: str, durable: bool = False) -> None:
-    """Append one line by a single write; a line that does not fit is taken back and StoreError raised."""
-    content = line.encode() + b"\n"
+def clear_unfinished(path: Path) -> None:
+    """Remove what killed processes left of writing `path`; call it where nobody else can be writing it."""
+    for left in path.parent.glob(f".{path.name}.*{UNFINISHED_WRITE}"):
+        with writing(left):
+            left.unlink(missing_ok=True)
+
+
+def overwrite_file(path: Path, content: bytes) -> None:
+    """Write `content` over what is in `path`, which on a full disk still fits where a new file does not.
+
+    Whoever reads it, or kills the writer, in that moment may find half of it.
+    """
     with writing(path):
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_WRONLY)
         try:
-            _append(descriptor, content)
-            if durable:
-                os.fsync(descriptor)
+            os.pwrite(descriptor, content, 0)
+            os.ftruncate(descriptor, len(content))
         finally:
             os.close(descriptor)
+
+
+def append_line(path: Path, line: str, durable: bool = False) -> None:
+    """Append one line by a single write; a line that does not fit, or stay, is taken back and StoreError raised."""
+    content = line.encode() + b"\n"
+    with writing(path):
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        try:
+            _append(descriptor, content, durable)
+        finally:
+            os.close(descriptor)
+
+
+def refuse_link(*places: Path) -> None:
+    """Raise StoreError when one of these is a symbolic link: what is written below it would land elsewhere."""
+    for path in places:
+        if path.is_symlink():
+            raise StoreError(_link_fault(path))
 
 
 def flush_file(path: Path) -> None:
@@ -93,16 +131,19 @@ def flush_file(path: Path) -> None:
 
 def cut_file(path: Path, size: int) -> None:
     """Shorten `path` to `size` bytes; a missing file is fine."""
+    refuse_link(path)
     with writing(path):
         if path.exists() and path.stat().st_size > size:
             os.truncate(path, size)
 
 
-def _append(descriptor: int, content: bytes) -> None:
+def _append(descriptor: int, content: bytes, durable: bool) -> None:
     before = os.fstat(descriptor).st_size
     try:
         if os.write(descriptor, content) < len(content):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if durable:
+            os.fsync(descriptor)
     except OSError:
         os.ftruncate(descriptor, before)
         raise
@@ -116,7 +157,16 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def _link_fault(path: Path) -> str:
+    return (
+        f"{path} is a symbolic link, and nothing is written through one: move what it points to into its place, or "
+        "choose another store with --store or GLT_STORE."
+    )
+
+
 def _write_fault(path: Path, error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return _link_fault(path)
     if error.errno in FULL:
         return f"{path} could not be written because the disk is full: free some space, then resume the run."
     if error.errno in FORBIDDEN:
@@ -124,4 +174,6 @@ def _write_fault(path: Path, error: OSError) -> str:
             f"{path} cannot be written ({error.strerror}): choose another store with --store or GLT_STORE, "
             "or change its permissions."
         )
+    if error.errno in NO_FILE:
+        return f"{path} cannot be written ({error.strerror}): run `python -m glt doctor`, which says why."
     return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."

@@ -15,11 +15,12 @@ from glt.config import RunConfig, canonical_json
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
 from glt.store import paths
-from glt.store.checkpoint import Checkpoint, drop_checkpoint, usable_checkpoint, write_checkpoint
+from glt.store.checkpoint import Checkpoint, drop_checkpoint, read_checkpoint, usable_checkpoint, write_checkpoint
+from glt.store.checksums import add_checksums, checksums_in
 from glt.store.compact_edges import CompactEdges
 from glt.store.compact_masks import CompactMasks
 from glt.store.event_file import EventFile
-from glt.store.json_files import RESUME
+from glt.store.json_files import SEE_DOCTOR
 from glt.store.naming import fingerprint
 from glt.store.records import Event, RoundRecord
 from glt.store.resuming import drop_after_last_whole_round, drop_events, sound_rounds
@@ -36,7 +37,8 @@ from glt.store.round_files import (
 from glt.store.round_lines import count_lines, last_round, read_rounds
 from glt.store.safe_files import append_line, flush_file, reading
 from glt.store.seed_folder import SeedFolder
-from glt.store.tensors import checksum, read_tensors, write_tensors
+from glt.store.setting_aside import Aside
+from glt.store.tensors import checksum, content_hash, read_tensors, write_tensors
 
 
 class SeedRun(SeedFolder):
@@ -93,8 +95,8 @@ class SeedRun(SeedFolder):
         return sound_rounds(self.path)
 
     def is_sound(self) -> bool:
-        """Say whether every round the config asks for can be read."""
-        return self.is_complete() and self.sound_rounds() > self.config.rounds
+        """Say whether every round the config asks for can be read, and theta_0."""
+        return self.is_complete() and self.sound_rounds() > self.config.rounds and self.has_theta0()
 
     def events(self, offset: int = 0) -> tuple[list[Event], int]:
         """Return the events from byte `offset` on and the offset to go on from; see `EventFile.events`."""
@@ -149,13 +151,20 @@ class SeedRun(SeedFolder):
         self._refuse_for_example("weights")
         self._require(round)
         files = [file(self.path, round) for file in (paths.masks_file, paths.weights_file)]
-        with reading(self.path, RESUME):
+        with reading(self.path, SEE_DOCTOR):
             return sum(file.stat().st_size for file in files)
 
     def theta0(self) -> dict[str, Floats]:
         """Return the initial tensors that rewinding returns to (theta_0); StoreError for examples."""
         self._refuse_for_example("theta_0")
-        return read_tensors(self.path / paths.INIT, RESUME)[0]
+        return read_tensors(self.path / paths.INIT, SEE_DOCTOR)[0]
+
+    def has_theta0(self) -> bool:
+        """Say whether theta_0 can be read."""
+        try:
+            return bool(self.theta0())
+        except StoreError:
+            return False
 
     # Writing, by the worker only
 
@@ -163,7 +172,7 @@ class SeedRun(SeedFolder):
         """Write theta_0 once; raises StoreError when the folder holds another one already."""
         self._writing()
         arrays = {name: np.asarray(values, dtype=np.float32) for name, values in theta0.items()}
-        if self._has_init() and checksum(self.theta0()) != checksum(arrays):
+        if not self._is_theta0(arrays):
             raise StoreError(
                 f"{self.path / paths.INIT} is not the initialisation this version makes from seed {self.seed}: "
                 "resume with the versions in environment.json, or start the run in another store."
@@ -191,7 +200,16 @@ class SeedRun(SeedFolder):
         write_masks(paths.masks_file(self.path, record.round), masks, edge_scores)
         flush_file(self.path / paths.EVENTS)
         append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
+        add_checksums(self.path, record.round + 1)
         drop_checkpoint(self.path)
+
+    def checkpoint_fault(self) -> str:
+        """Say why the round at work cannot go on from the checkpoint there is; "" when it can, or there is none."""
+        try:
+            read_checkpoint(self.path, self._owner, self.whole_rounds())
+        except StoreError as error:
+            return str(error).removeprefix(f"{self.path / paths.CHECKPOINT} ").rstrip(".").split(": ")[0]
+        return ""
 
     def write_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Write down how far the round at work is, in place of what was written before."""
@@ -209,13 +227,16 @@ class SeedRun(SeedFolder):
         drop_checkpoint(self.path, why)
         drop_events(self.path, self.whole_rounds())
 
-    def drop_unfinished(self) -> int:
+    def drop_unfinished(self, aside: Aside | None = None) -> int:
         """Clear away what no resume can go on from and return the number of the next round.
 
-        What is left are whole rounds and, of the next one, a checkpoint with the events up to it.
+        What is left are whole rounds and, of the next one, a checkpoint with the events up to it. What is damaged, and
+        finished rounds after it, are moved to `aside`, by default a folder of the run.
         """
         self._writing()
-        return drop_after_last_whole_round(self.path, self._owner) if self.path.exists() else 0
+        if not self.path.exists():
+            return 0
+        return drop_after_last_whole_round(self.path, self._owner, self._move_unusable(aside))
 
     @property
     def _owner(self) -> str:
@@ -230,14 +251,16 @@ class SeedRun(SeedFolder):
     def _compact_edges(self) -> CompactEdges:
         return CompactEdges.read(self.path / paths.COMPACT_MASKS)
 
-    def _has_init(self) -> bool:
-        try:
-            return bool(self.theta0())
-        except StoreError:
-            return False
+    def _is_theta0(self, arrays: Mapping[str, Floats]) -> bool:
+        """Say whether these are the tensors the seed began with, as far as that is known."""
+        if self.has_theta0():
+            return checksum(self.theta0()) == checksum(arrays)
+        known = checksums_in(self.path)
+        return not known or known[0].init in ("", content_hash(arrays, {"seed": self.seed}))
 
     def _require(self, round: int) -> None:
         if not 0 <= round < self.whole_rounds():
+            self.rounds()
             raise StoreError(
                 f"{self.path} holds no round {round}: its finished rounds are 0 to {self.whole_rounds() - 1}."
                 if self.whole_rounds()

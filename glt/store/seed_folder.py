@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -14,12 +15,15 @@ from pydantic import ValidationError
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.json_files import RESUME, read_json
+from glt.store.json_files import SEE_DOCTOR, read_json
 from glt.store.liveness import ACTIVE, concluded
 from glt.store.lock import locked
 from glt.store.records import Status
 from glt.store.remembered import remembered
-from glt.store.safe_files import make_folder, replace_file
+from glt.store.resuming import move_unusable
+from glt.store.safe_files import make_folder, overwrite_file, refuse_link, replace_file
+from glt.store.setting_aside import Aside
+from glt.store.signing import signed, unsigned
 
 
 class Configuration(Protocol):
@@ -37,8 +41,17 @@ class Configuration(Protocol):
         """Return all settings as JSON with sorted keys."""
 
 
-_written_status = remembered(lambda path: Status.model_validate(read_json(path, RESUME)))
-_written_environment = remembered(lambda path: read_json(path, RESUME))
+_written_status = remembered(lambda path: Status.model_validate(read_json(path, SEE_DOCTOR)))
+
+
+def _read_environment(path: Path) -> dict[str, Any]:
+    found = read_json(path, SEE_DOCTOR)
+    if not isinstance(found, dict):
+        raise StoreError(f"{path} is damaged (no JSON object): {SEE_DOCTOR}.")
+    return unsigned(path, found, SEE_DOCTOR)
+
+
+_written_environment = remembered(_read_environment)
 
 
 class SeedFolder(ABC):
@@ -69,8 +82,21 @@ class SeedFolder(ABC):
         """Say whether everything the config asks for can be read."""
 
     @abstractmethod
-    def drop_unfinished(self) -> int:
-        """Clear away what is not whole and return how many parts are: rounds, or the one result."""
+    def drop_unfinished(self, aside: Aside | None = None) -> int:
+        """Clear away what is not whole and return how many parts are: rounds, or the one result.
+
+        What is damaged is moved to `aside`, by default a folder of the run.
+        """
+
+    def _move_unusable(self, aside: Aside | None) -> Aside:
+        """Move aside what cannot be opened and what it was computed with, where that is damaged; return where to."""
+        aside = aside or Aside(self.path.parent)
+        move_unusable(self.path, aside)
+        try:
+            self.environment()
+        except StoreError:
+            aside.move(self.path / paths.ENVIRONMENT)
+        return aside
 
     @cached_property
     def is_example(self) -> bool:
@@ -89,24 +115,30 @@ class SeedFolder(ABC):
         """
         path = paths.inside(self.path, paths.STATUS)
         try:
-            status = concluded(_written_status(path))
+            status = concluded(_written_status(path), self.lock_path)
         except (StoreError, ValidationError):
-            return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {RESUME}.")
+            return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {SEE_DOCTOR}.")
         extended = status.state == "done" and not self.is_complete()
         return status.model_copy(update={"state": "stopped"}) if extended else status
+
+    def written_status(self) -> Status | None:
+        """Return the status as it stands in its file, None where there is none that can be read."""
+        try:
+            return _written_status(self.path / paths.STATUS)
+        except (StoreError, ValidationError):
+            return None
 
     def is_at_work(self) -> bool:
         """Say whether a worker is at this seed or waits for its turn; cheaper than `status`."""
         try:
-            return concluded(_written_status(paths.inside(self.path, paths.STATUS))).state in ACTIVE
+            return concluded(_written_status(paths.inside(self.path, paths.STATUS)), self.lock_path).state in ACTIVE
         except (StoreError, ValidationError):
             return False
 
     def environment(self) -> dict[str, Any]:
         """Return versions, threads, device and data hash of the computation; empty before it began."""
         path = self.path / paths.ENVIRONMENT
-        found = read_json(path, RESUME) if path.exists() else {}
-        return found if isinstance(found, dict) else {}
+        return _read_environment(path) if os.path.lexists(path) else {}
 
     def data_hash(self) -> str | None:
         """Return the hash of the data set's content that the computation began with, None where none can be read."""
@@ -114,7 +146,7 @@ class SeedFolder(ABC):
             found = _written_environment(self.path / paths.ENVIRONMENT)
         except StoreError:
             return None
-        known = found.get("data_hash") if isinstance(found, dict) else None
+        known = found.get("data_hash")
         return known if isinstance(known, str) else None
 
     def lock(self) -> AbstractContextManager[None]:
@@ -128,14 +160,23 @@ class SeedFolder(ABC):
         make_folder(self.path)
 
     def write_status(self, status: Status) -> None:
-        """Replace the status; a reader sees the old one or the new one."""
+        """Replace the status; a reader sees the old one or the new one.
+
+        Where a second file has no room beside the old one, that is written over: a full disk has to be told of.
+        """
         self._writing()
-        replace_file(self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode(), durable=False)
+        path, content = self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode()
+        try:
+            replace_file(path, content, durable=False)
+        except StoreError:
+            if not path.exists():
+                raise
+            overwrite_file(path, content)
 
     def write_environment(self, environment: Mapping[str, Any]) -> None:
         """Write what the computation runs on: versions, threads, device, git revision, data hash."""
         self._writing()
-        replace_file(self.path / paths.ENVIRONMENT, canonical_json(dict(environment)).encode())
+        replace_file(self.path / paths.ENVIRONMENT, canonical_json(signed(environment)).encode())
 
     def _status_by_files(self, fault: str) -> Status:
         if self.is_complete():
@@ -145,3 +186,4 @@ class SeedFolder(ABC):
     def _writing(self) -> None:
         if not self._writable or self.is_example:
             raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")
+        refuse_link(self.path.parent, self.path)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,12 +14,13 @@ from glt.errors import StoreError
 from glt.pretraining.config import PretrainConfig
 from glt.store import paths, trash
 from glt.store.annotations import Annotation, Annotations, annotate, annotations_in
+from glt.store.lock import briefly_locked
 from glt.store.naming import run_name
 from glt.store.opening import KnownRun, known_folder, open_folder
 from glt.store.pretraining import Pretraining, write_pretrain_config
-from glt.store.run import Run, write_config
+from glt.store.run import Run, read_config, write_config
 from glt.store.run_folder import folder_size
-from glt.store.safe_files import make_folder, reading
+from glt.store.safe_files import clear_unfinished, make_folder, reading, refuse_link
 from glt.store.seed import SeedRun
 
 AnyKind = TypeVar("AnyKind", bound=KnownRun)
@@ -55,7 +57,7 @@ class Store:
 
     def contents(self) -> Contents:
         """Return everything that lies in the store, by name."""
-        opened = [(folder, self._open(folder)) for folder in self._folders()]
+        opened = [(folder, self._open(folder)) for folder in self.folders()]
         return Contents(
             [run for _, run in opened if not isinstance(run, StoreError)],
             [(folder, str(error)) for folder, error in opened if isinstance(error, StoreError)],
@@ -99,9 +101,10 @@ class Store:
         """
         self._writing()
         folder = self.root / run_name(config)
+        refuse_link(folder)
         if not (folder / paths.CONFIG).exists():
-            make_folder(folder)
-            write_config(folder, config)
+            with self._writing_config(folder):
+                write_config(folder, config)
             return Run(folder, config)
         run = Run.open(folder)
         return run if run.is_example or config.rounds <= run.config.rounds else self._extend(run, config.rounds)
@@ -110,9 +113,10 @@ class Store:
         """Return the pre-training run with `config`, made when it is new; raises StoreError as `create` does."""
         self._writing()
         folder = self.root / run_name(config)
+        refuse_link(folder)
         if not (folder / paths.CONFIG).exists():
-            make_folder(folder)
-            write_pretrain_config(folder, config)
+            with self._writing_config(folder):
+                write_pretrain_config(folder, config)
         return Pretraining.open(folder)
 
     def size_bytes(self) -> int:
@@ -127,6 +131,7 @@ class Store:
     def queue_folder(self) -> Path:
         """Return the folder in which waiting workers line up, made when missing."""
         self._writing()
+        refuse_link(self.queue_path)
         make_folder(self.queue_path)
         return self.queue_path
 
@@ -134,10 +139,22 @@ class Store:
         """Return the folder of a run, readable or damaged, by name or path; raises StoreError with near names."""
         return self._place(name)[0]
 
+    def folders(self) -> list[Path]:
+        """Return the folders in the store, by name, whatever is in them."""
+        if not self.root.exists():
+            return []
+        with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
+            names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
+        return [paths.inside(self.root, name) for name in names]
+
     def move_to_trash(self, folder: Path) -> None:
         """Move a run's folder to the store's trash; raises StoreError when it is at work or not of this store."""
         self._writing()
         trash.move_to_trash(self.root, folder)
+
+    def set_aside(self) -> list[Path]:
+        """Return the folders that mending moves things to, which need not be there."""
+        return [self.root / f".{paths.ASIDE}", *(folder / paths.ASIDE for folder in self.folders())]
 
     def trashed(self) -> list[Path]:
         """Return what lies in the trash."""
@@ -163,9 +180,25 @@ class Store:
         return run
 
     def _extend(self, run: Run, rounds: int) -> Run:
-        config = run.config.model_copy(update={"rounds": rounds})
-        write_config(run.path, config)
+        with self._writing_config(run.path):
+            # Somebody may have extended it further in the meantime.
+            config = run.config.model_copy(update={"rounds": max(rounds, read_config(run.path).rounds)})
+            write_config(run.path, config)
         return Run(run.path, config)
+
+    @contextmanager
+    def _writing_config(self, folder: Path) -> Iterator[None]:
+        """Write a run's config.json alone; where it cannot be written, no empty folder stays behind."""
+        make_folder(self.root)
+        with briefly_locked(self.root / paths.CONFIG_LOCK):
+            make_folder(folder)
+            clear_unfinished(folder / paths.CONFIG)
+            try:
+                yield
+            except StoreError:
+                with suppress(OSError):
+                    folder.rmdir()
+                raise
 
     def _place(self, name: str) -> tuple[Path, bool]:
         """Return the folder of a run and whether it may be written."""
@@ -183,15 +216,8 @@ class Store:
         except StoreError as error:
             return error
 
-    def _folders(self) -> list[Path]:
-        if not self.root.exists():
-            return []
-        with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
-            names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
-        return [paths.inside(self.root, name) for name in names]
-
     def _unknown(self, name: str) -> str:
-        names = [folder.name for folder in self._folders()]
+        names = [folder.name for folder in self.folders()]
         close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         some = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
         held = f"the store holds {some}." if names else "the store holds no runs yet."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +13,15 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from glt import json_text
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store.paths import SCHEMA
-from glt.store.safe_files import reading, replace_file
+from glt.store.safe_files import check_regular, reading, replace_file
 
 METADATA_KEY = "glt"
+# Larger than any disk that a run is kept on: what is asked is whether it is a plain file.
+MOST_BYTES = 1 << 50
 
 Array = NDArray[Any]
 
@@ -27,9 +29,13 @@ Array = NDArray[Any]
 def write_tensors(path: Path, tensors: Mapping[str, Array], about: Mapping[str, Any]) -> None:
     """Write arrays and the JSON values `about` them; equal input gives equal bytes."""
     arrays = {name: np.asarray(tensors[name], order="C") for name in sorted(tensors)}
-    described = {**about, "schema": SCHEMA}
-    metadata = canonical_json({**described, "sha256": checksum(arrays, described)})
+    metadata = canonical_json({**about, "schema": SCHEMA, "sha256": content_hash(arrays, about)})
     replace_file(path, save(arrays, {METADATA_KEY: metadata}))
+
+
+def content_hash(arrays: Mapping[str, Array], about: Mapping[str, Any]) -> str:
+    """Return the checksum that `write_tensors` writes down for arrays and the values about them."""
+    return checksum(arrays, {**about, "schema": SCHEMA})
 
 
 def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -54,6 +60,7 @@ def read_about(path: Path, remedy: str) -> dict[str, Any]:
 @contextmanager
 def _opened(path: Path, remedy: str) -> Iterator[Any]:
     with reading(path, remedy):
+        check_regular(path, MOST_BYTES)
         try:
             with safe_open(path, framework="numpy") as file:
                 yield file
@@ -62,7 +69,7 @@ def _opened(path: Path, remedy: str) -> Iterator[Any]:
 
 
 def _about(file: Any) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(file.metadata()[METADATA_KEY])
+    about: dict[str, Any] = json_text.parsed(file.metadata()[METADATA_KEY])
     return about
 
 

@@ -45,7 +45,7 @@ def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> 
     next_round = seed_run.drop_unfinished()
     config = seed_run.config
     problem = Problem(config, load_graph(config.dataset), device)
-    if next_round == 0:
+    if next_round == 0 or not seed_run.has_theta0():
         draw = METHODS.get(config.method).initialisation(config)
         theta0 = problem.initial_weights(seed_run.seed, draw)
         seed_run.write_init(with_first_layer(theta0, source_of(seed_run), problem.graph))

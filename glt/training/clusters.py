@@ -74,7 +74,7 @@ class ClusterBatch(Passes):
         weights = network.effective_weights()
 
         def output(part: GraphOperator | None) -> Tensor:
-            return network.head(network.stem(weights, part=part), weights, Dropout(0, None))
+            return network.head(network.stem(weights, network.part(part) if part else None), weights, Dropout(0, None))
 
         return network.problem.task.scores(by_parts(network.problem.config, network.operator, output), weights)
 
@@ -85,7 +85,8 @@ class ClusterBatch(Passes):
 
     def _step(self, part: GraphOperator, dropout: Dropout, generator: np.random.Generator, optimise: Optimise) -> float:
         weights = self._network.effective_weights()
-        stem = self._network.stem(weights, part=part)
-        loss = self._network.problem.task.loss(self._network.step(stem, weights, dropout, generator, part=part))
+        view = self._network.part(part)
+        stem = self._network.stem(weights, view)
+        loss = self._network.problem.task.loss(self._network.step(stem, weights, dropout, generator, view=view))
         optimise(loss)
         return float(loss.detach())

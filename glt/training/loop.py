@@ -12,6 +12,7 @@ from torch import Tensor
 from glt.sparse import Dropout
 from glt.training.adam import Adam
 from glt.training.clusters import ClusterBatch
+from glt.training.fields import field_batch
 from glt.training.narrowing import Narrowing
 from glt.training.network import Network
 from glt.training.passes import FullBatch, Passes
@@ -154,9 +155,9 @@ class Stage:
 
 
 def passes_of(network: Network) -> Passes:
-    """Return the way a network is run: on its whole graph, or in clusters where its model asks for them."""
+    """Return the way a network is run: on receptive fields or its whole graph, or in clusters as its model asks."""
     clusters = network.problem.model.clusters(network.problem.config)
-    return FullBatch(network) if clusters is None else ClusterBatch(network, clusters)
+    return ClusterBatch(network, clusters) if clusters else field_batch(network) or FullBatch(network)
 
 
 def _scores(values: NDArray[np.float64]) -> Scores:

@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glt.data.graph import IntArray
 from glt.masks import Masks
-from glt.sparse import Dropout, GraphOperator
+from glt.sparse import Dropout, Features, GraphOperator
 from glt.training.narrowing import Survivors
 from glt.training.problem import Arrays, Problem
 from glt.training.stage_state import Mismatch, part
@@ -42,6 +43,15 @@ class SoftMasks:
         return [self.edges, *self.weights.values()]
 
 
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a pass sees: an operator, the features it starts from, and the nodes whose outputs it gives (None: all)."""
+
+    operator: GraphOperator
+    features: Features
+    nodes: Tensor | None = None
+
+
 class Network:
     """Weights theta, masked, on the surviving graph.
 
@@ -64,17 +74,19 @@ class Network:
         self._binary = {} if soft else _binary_factors(masks, problem.device)
         self.theta = {name: self._start(name, value, masks) for name, value in theta.items()}
 
-    def stem(
-        self, weights: Mapping[str, Tensor], order: Tensor | None = None, part: GraphOperator | None = None
-    ) -> Any:
-        """Run the part of the pass that holds no randomness, on the whole graph or one of the operator's parts.
+    def stem(self, weights: Mapping[str, Tensor], view: View | None = None, order: Tensor | None = None) -> Any:
+        """Run the part of the pass that holds no randomness, on the whole graph or a view of it.
 
         With an `order`, node i of those has the features of node order[i].
         """
-        problem = self.problem
-        features = problem.features if part is None else problem.features.of_nodes(self._nodes(part))
-        features = features if order is None else features.shuffled(order)
-        return problem.model.stem(part or self.operator, self._edge_values(), features, weights, problem.config)
+        problem, view = self.problem, view or View(self.operator, self.problem.features)
+        features = view.features if order is None else view.features.shuffled(order)
+        return problem.model.stem(view.operator, self._edge_values(), features, weights, problem.config)
+
+    def part(self, operator: GraphOperator) -> View:
+        """Return the view of one of the operator's parts."""
+        nodes = self.nodes(operator.nodes)
+        return View(operator, self.problem.features.of_nodes(nodes), nodes)
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout) -> Tensor:
         """Finish the pass."""
@@ -87,14 +99,14 @@ class Network:
         dropout: Dropout,
         generator: np.random.Generator,
         batch: Any = None,
-        part: GraphOperator | None = None,
+        view: View | None = None,
     ) -> TrainingPass:
-        """Finish the pass, on the whole graph or a part, and return it as the task's objective sees it."""
+        """Finish the pass, on the whole graph or a view, and return it as the task's objective sees it."""
 
         def shuffled(order: Tensor) -> Tensor:
-            return self.head(self.stem(weights, order, part), weights, dropout)
+            return self.head(self.stem(weights, view, order), weights, dropout)
 
-        nodes = None if part is None else self._nodes(part)
+        nodes = None if view is None else view.nodes
         return TrainingPass(self.head(stem, weights, dropout), weights, generator, shuffled, batch, nodes)
 
     def effective_weights(self) -> dict[str, Tensor]:
@@ -155,8 +167,9 @@ class Network:
             named.update({f"mask/{name}": tensor for name, tensor in self.soft.weights.items()})
         return named
 
-    def _nodes(self, part: GraphOperator) -> Tensor:
-        return torch.from_numpy(part.nodes).to(self.problem.device)
+    def nodes(self, numbers: IntArray) -> Tensor:
+        """Return numbers of nodes as a tensor on the network's device."""
+        return torch.from_numpy(numbers).to(self.problem.device)
 
     def _edge_values(self) -> Tensor | None:
         values = self.soft.edges if self.soft else None

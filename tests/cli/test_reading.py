@@ -113,8 +113,10 @@ def test_a_damaged_line_is_one_sentence(run: Run, capsys: pytest.CaptureFixture[
     (run.path / "seed-0" / "rounds.jsonl").write_text('{"round":0}\n')
     assert main(["show", run.name, "--json"]) == 1
     captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "rounds.jsonl is damaged in line 1: resume the run" in captured.err
+    damaged = json.loads(captured.out)["seeds"][0]
+    assert damaged["rounds"] == []
+    assert damaged["error"] == captured.err.strip()
+    assert "rounds.jsonl is damaged in line 1" in captured.err
 
 
 def test_cost_json_splits_by_convention_and_layer(run: Run, capsys: pytest.CaptureFixture[str]) -> None:

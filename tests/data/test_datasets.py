@@ -33,6 +33,7 @@ def test_counts_facts_and_splits(name: str) -> None:
     spec = DATASETS.get(name)
     graph = spec.load()
     assert counts(graph) == COUNTS[name] == (spec.nodes, spec.edges, spec.features, spec.classes)
+    assert graph.split.train.size == spec.trained
 
     rows, isolated, empty = FACTS[name]
     source = graph.provenance

@@ -1,8 +1,8 @@
 """An engine that needs no torch, for processes started with this folder on PYTHONPATH.
 
 It writes real rounds of a small made-up network; an epoch lasts FAKE_EPOCH seconds. FAKE_FAULT names what goes wrong
-in the first epoch of round 1, FAKE_CUDA how many CUDA devices there are,
-FAKE_CUDA_MEMORY the bytes free on each.
+in the first epoch of round 1, with FAKE_CHECKPOINT every epoch is written down, FAKE_CUDA says how many CUDA devices
+there are, FAKE_CUDA_MEMORY the bytes free on each.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def find_tickets(seed_run, observer, device="cpu"):  # noqa: ANN001, ANN201
 
 
 def train(seed_run, observer, number):  # noqa: ANN001, ANN201
-    from glt.store import Event, Progress
+    from glt.store import Checkpoint, Event, Progress
 
-    config = seed_run.config
-    for epoch in range(config.retrain_epochs):
+    config, saved = seed_run.config, seed_run.checkpoint()
+    for epoch in range(saved.epochs if saved else 0, config.retrain_epochs):
         time.sleep(float(os.environ.get("FAKE_EPOCH", "0")))
         seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=1.0, val=0.5, test=0.5))
         done = (number * config.retrain_epochs + epoch + 1) / ((config.rounds + 1) * config.retrain_epochs)
@@ -63,6 +63,8 @@ def train(seed_run, observer, number):  # noqa: ANN001, ANN201
             seconds_left=1.0,
         )
         observer.on_progress(progress)
+        if "FAKE_CHECKPOINT" in os.environ:
+            seed_run.write_checkpoint(Checkpoint(number, epoch + 1, 0.0, {"w": np.ones(3)}, {}))
         if observer.should_stop():
             raise Stopped
         if number == 1 and "FAKE_FAULT" in os.environ:

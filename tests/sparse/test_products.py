@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 
 from glt.data.graph import Graph
 from glt.sparse import Features, inner_products, linear, row_normalised
-from glt.sparse import features as module
+from glt.sparse import constant as module
+from glt.sparse.structure import product, product_into
 
 
 def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Graph) -> None:
@@ -24,7 +25,7 @@ def test_features_cut_into_blocks_give_the_same_gradient(small_graph: Graph, mon
     monkeypatch.setattr(module, "NUMBERS_IN_CACHE", 2)
     monkeypatch.setattr(module, "ROWS_OF_A_BLOCK", 2)
     features = Features(small_graph.features, dtype=torch.float64)
-    assert len(features._transposed._blocks) > 1
+    assert len(features._constant._blocks) > 1
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(features.times, (weight,))
 
@@ -35,6 +36,23 @@ def test_sparse_weights_give_the_same_products(small_graph: Graph) -> None:
     torch.testing.assert_close(features.times(weight.to_sparse_csr()), features.times(weight))
     hidden = torch.randn(5, 4)
     torch.testing.assert_close(linear(hidden, weight.to_sparse_csr()), hidden @ weight)
+
+
+@pytest.mark.parametrize("width", [1, 7, 15, 16, 40, 129])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_products_by_either_kernel_are_those_of_dense_matrices(width: int, dtype: torch.dtype) -> None:
+    """Rows without an entry are zeros, whatever the memory held, and so is a matrix without any."""
+    generator = torch.Generator().manual_seed(0)
+    dense = torch.rand(9, 6, dtype=dtype, generator=generator)
+    dense[dense < 0.6] = 0
+    dense[[0, 4, 8]] = 0
+    columns = torch.randn(6, width, dtype=dtype, generator=generator)
+    for matrix in (dense, torch.zeros_like(dense)):
+        torch.testing.assert_close(product(matrix.to_sparse_csr(), columns), matrix @ columns)
+        beside = torch.full((9, 2 * width), torch.nan, dtype=dtype)
+        product_into(beside[:, width:], matrix.to_sparse_csr(), columns)
+        torch.testing.assert_close(beside[:, width:], matrix @ columns)
+        assert beside[:, :width].isnan().all()
 
 
 def test_linear_equals_matmul_and_gradients_check() -> None:

@@ -126,6 +126,7 @@ def test_a_folder_without_config_is_listed_as_damaged(store: Store, run: Run) ->
 
 def test_config_json_holds_the_config_and_the_format(run: Run) -> None:
     document = json.loads((run.path / "config.json").read_text())
+    assert len(document.pop("crc32")) == 8
     assert document == {"schema": 1, "config": run.config.model_dump(mode="json")}
 
 

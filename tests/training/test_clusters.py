@@ -123,7 +123,8 @@ def test_a_part_can_be_run_with_its_features_shuffled(small_graph: Graph) -> Non
     network = Network(problem, problem.full_masks(), problem.initial_weights(0))
     weights = network.effective_weights()
     (part,) = network.operator.parts([np.array([0, 2, 3])])
-    step = network.step(network.stem(weights, part=part), weights, Dropout(0, None), stream(0, 0, "x"), part=part)
+    view = network.part(part)
+    step = network.step(network.stem(weights, view), weights, Dropout(0, None), stream(0, 0, "x"), view=view)
     assert step.nodes is not None
     assert step.nodes.tolist() == [0, 2, 3]
     torch.testing.assert_close(step.shuffled(torch.tensor([0, 1, 2])), step.output)

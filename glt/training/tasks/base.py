@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.data.graph import Graph, IntArray
 from glt.data.registry import DatasetSpec
 from glt.errors import ConfigError
 from glt.models.base import NoOptions, TensorSpec
@@ -63,6 +63,13 @@ class BoundTask(ABC):
         """Return the steps of an epoch, each what `TrainingPass.batch` then holds; by default one step for all."""
         return (None,)
 
+    def reads(self) -> tuple[IntArray, IntArray] | None:
+        """Return the nodes, sorted, whose outputs the loss reads and those the scores read; None for all nodes.
+
+        A task that names them trains in one step an epoch.
+        """
+        return None
+
     @abstractmethod
     def loss(self, step: TrainingPass) -> Tensor:
         """Return the training loss of a step, a scalar."""
@@ -75,13 +82,15 @@ class BoundTask(ABC):
 class Task(ABC):
     """What is predicted, how it is scored, and how wide a network's output must be.
 
-    `metric` is the usual score; `metric_on` names that of one data set.
+    `metric` is the usual score; `metric_on` names that of one data set. `trains_on_split` says that losses read the
+    outputs of training nodes alone.
     """
 
     name: str
     label: str
     description: str
     metric: str
+    trains_on_split: bool = False
     Options: type[BaseModel] = NoOptions
 
     def metric_on(self, spec: DatasetSpec) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.data.graph import Graph, IntArray, Split
 from glt.data.registry import DatasetSpec
 from glt.errors import DataError
 from glt.training.evaluators import evaluator_of, load_evaluator, node_score
@@ -32,6 +32,11 @@ class NodeClassification(BoundTask):
         self._labels = torch.from_numpy(graph.labels).to(device)
         split = (graph.split.train, graph.split.val, graph.split.test)
         self._train, self._val, self._test = (torch.from_numpy(nodes).to(device) for nodes in split)
+        self._split = graph.split
+
+    def reads(self) -> tuple[IntArray, IntArray]:
+        """Return the training nodes, then those of validation and test."""
+        return _read_of(self._split)
 
     def loss(self, step: TrainingPass) -> Tensor:
         """Return the mean cross-entropy over training nodes of logits [N, C]."""
@@ -65,6 +70,11 @@ class BinaryTasks(BoundTask):
         self._train = torch.from_numpy(graph.split.train).to(device)
         self._truth = torch.from_numpy(graph.targets).to(device)
         self._val, self._test = ((nodes, graph.targets[nodes]) for nodes in (graph.split.val, graph.split.test))
+        self._split = graph.split
+
+    def reads(self) -> tuple[IntArray, IntArray]:
+        """Return the training nodes, then those of validation and test."""
+        return _read_of(self._split)
 
     def loss(self, step: TrainingPass) -> Tensor:
         """Return the mean binary cross-entropy over training nodes and tasks of logits [N, T]."""
@@ -84,6 +94,10 @@ class BinaryTasks(BoundTask):
         return Scores(val, test)
 
 
+def _read_of(split: Split) -> tuple[IntArray, IntArray]:
+    return np.unique(split.train), np.union1d(split.val, split.test)
+
+
 class NodeTask(Task):
     """Classes or binary properties of nodes in one graph that is known as a whole (transductive)."""
 
@@ -91,6 +105,7 @@ class NodeTask(Task):
     label = "Node classification"
     description = "Predict the class of each node from a few labelled ones."
     metric = "accuracy"
+    trains_on_split = True
 
     def metric_on(self, spec: DatasetSpec) -> str:
         """Return accuracy, or ROC-AUC where a data set has binary tasks in place of classes."""

@@ -1,0 +1,190 @@
+"""An epoch against its floor: `python -m benchmarks floors`, CPU seconds of one thread.
+
+The floor is the time of the kernels that an epoch of a GCN cannot do without, run bare on the same data and widths,
+each by the fastest implementation that a try of all finds. Epochs and bare epochs take turns in one process.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array, eye_array
+
+from benchmarks.bare_epoch import BareEpoch, Kernel
+from benchmarks.results import Measured, document
+from glt.data import load_graph
+from glt.data.graph import Graph, IntArray
+from glt.presets import resolve
+from glt.randomness import stream
+from glt.sparse import keep_freed_memory
+from glt.training.loop import EpochResult, Schedule, train
+from glt.training.network import Network, SoftMasks
+from glt.training.problem import Problem
+
+DATASETS = ("cora", "citeseer", "pubmed")
+STAGES = ("search", "retrain")
+AIM = 1.3
+# Epochs in a turn; the first of each finds the cache as the other side left it, and does not count.
+TURN = 4
+
+
+def measure_floors(words: Sequence[str]) -> dict[str, Any]:
+    """Return for each data set and stage the epoch, its floor, their ratio and the floor's kernels, in milliseconds."""
+    options = _options(words)
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    found = {dataset: _dataset(dataset, options) for dataset in options.datasets}
+    about = {"aim": AIM, "hidden": options.hidden, "threads": 1}
+    return {**about, **found, **document(each for dataset in found for each in _results(dataset, found[dataset]))}
+
+
+def _options(words: Sequence[str]) -> Namespace:
+    parser = ArgumentParser(prog="python -m benchmarks floors", description=__doc__)
+    parser.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS)
+    parser.add_argument("--stages", nargs="+", default=STAGES, choices=STAGES)
+    parser.add_argument("--hidden", type=int, default=512)
+    parser.add_argument("--turns", type=int, default=0, help="turns of 4 epochs and 4 bare ones (default: by the size)")
+    parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
+    return parser.parse_args(words)
+
+
+def _dataset(dataset: str, options: Namespace) -> dict[str, Any]:
+    problem = Problem(resolve({"dataset": dataset, "hidden": options.hidden}, "official"), load_graph(dataset))
+    turns = options.turns or (4 if problem.graph.num_nodes > 10_000 else 12)
+    stages = {stage: Turns(problem, stage == "search", turns).measured() for stage in options.stages}
+    return {**stages, "seen": seen(problem.graph)}
+
+
+def seen(graph: Graph) -> dict[str, dict[str, int]]:
+    """Return how much of a graph two layers see of the training nodes (all that has a gradient) and of scored ones.
+
+    The floor works on all of it, as the engine does; an engine that left out what is not seen could go below.
+    """
+    ones = np.ones(2 * graph.num_edges, dtype=np.int64)
+    source, target = graph.entries()
+    adjacency = csr_array((ones, (target, source)), shape=(graph.num_nodes,) * 2) + eye_array(graph.num_nodes)
+    scored = np.concatenate([graph.split.val, graph.split.test])
+    parts = {"training": graph.split.train, "scored": scored, "all": np.arange(graph.num_nodes)}
+    return {name: _seen_of(nodes, adjacency.tocsr(), graph) for name, nodes in parts.items()}
+
+
+def _seen_of(nodes: IntArray, adjacency: csr_array, graph: Graph) -> dict[str, int]:
+    hidden = np.unique(adjacency[nodes].indices)
+    inputs = np.unique(adjacency[hidden].indices)
+    return {
+        "logits": nodes.size,
+        "hidden rows": hidden.size,
+        "entries to them": int(adjacency[hidden].nnz),
+        "input rows": inputs.size,
+        "numbers in those": int(csr_array(graph.features)[inputs].nnz),
+    }
+
+
+def _results(dataset: str, found: Mapping[str, Any]) -> Iterator[Measured]:
+    """Yield what stands in a data set's document, in seconds."""
+    for stage in (each for each in STAGES if each in found):
+        name, measured = f"floors/{dataset}/{stage}", found[stage]
+        yield _result(f"{name}/epoch", measured["epoch"])
+        yield _result(f"{name}/floor", measured["floor"])
+        yield Measured(name=f"{name}/epoch over floor", unit="ratio", **_named(measured["epoch_over_floor"]))
+        for row in measured["kernels"]:
+            note = f"{row['count']} x, {row['by']}"
+            yield _result(f"{name}/kernels/{row['kernel']}", row).model_copy(update={"note": note})
+
+
+def _result(name: str, milliseconds: Mapping[str, Any]) -> Measured:
+    scaled = {key: value / 1e3 for key, value in _named(milliseconds).items()}
+    return Measured(name=name, unit="CPU s", **scaled)
+
+
+def _named(found: Mapping[str, Any]) -> dict[str, float]:
+    return {"value": found["median"], "p10": found["p10"], "p90": found["p90"]}
+
+
+class Turns:
+    """Epochs of the product's own loop, interrupted every few by as many bare ones."""
+
+    def __init__(self, problem: Problem, soft: bool, turns: int) -> None:
+        self._problem, self._turns = problem, turns
+        theta, masks = problem.initial_weights(0), problem.full_masks()
+        start = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu") if soft else None
+        self._network = Network(problem, masks, theta, start)
+        self._bare = BareEpoch(problem, theta, arrays_of(start), stream(0, 1, "bare"))
+        self._kernels = self._bare.kernels()
+        self._epochs: list[float] = []
+        self._floors: list[list[float]] = []
+        self._kernels_seconds: list[float] = []
+        self._mark = 0.0
+
+    def measured(self) -> dict[str, Any]:
+        """Run all turns and return what they took."""
+        train(self._network, schedule(self._problem, TURN * (self._turns + 1)), stream(0, 1, "search"), self._on_epoch)
+        floors = [sum(each) for each in self._floors]
+        turns = range(self._turns)
+        ratios = [_median(self._epochs, turn) / _median(floors, turn) for turn in turns]
+        return {
+            "epoch": spread(self._epochs, 1e3),
+            "floor": spread(floors, 1e3),
+            "epoch_over_floor": spread(ratios),
+            "kernels": by_kernel(self._kernels, self._floors),
+        }
+
+    def _on_epoch(self, result: EpochResult) -> None:
+        now = time.process_time()
+        place = result.epoch % TURN
+        # The first turn warms up, and so does the first epoch of each.
+        if result.epoch >= TURN and place:
+            self._epochs.append(now - self._mark)
+        if place == TURN - 1:
+            taken = [self._bare_epoch() for _ in range(TURN)]
+            self._floors += taken[1:] if result.epoch >= TURN else []
+        self._mark = time.process_time()
+
+    def _bare_epoch(self) -> list[float]:
+        marks = [time.process_time()]
+        for kernel in self._kernels:
+            kernel.run()
+            marks.append(time.process_time())
+        return np.diff(marks).tolist()
+
+
+def arrays_of(soft: SoftMasks | None) -> tuple[np.ndarray, Mapping[str, np.ndarray]] | None:
+    """Return soft masks as arrays, those of edges first."""
+    if soft is None:
+        return None
+    return soft.edges.detach().numpy(), {name: mask.detach().numpy() for name, mask in soft.weights.items()}
+
+
+def schedule(problem: Problem, epochs: int) -> Schedule:
+    """Return a search schedule of so many epochs, masks decaying as weights do."""
+    config = problem.config
+    rate, decay = config.learning_rate, config.weight_decay
+    return Schedule(epochs, rate, decay, rate, decay, config.gamma_graph, config.gamma_weight)
+
+
+def spread(values: Sequence[float], scale: float = 1) -> dict[str, float]:
+    """Return median, 10th and 90th percentile of values times a scale."""
+    low, middle, high = np.quantile(np.asarray(values) * scale, [0.1, 0.5, 0.9])
+    return {"median": round(float(middle), 3), "p10": round(float(low), 3), "p90": round(float(high), 3)}
+
+
+def by_kernel(kernels: Sequence[Kernel], taken: Sequence[Sequence[float]]) -> list[dict[str, Any]]:
+    """Return for each kernel how often an epoch does it, how, and the milliseconds of all those times together."""
+    columns = dict.fromkeys(kernel.name for kernel in kernels)
+    rows = []
+    for name in columns:
+        places = [place for place, kernel in enumerate(kernels) if kernel.name == name]
+        total = [sum(each[place] for place in places) for each in taken]
+        rows.append({"kernel": name, "count": len(places), "by": kernels[places[0]].by, **spread(total, 1e3)})
+    return rows
+
+
+def _median(values: Sequence[float], turn: int) -> float:
+    share = TURN - 1
+    return statistics.median(values[turn * share : (turn + 1) * share])

@@ -1,0 +1,121 @@
+"""`doctor`: look at every file of a store, say what is wrong, and with `--mend` move it out of the way."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from glt.cli.arguments import add_json, add_store, open_store, print_json
+from glt.cli.main import DONE, FAILED
+from glt.cli.verb import VERBS, Verb
+from glt.formats import file_size, listing, number_of
+from glt.store import folder_size
+
+if TYPE_CHECKING:
+    from glt.doctor import Examined
+    from glt.doctor.machine import Machine
+    from glt.doctor.mending import Mended
+    from glt.store import Store
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the runs, and whether what is found is mended."""
+    told = "names of runs in the store, or paths of their folders (default: all, the store itself and this machine)"
+    parser.add_argument("runs", nargs="*", metavar="RUN", help=told)
+    parser.add_argument(
+        "--mend", action="store_true", help="move aside what is damaged or left over; nothing is deleted"
+    )
+    add_store(parser)
+    add_json(parser)
+
+
+def run(args: Namespace) -> int:
+    """Report what is found, a line each, and mend it where asked to; 1 when something is found and not mended."""
+    from glt.doctor import examine, examine_store
+
+    store = open_store(args, writable=args.mend)
+    machine = None
+    if args.runs:
+        looked = [examine(store.folder(name)) for name in dict.fromkeys(args.runs)]
+    else:
+        looked, machine = examine_store(store), _machine(store)
+    results = [(each, _mended(each, args.mend)) for each in looked]
+    notes = [] if args.runs else list(_notes(store))
+    if args.json:
+        print_json({**_document(results, machine), "notes": notes})
+    else:
+        _print(store, results, [*(machine.lines if machine else ()), *notes])
+    left = any(result.left for _, result in results) or (machine is not None and machine.faults)
+    return FAILED if left else DONE
+
+
+def _mended(examined: Examined, wanted: bool) -> Mended:
+    from glt.doctor.mending import Mended, mend
+
+    return mend(examined) if wanted else Mended((), examined.findings, None)
+
+
+def _machine(store: Store) -> Machine:
+    from glt.doctor.machine import machine
+
+    return machine(store)
+
+
+def _notes(store: Store) -> Iterator[str]:
+    """Say what takes up room and may be thrown away."""
+    if trashed := store.trashed():
+        size = file_size(sum(map(folder_size, trashed)))
+        yield f"In the trash: {number_of(len(trashed), 'run')}, {size}; python -m glt delete --empty-trash frees it."
+    aside = [folder for folder in store.set_aside() if folder.is_dir()]
+    if aside:
+        size = file_size(sum(map(folder_size, aside)))
+        yield f"Set aside by mending: {size} in {', '.join(map(str, aside))}; delete it when it is not wanted any more."
+
+
+def _print(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str]) -> None:
+    for line in lines:
+        print(line)
+    for examined, result in results:
+        if examined.busy:
+            print(f"{examined.folder}: {listing(examined.busy)} at work, not looked at.")
+        for finding in result.left:
+            print(finding.sentence)
+        for finding in result.mended:
+            print(f"Mended: {finding.path} {finding.wrong}; {finding.then}.")
+        if result.aside is not None:
+            print(f"What was moved or cut is in {result.aside}.")
+        if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
+            print(f"Go on with: python -m glt resume {examined.folder}")
+    found = sum(len(result.left) + len(result.mended) for _, result in results)
+    runs = sum(not examined.is_store for examined, _ in results)
+    print(f"{store.root}: {number_of(runs, 'run')} looked at, {_verdict(found, results)}")
+
+
+def _verdict(found: int, results: Sequence[tuple[Examined, Mended]]) -> str:
+    """Say what the whole comes to, and what to do next."""
+    left = [finding for _, result in results for finding in result.left]
+    if not found:
+        return "all well."
+    if not left:
+        return f"{number_of(found, 'thing')} mended."
+    able = sum(finding.mend is not None for finding in left)
+    hint = f": --mend mends {able} of them" if able else ", which only you can put right"
+    return f"{number_of(len(left), 'thing')} wrong{hint}."
+
+
+def _document(results: Sequence[tuple[Examined, Mended]], machine: Machine | None) -> dict[str, Any]:
+    looked = [
+        {
+            "folder": str(examined.folder),
+            "busy": list(examined.busy),
+            "findings": [finding.as_json() for finding in result.left],
+            "mended": [finding.as_json() for finding in result.mended],
+            "set_aside": None if result.aside is None else str(result.aside),
+        }
+        for examined, result in results
+    ]
+    return {"looked_at": looked} | ({} if machine is None else {"machine": machine.as_json()})
+
+
+VERBS.register(Verb("doctor", "Look for damage in a store, and mend it", add_arguments, run))

@@ -1,0 +1,96 @@
+"""The machine's side: versions against the pins, the store's disk, and which data sets are at hand. No network."""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import Version
+
+import glt
+from glt.data import DATASETS
+from glt.data.planetoid_files import data_root
+from glt.data.room import free_bytes
+from glt.formats import file_size
+from glt.store import Store
+
+PINS = Path(glt.__file__).parents[1] / "requirements.txt"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is said of the machine, a line each; `faults` are those of the lines that keep GLT Studio from working."""
+
+    lines: tuple[str, ...]
+    faults: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `glt doctor --json` prints."""
+        return asdict(self)
+
+
+def machine(store: Store) -> Machine:
+    """Look at the machine that a store is used on."""
+    missing, versions = packages(PINS)
+    writable, disk = _disk(store)
+    lines = (versions, disk, _data(), "Not needed: LaTeX (only figures as PGF), Chromium (only the browser tests).")
+    faults = [line for line, is_fault in ((versions, bool(missing)), (disk, not writable)) if is_fault]
+    return Machine(lines, tuple(faults))
+
+
+def packages(pins: Path) -> tuple[list[str], str]:
+    """Return the packages that `pins`, a requirements.txt, asks for and that are missing, and what to say of all."""
+    wanted = list(_pinned(pins))
+    found = {each.name: _installed(each.name) for each in wanted}
+    missing = [each.name for each in wanted if found[each.name] is None]
+    others = [each for each in wanted if (known := found[each.name]) and not each.specifier.contains(known.public)]
+    told = [f"{name} is missing" for name in missing]
+    told += [f"{each.name} is {found[each.name]}, pinned {each.specifier}" for each in others]
+    verdict = "; ".join(told) or (f"all {len(wanted)} packages as pinned" if wanted else "pins are not at hand")
+    remedy = ": pip install -r requirements.txt" if told else ""
+    return missing, f"Python {platform.python_version()}; {verdict}{remedy}."
+
+
+def _pinned(pins: Path) -> Iterator[Requirement]:
+    """Return the requirements that hold for this Python."""
+    for line in pins.read_text(encoding="utf-8").splitlines() if pins.exists() else ():
+        try:
+            requirement = Requirement(line.split("#")[0])
+        except InvalidRequirement:
+            continue
+        if requirement.specifier and (requirement.marker is None or requirement.marker.evaluate()):
+            yield requirement
+
+
+def _installed(package: str) -> Version | None:
+    try:
+        return Version(version(package))
+    except PackageNotFoundError:
+        return None
+
+
+def _disk(store: Store) -> tuple[bool, str]:
+    """Say whether the store can be written, or made, and how much room there is."""
+    there = next(path for path in (store.root, *store.root.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+        free = f", {file_size(free_bytes(store.root))} free"
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        return False, f"Store {store.root}: cannot be written ({why}): choose another with --store or GLT_STORE."
+    return True, f"Store {store.root}: {'can be written' if store.root.exists() else 'not made yet'}{free}."
+
+
+def _data() -> str:
+    """Say which data sets are at hand and which would be downloaded, and where they are looked for."""
+    here = [spec.name for spec in DATASETS if spec.is_at_hand()]
+    other = [spec.name for spec in DATASETS if spec.name not in here]
+    there = f"; not there: {', '.join(other)} (downloaded when a run first needs them)" if other else ""
+    return f"Data in {data_root()}: {', '.join(here)}{there}."

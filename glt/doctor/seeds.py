@@ -1,0 +1,168 @@
+"""Looking at the folder of one seed: what cannot be opened, what does not fit its checksums, what is left over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from glt.doctor.finding import Finding, Mend, moved, what_it_is
+from glt.doctor.rounds import round_findings
+from glt.errors import StoreError
+from glt.store import PretrainingSeed, SeedFolder, SeedRun, State, Status, paths
+from glt.store.json_files import whole_lines
+from glt.store.liveness import ACTIVE
+from glt.store.lock import is_locked
+from glt.store.resuming import unusable
+from glt.store.safe_files import cut_file
+from glt.store.setting_aside import Aside, is_usable
+
+AGAIN = {
+    paths.STATUS: "how far the seed is, the other files tell",
+    paths.ENVIRONMENT: "what a finished seed was computed with cannot be made again",
+    paths.LOG: "what the log said is not made again",
+    paths.LOCK: "the next worker makes another",
+    paths.CHECKPOINT: "the round at work starts again",
+    paths.CHECKSUMS: "it is made again from the files as they are",
+    paths.INIT: "resuming makes theta_0 again from the seed",
+    paths.PRETRAINED: "resuming trains it again",
+}
+ROUNDS_AGAIN = "resuming computes again what is missing"
+TABLES = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
+
+
+def is_busy(seed: SeedFolder) -> bool:
+    """Say whether a worker has the folder, so that what looks left over may be about to be used."""
+    return is_locked(seed.lock_path) or seed.is_at_work()
+
+
+def seed_findings(seed: SeedFolder) -> list[Finding]:
+    """Return everything wrong with a seed that no worker is at."""
+    bad = unusable(seed.path)
+    found = [_unusable(seed, path) for path in bad]
+    found += [finding for finding in _of_content(seed) if finding.path not in bad]
+    return found
+
+
+def _unusable(seed: SeedFolder, path: Path) -> Finding:
+    """Return the finding of a file that cannot be opened; what else has to be put in order is, with it."""
+    wrong, then = what_it_is(path), AGAIN.get(path.name, ROUNDS_AGAIN)
+    if path.name == paths.STATUS:
+        return Finding(path, wrong, f"it is set aside; {then}", _writes_status(seed))
+    if path.name == paths.INIT:
+        return Finding(path, wrong, f"it is set aside; {then}", _moves_theta0(seed))
+    if path.name in AGAIN and path.name != paths.CHECKSUMS:
+        return moved(path, wrong, then)
+    return Finding(path, wrong, f"it is set aside; {then}", seed.drop_unfinished)
+
+
+def _of_content(seed: SeedFolder) -> Iterator[Finding]:
+    yield from _environment(seed)
+    yield from _status(seed)
+    if isinstance(seed, SeedRun):
+        yield from round_findings(seed)
+        yield from _theta0(seed)
+    elif isinstance(seed, PretrainingSeed) and seed.is_complete() and not seed.is_sound():
+        yield moved(seed.path / paths.PRETRAINED, _wrong_with_result(seed), AGAIN[paths.PRETRAINED])
+    yield from _half_lines(seed.path)
+    yield from _strays(seed.path)
+
+
+def _wrong_with_result(seed: PretrainingSeed) -> str:
+    try:
+        seed.first_layer()
+    except StoreError:
+        return "is damaged"
+    return f"has epochs in {paths.EVENTS} that are not those that were written"
+
+
+def _environment(seed: SeedFolder) -> Iterator[Finding]:
+    path = seed.path / paths.ENVIRONMENT
+    try:
+        seed.environment()
+    except StoreError:
+        yield moved(path, "is damaged", AGAIN[paths.ENVIRONMENT])
+
+
+def _status(seed: SeedFolder) -> Iterator[Finding]:
+    """Say of a seed that is called running, or whose state cannot be read, what it is instead."""
+    path = seed.path / paths.STATUS
+    written, state, write = seed.written_status(), _state(seed), _writes_status(seed)
+    if written is None:
+        if seed.was_started():
+            wrong = "is damaged" if is_usable(path) else "is missing"
+            yield Finding(path, wrong, f"the seed is called {state}, which the other files tell", write)
+    elif written.state in ACTIVE and seed.status().state not in ACTIVE:
+        wrong = f"says {written.state}, but process {written.pid or 'that should do it'} is gone"
+        yield Finding(path, wrong, f"the seed is called {state}, and can be resumed", write)
+
+
+def _theta0(seed: SeedRun) -> Iterator[Finding]:
+    path = seed.path / paths.INIT
+    # A seed that is called stopped makes it again when it is resumed.
+    if not seed.has_theta0() and seed.whole_rounds() and (path.exists() or seed.status().state == "done"):
+        wrong = "is damaged" if path.exists() else "is missing"
+        yield Finding(path, wrong, f"the seed is called stopped, and {AGAIN[paths.INIT]}", _moves_theta0(seed))
+
+
+def _moves_theta0(seed: SeedFolder) -> Mend:
+    def move(aside: Aside) -> None:
+        aside.move(seed.path / paths.INIT)
+        _writes_status(seed)(aside)
+
+    return move
+
+
+def _writes_status(seed: SeedFolder) -> Mend:
+    """Return what writes the state of a seed as its files tell it, and keeps what was written before."""
+    written, path = seed.written_status(), seed.path / paths.STATUS
+
+    def write(aside: Aside) -> None:
+        if is_usable(path):
+            aside.copy(path)
+        elif os.path.lexists(path):
+            aside.move(path)
+        seed.write_status(Status(state=_state(seed), seed=seed.seed, threads=_threads(seed, written)))
+
+    return write
+
+
+def _state(seed: SeedFolder) -> State:
+    """Return the state of a seed that no worker is at, as its files tell it."""
+    has_all = seed.is_complete() and (not isinstance(seed, SeedRun) or seed.has_theta0())
+    return "done" if has_all else "stopped"
+
+
+def _threads(seed: SeedFolder, written: Status | None) -> int:
+    try:
+        known = seed.environment().get("threads")
+    except StoreError:
+        known = None
+    return known if isinstance(known, int) else written.threads if written else 1
+
+
+def _half_lines(folder: Path) -> Iterator[Finding]:
+    """Find tables whose last line has no end, as a full disk or lost power leave them."""
+    for path in (folder / name for name in TABLES):
+        if is_usable(path) and (extra := _after_last_line(path)):
+            yield Finding(path, "ends in half a line", f"a copy is set aside and the {extra} bytes are cut", _cut(path))
+
+
+def _after_last_line(path: Path) -> int:
+    return path.stat().st_size - whole_lines(path)[1]
+
+
+def _cut(path: Path) -> Mend:
+    def cut(aside: Aside) -> None:
+        aside.copy(path)
+        cut_file(path, whole_lines(path)[1])
+
+    return cut
+
+
+def _strays(folder: Path) -> Iterator[Finding]:
+    for path in sorted(folder.iterdir()):
+        if path.name.endswith(paths.UNFINISHED_WRITE):
+            yield moved(path, "was being written when its process ended", "")
+        elif not paths.is_of_seed(path.name) and not path.name.startswith("."):
+            yield moved(path, "does not belong to a seed", "")

@@ -1,0 +1,164 @@
+"""checksums.jsonl: a line a finished round with the checksums of its lines in rounds.jsonl and events.jsonl.
+
+Tensor files carry a checksum of their own; text does not, and a digit that a disk has changed is still a digit. The
+seconds of a round are left out, because they alone depend on when a round was computed. A round without a line, as
+those of earlier versions, is not checked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from glt.config import canonical_json
+from glt.errors import StoreError
+from glt.store import paths
+from glt.store.json_files import SEE_DOCTOR, whole_lines
+from glt.store.records import Record, round_of_event
+from glt.store.remembered import remembered
+from glt.store.safe_files import append_line, cut_file, reading
+from glt.store.signing import CHECKSUM, crc, signed, unsigned
+from glt.store.tensors import read_about
+
+SECONDS = b'"seconds":'
+
+
+class RoundChecksum(Record):
+    """What a finished round is to be like: its record, its events (bytes `start` to `end`), theta_0 where known."""
+
+    round: int = Field(ge=0)
+    record: str
+    events: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    init: str
+
+
+def checksums_in(folder: Path) -> list[RoundChecksum]:
+    """Return the checksums of a seed's rounds 0, 1, ...; raises StoreError for a damaged line. The list is shared."""
+    return _known(folder / paths.CHECKSUMS)
+
+
+def add_checksums(folder: Path, rounds: int) -> None:
+    """Write the checksums of the first so many rounds that have none yet; all of them must be readable."""
+    known = checksums_in(folder)
+    for number in range(len(known), rounds):
+        known = [*known, _computed(folder, number, known[-1].end if known else 0)]
+        line = signed(known[-1].model_dump(mode="json"))
+        append_line(folder / paths.CHECKSUMS, canonical_json(line), durable=number == rounds - 1)
+
+
+def cut_checksums(folder: Path, rounds: int) -> None:
+    """Forget the checksums of all but the first so many rounds."""
+    path = folder / paths.CHECKSUMS
+    cut_file(path, sum(len(line) + 1 for line in whole_lines(path)[0][:rounds]))
+
+
+def check_records(path: Path, known: Sequence[RoundChecksum], lines: Sequence[bytes]) -> None:
+    """Raise StoreError when lines of rounds.jsonl, from round 0 on, are not those that were written.
+
+    `known` must have been read before the lines.
+    """
+    for number, (line, written) in enumerate(zip(lines, known, strict=False)):
+        if not is_record(line, written):
+            raise StoreError(f"{path} is damaged in line {number + 1} (its checksum does not fit): {SEE_DOCTOR}.")
+    if len(lines) < len(known):
+        raise StoreError(f"{path} is damaged (it lacks round {len(lines)}, which was finished): {SEE_DOCTOR}.")
+
+
+def is_record(line: bytes, written: RoundChecksum) -> bool:
+    """Say whether a line of rounds.jsonl is the one that was written, its seconds aside."""
+    return crc(without_seconds(line)) == written.record
+
+
+def check_events(path: Path, known: Sequence[RoundChecksum], lines: Sequence[bytes], offset: int) -> None:
+    """Raise StoreError when lines of events.jsonl, which begin at byte `offset`, are not those that were written.
+
+    `known` must have been read before the lines. Rounds of which these are only a part are not checked.
+    """
+    whole = [each for each in known if each.start >= offset]
+    content = b"\n".join([*lines, b""]) if whole else b""
+    for written in whole:
+        check_epochs(path, written, content[written.start - offset : written.end - offset])
+
+
+def check_epochs(path: Path, written: RoundChecksum, content: bytes) -> None:
+    """Raise StoreError when the content of events.jsonl where a round's epochs were written is not those."""
+    if crc(content) != written.events:
+        told = f"the epochs of round {written.round} are not those that were written"
+        raise StoreError(f"{path} is damaged ({told}): {SEE_DOCTOR}.")
+
+
+def holds_epochs(path: Path, written: RoundChecksum) -> bool:
+    """Say whether events.jsonl holds the epochs of a round as they were written; raises StoreError when it is none."""
+    with reading(path, SEE_DOCTOR), (path if os.path.lexists(path) else Path(os.devnull)).open("rb") as file:
+        file.seek(written.start)
+        return crc(file.read(written.end - written.start)) == written.events
+
+
+def without_seconds(line: bytes) -> bytes:
+    """Return a line of rounds.jsonl without its seconds.
+
+    >>> without_seconds(b'{"round":1,"seconds":2.5,"test":0.8}')
+    b'{"round":1,"test":0.8}'
+    """
+    start = line.find(SECONDS)
+    return line if start < 0 else line[:start] + line[line.find(b",", start) + 1 :]
+
+
+def _computed(folder: Path, number: int, start: int) -> RoundChecksum:
+    events, end = _events_of(folder / paths.EVENTS, number, start)
+    return RoundChecksum(
+        round=number,
+        record=crc(without_seconds(whole_lines(folder / paths.ROUNDS)[0][number])),
+        events=crc(events),
+        start=start,
+        end=end,
+        init=_init_of(folder) if number == 0 else "",
+    )
+
+
+def _events_of(path: Path, number: int, start: int) -> tuple[bytes, int]:
+    """Return the lines of a round that begin at byte `start`, and the offset after them."""
+    lines: list[bytes] = []
+    for line in whole_lines(path, start)[0]:
+        found = round_of_event(line)
+        if found is None or found > number:
+            break
+        lines.append(line + b"\n")
+    content = b"".join(lines)
+    return content, start + len(content)
+
+
+def _init_of(folder: Path) -> str:
+    try:
+        return str(read_about(folder / paths.INIT, SEE_DOCTOR)["sha256"])
+    except (StoreError, KeyError):
+        return ""
+
+
+def _read(path: Path) -> list[RoundChecksum]:
+    found: list[RoundChecksum] = []
+    for number, line in enumerate(whole_lines(path)[0]):
+        found.append(_parsed(path, line, number))
+    return found
+
+
+def _parsed(path: Path, line: bytes, number: int) -> RoundChecksum:
+    damage = f"{path} is damaged in line {number + 1}: {SEE_DOCTOR}."
+    try:
+        document: Any = json.loads(line)
+        found = RoundChecksum.model_validate(unsigned(path, document, SEE_DOCTOR))
+    except (ValueError, AttributeError, ValidationError):
+        raise StoreError(damage) from None
+    if CHECKSUM not in document or found.round != number:
+        raise StoreError(damage)
+    return found
+
+
+_known = remembered(_read)

@@ -1,0 +1,96 @@
+"""Everything that reads a run folder from a command line, run in this process, and what may come of it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from analysis.cli.main import main as analysis_main
+from glt.cli.main import main as glt_main
+from glt.store import State
+
+STATES = set(get_args(State))
+
+
+class Said(NamedTuple):
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+
+# RUN and STORE stand for a run and its store, OUT for a file to write.
+CHEAP: dict[str, tuple[str, ...]] = {
+    "list": ("glt", "list", "--json", "--store", "STORE"),
+    "show": ("glt", "show", "RUN", "--json", "--store", "STORE"),
+    "cost": ("glt", "cost", "RUN", "--round", "1", "--json", "--store", "STORE"),
+    "table": ("analysis", "table", "tickets", "RUN", "--format", "json", "--store", "STORE"),
+    "doctor": ("glt", "doctor", "RUN", "--json", "--store", "STORE"),
+}
+READERS: dict[str, tuple[str, ...]] = {
+    **CHEAP,
+    "audit": ("glt", "audit", "RUN", "--round", "1", "--json", "--store", "STORE"),
+    "measure": ("analysis", "measure", "RUN", "--round", "1", "--json", "--store", "STORE"),
+    "paper": ("analysis", "table", "measurements", "RUN", "--round", "2", "--store", "STORE"),
+    "figure": ("analysis", "figure", "training", "RUN", "--round", "1", "--out", "OUT", "--store", "STORE"),
+    "scores": ("analysis", "leaders", "RUN", "--json", "--store", "STORE"),
+}
+
+
+def read(name: str, store: Path, run: str) -> Said:
+    """Run one command over a store, and take what it wrote to a file as its output too."""
+    out = store.parent / "out.svg"
+    program, *rest = READERS[name]
+    words = {"STORE": str(store), "RUN": run, "OUT": str(out)}
+    result = said(program, [words.get(word, word) for word in rest])
+    written = out.read_text() if out.exists() else ""
+    out.unlink(missing_ok=True)
+    return result._replace(out=(result.out + written).replace(str(store.parent), ""))
+
+
+def said(program: str, arguments: Sequence[str]) -> Said:
+    """Run one command and return what it said."""
+    main = glt_main if program == "glt" else analysis_main
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(list(arguments))
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return Said(code, out.getvalue(), err.getvalue())
+
+
+def complaint(name: str, result: Said, expected: Said, file: str) -> str:
+    """Say what is wrong with what a command said about a store in which `file` is damaged, "" when nothing is.
+
+    It either says what it said before, or fails with one sentence that names the file; what is no number of a result,
+    the state of a seed and the seconds a round took, may differ.
+    """
+    failed = result.code != 0
+    faults = {
+        "it is no sentence": "Unexpected" in result.err or "Traceback" in result.err,
+        "it is more than one sentence": len(result.err.strip().splitlines()) > 1,
+        "it does not name the file": bool(result.err) and Path(file).name not in result.err,
+        "it says something else": not failed and name != "doctor" and numbers(name, result) != numbers(name, expected),
+        "it fails without a word": failed and not result.err and name != "doctor",
+    }
+    return next((fault for fault, is_so in faults.items() if is_so), "")
+
+
+def numbers(name: str, result: Said) -> Any:
+    """Return what a command said, without states of seeds and seconds."""
+    return without(json.loads(result.out)) if name in ("list", "show", "scores") else result.out
+
+
+def without(value: Any) -> Any:
+    """Leave states and seconds out of a JSON document."""
+    if isinstance(value, dict) and all(isinstance(each, str) and each in STATES for each in value.values()):
+        return sorted(value)
+    if isinstance(value, dict):
+        return {key: without(each) for key, each in value.items() if key not in ("state", "seconds", "path")}
+    return [without(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,218 @@
+"""The doctor names what is damaged and moves it aside; a resume then gives the bytes of an undamaged run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glt.doctor import examine, examine_store, mend
+from glt.errors import StoreError
+from glt.store import Run, Status, Store
+from glt.store.setting_aside import is_usable
+from tests.damage.conftest import compute
+from tests.damage.damages import as_dangling_link, as_folder, as_unreadable, cut, damages, flip, noise, remove
+from tests.damage.reading import said
+
+ALL = os.environ.get("GLT_DAMAGE") == "all"
+Copy = Callable[[], Store]
+Damage = Callable[[Path], None]
+EXEMPT = {"lock", "log.txt", "status.json", "environment.json"}
+# A file of seed 0 and what happens to it.
+CASES: dict[str, tuple[str, Damage]] = {
+    "masks": ("round-01.safetensors", flip(1)),
+    "weights": ("weights-02.safetensors", remove),
+    "weights as a folder": ("weights-01.safetensors", as_folder),
+    "theta_0": ("init.safetensors", noise),
+    "record": ("rounds.jsonl", flip(4)),
+    "last records": ("rounds.jsonl", cut(3)),
+    "no records": ("rounds.jsonl", as_dangling_link),
+    "epochs": ("events.jsonl", flip(2)),
+    "no epochs": ("events.jsonl", remove),
+    "checksums": ("checksums.jsonl", flip(1)),
+    "unreadable checksums": ("checksums.jsonl", as_unreadable),
+}
+
+
+def files(run: Run, seed: int) -> dict[str, object]:
+    """Return the bytes of a seed's files, and its records without the seconds they took."""
+    folder = run.path / f"seed-{seed}"
+    found: dict[str, object] = {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in EXEMPT}
+    lines = [json.loads(line) for line in (folder / "rounds.jsonl").read_text().splitlines()]
+    return {**found, "rounds.jsonl": [{**line, "seconds": 0} for line in lines]}
+
+
+def doctor(store: Store, *arguments: str) -> int:
+    return said("glt", ["doctor", *arguments, "--store", str(store.root)]).code
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_mended_and_resumed_gives_the_bytes_of_an_undamaged_run(copy: Copy, case: str) -> None:
+    store, (name, damage) = copy(), CASES[case]
+    run = store.runs()[0]
+    expected, other = files(run, 0), files(run, 1)
+    damage(run.path / "seed-0" / name)
+    assert doctor(store, run.name) == 1
+    before = {path.read_bytes() for path in run.path.rglob("*") if is_usable(path) and path.name not in EXEMPT}
+    assert doctor(store, run.name, "--mend") == 0
+    assert doctor(store, run.name) == 0
+    after = {path.read_bytes() for path in run.path.rglob("*") if is_usable(path)}
+    assert before <= after, "something was deleted"
+    compute(run.seed(0))
+    assert files(run, 0) == expected
+    assert files(run, 1) == other
+
+
+@pytest.mark.parametrize(("name", "damage"), [("round-01.safetensors", flip(1)), ("init.safetensors", cut(4))])
+def test_a_resume_alone_mends_what_is_computed(copy: Copy, name: str, damage: Damage) -> None:
+    store = copy()
+    run = store.runs()[0]
+    expected = files(run, 0)
+    damage(run.path / "seed-0" / name)
+    assert not run.seed(0).is_sound()
+    compute(run.seed(0))
+    assert files(run, 0) == expected
+    assert run.seed(0).is_sound()
+
+
+def test_theta0_of_other_versions_is_refused(copy: Copy) -> None:
+    run = copy().runs()[0]
+    seed = run.seed(0)
+    (seed.path / "init.safetensors").unlink()
+    with pytest.raises(StoreError, match="not the initialisation this version makes"):
+        seed.write_init({name: values + 1 for name, values in run.seed(1).theta0().items()})
+
+
+def everything() -> list[tuple[str, str]]:
+    names = [case[0] for case in CASES.values()] + ["environment.json", "status.json", "log.txt", "lock"]
+    kinds = list(damages()) if ALL else ["cut to 4/8", "folder", "dangling link"]
+    return [(name, kind) for name in dict.fromkeys(names) for kind in kinds]
+
+
+@pytest.mark.parametrize(("name", "kind"), everything())
+def test_whatever_is_damaged_is_named_and_mended(copy: Copy, name: str, kind: str) -> None:
+    store = copy()
+    run = store.runs()[0]
+    damages()[kind](run.path / "seed-0" / name)
+    looked = examine(run.path)
+    # A log and a lock may say anything, and half of one is as good; without an environment nothing can be told.
+    harmless = name in ("log.txt", "lock") or (name, kind) == ("environment.json", "removed")
+    if not looked.findings:
+        assert harmless
+        return
+    assert looked.findings[0].path.name == name
+    assert "\n" not in looked.findings[0].sentence
+    mend(looked)
+    assert not examine(run.path).findings
+    assert run.seed(1).is_sound()
+    run.seed(0).drop_unfinished()
+
+
+def test_a_store_as_it_was_written_is_well(copy: Copy) -> None:
+    store = copy()
+    assert [looked.findings for looked in examine_store(store)] == [(), (), ()]
+    assert doctor(store) == 0
+
+
+def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
+    store = copy()
+    run = store.runs()[0]
+    seed = run.seed(0)
+    left = [
+        seed.path / ".round-03.safetensors.99-1.writing",
+        seed.path / "weights-03.safetensors",
+        seed.path / "notes.txt",
+        run.path / ".config.json.99-2.writing",
+        run.path / "figure.png",
+        store.root / "paper.tex",
+        store.queue_folder() / f"{0:020d}-1-2.ticket",
+    ]
+    for path in left:
+        path.write_bytes(b"left")
+    with (seed.path / "events.jsonl").open("ab") as file:
+        file.write(b'{"round":3,"sta')
+    looked = examine_store(store)
+    found = {finding.path for each in looked for finding in each.findings}
+    assert found == {*left, seed.path / "events.jsonl"}
+    for each in looked:
+        mend(each)
+    assert not any(path.exists() for path in left)
+    assert doctor(store) == 0
+    assert str(run.path / "set-aside") in said("glt", ["doctor", "--store", str(store.root)]).out
+    kept = [path for path in store.root.rglob("*") if path.is_file() and path.read_bytes() == b"left"]
+    assert {path.name for path in kept} == {path.name for path in left}
+    assert seed.is_sound()
+
+
+def test_a_seed_called_running_whose_process_is_gone_can_be_resumed(copy: Copy) -> None:
+    run = copy().runs()[0]
+    gone = Status(state="running", seed=0, pid=2**22 + 1, process_started=1.0, threads=3)
+    run.seed(0).write_status(gone)
+    findings = examine(run.path).findings
+    assert ["is gone" in finding.wrong for finding in findings] == [True]
+    mend(examine(run.path))
+    assert run.seed(0).status() == Status(state="done", seed=0, threads=1)
+
+
+def test_a_seed_at_work_is_left_alone(copy: Copy) -> None:
+    store = copy()
+    run = store.runs()[0]
+    (run.path / "seed-0" / ".round-03.safetensors.99-1.writing").write_bytes(b"at work")
+    with run.seed(0).lock():
+        looked = examine(run.path)
+    assert looked.busy == (0,)
+    assert not looked.findings
+
+
+def test_a_folder_that_was_renamed_is_told_its_name(copy: Copy) -> None:
+    store = copy()
+    run = store.runs()[0]
+    renamed = run.path.rename(store.root / "my best run")
+    (finding,) = examine(renamed).findings
+    assert run.name in finding.then
+    assert doctor(store, "my best run", "--mend") == 1
+    renamed.rename(run.path)
+    assert doctor(store, run.name) == 0
+
+
+def test_the_same_settings_take_over_a_run_whose_config_is_lost(copy: Copy) -> None:
+    store = copy()
+    run = store.runs()[0]
+    noise(run.path / "config.json")
+    mend(examine(run.path))
+    assert ["is missing" in finding.wrong for finding in examine(run.path).findings] == [True]
+    again = store.create(run.config)
+    assert again.seed(0).is_sound()
+    assert not examine(run.path).findings
+
+
+def test_settings_outside_the_name_are_checked_too(copy: Copy) -> None:
+    path = copy().runs()[0].path
+    config = path / "config.json"
+    config.write_bytes(config.read_bytes().replace(b'"rounds":2', b'"rounds":1'))
+    with pytest.raises(StoreError, match="checksum"):
+        Run.open(path)
+    assert "damaged" in examine(path).findings[0].wrong
+
+
+def test_lost_annotations_are_said_to_be_lost(copy: Copy) -> None:
+    store = copy()
+    noise(store.root / "annotations.json")
+    (finding,) = examine_store(store)[-1].findings
+    assert "cannot be made again" in finding.then
+    assert doctor(store, "--mend") == 0
+    assert store.annotations().damage == ""
+
+
+def test_a_store_of_an_earlier_version_has_no_checksums_and_is_well(copy: Copy) -> None:
+    store = copy()
+    for path in store.root.rglob("checksums.jsonl"):
+        path.unlink()
+    assert doctor(store) == 0
+    run = store.runs()[0]
+    assert len(run.seed(0).rounds()) == 3
+    run.seed(0).drop_unfinished()
+    assert (run.path / "seed-0" / "checksums.jsonl").exists()

@@ -1,0 +1,143 @@
+"""A clock that is set forward or back loses no run, silences no heart and makes no time negative."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from glt.config import RunConfig
+from glt.jobs import reporting, stop
+from glt.jobs.queueing import join_line, wait_for_slot
+from glt.presets import resolve
+from glt.store import Progress, Run, SeedRun, Status, Store
+from glt.store.liveness import named_process
+
+HOUR = 3600.0
+JUMPS = (HOUR, -HOUR, 400 * 24 * HOUR)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Store(tmp_path / "store").create(RunConfig(rounds=2))
+
+
+@pytest.fixture
+def seed_run(run: Run) -> SeedRun:
+    seed_run = run.seed(0)
+    seed_run.make()
+    return seed_run
+
+
+@pytest.fixture
+def jump(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Set the clock: Linux then tells another time of boot, from which start times of processes are reckoned."""
+    boot, now = psutil.boot_time(), time.time
+
+    def jump(seconds: float) -> None:
+        monkeypatch.setattr(psutil._psplatform, "boot_time", lambda: boot + seconds)
+        monkeypatch.setattr(time, "time", lambda: now() + seconds)
+
+    return jump
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel keeps start times since 1970")
+
+
+@linux
+@pytest.mark.parametrize("seconds", JUMPS)
+def test_a_worker_lives_on_and_can_be_stopped(
+    run: Run, seed_run: SeedRun, jump: Callable[[float], None], sleeper: subprocess.Popen[bytes], seconds: float
+) -> None:
+    seed_run.write_status(Status(state="running", seed=0, **named_process(sleeper.pid)))
+    jump(seconds)
+    assert seed_run.status().state == "running"
+    assert seed_run.is_at_work()
+    assert stop(run) == [0]
+    assert sleeper.wait(timeout=60) != 0
+
+
+@linux
+def test_another_process_of_the_same_number_is_not_the_worker(
+    seed_run: SeedRun, jump: Callable[[float], None], sleeper: subprocess.Popen[bytes]
+) -> None:
+    named = named_process(sleeper.pid)
+    for mark in (f"{named['process_mark']}1", None):
+        seed_run.write_status(Status(state="running", seed=0, **{**named, "process_mark": mark}))
+        jump(HOUR)
+        assert seed_run.status().state == "lost"
+        jump(0)
+
+
+@pytest.mark.parametrize("seconds", JUMPS)
+def test_a_worker_on_a_host_whose_clock_differs_lives_as_long_as_it_holds_its_lock(
+    seed_run: SeedRun, seconds: float
+) -> None:
+    seed_run.write_status(Status(state="running", seed=0, pid=1, host="another", heartbeat=time.time() - abs(seconds)))
+    with seed_run.lock():
+        assert seed_run.status().state == "running"
+    assert seed_run.status().state == "lost"
+
+
+def test_a_heart_beats_on_when_the_clock_is_set_back(
+    seed_run: SeedRun, jump: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "LOOK_AGAIN", 0.01)
+    monkeypatch.setattr(reporting, "HEARTBEAT", 0.02)
+    reporter = reporting.Reporter(seed_run, threads=1)
+    reporter.begin()
+    first = seed_run.status().heartbeat
+    jump(-HOUR)
+    deadline = time.monotonic() + 60
+    while seed_run.status().heartbeat > first - HOUR / 2:
+        assert time.monotonic() < deadline, "no beat since the clock was set back"
+        time.sleep(0.01)
+    reporter.finish("stopped")
+    assert seed_run.status().state == "stopped"
+
+
+def test_whoever_came_by_a_clock_that_was_set_back_waits_for_nobody_forever(tmp_path: Path) -> None:
+    now = time.time()
+    first, _ = join_line(tmp_path, now)
+    second, _ = join_line(tmp_path, now - HOUR)
+    for ticket in (second, first):
+        # The descriptor stays open: the slot is taken by whoever got it.
+        assert wait_for_slot(tmp_path, ticket, slots=2, should_stop=lambda: False) is not None
+
+
+def test_times_of_rounds_and_times_left_know_nothing_of_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from glt.tickets.search import find_tickets
+
+    left: list[float | None] = []
+
+    class Observer:
+        def on_progress(self, progress: Progress) -> None:
+            left.append(progress.seconds_left)
+
+        def should_stop(self) -> bool:
+            return False
+
+    now, jumps = time.time, itertools.cycle((HOUR, -HOUR, 0.0))
+    monkeypatch.setattr(time, "time", lambda: now() + next(jumps))
+    config = resolve({"hidden": 8, "epochs": 3, "retrain_epochs": 3, "rounds": 1})
+    seed_run = Store(tmp_path / "store").create(config).seed(0)
+    with seed_run.lock():
+        find_tickets(seed_run, Observer())
+    assert all(0 <= record.seconds < HOUR / 2 for record in seed_run.rounds())
+    assert all(seconds is None or 0 <= seconds < HOUR / 2 for seconds in left)
+    assert left[-1] == 0

@@ -1,0 +1,120 @@
+"""A real run killed at random moments of its life and resumed by the same command ends as if nothing had been.
+
+GLT_FAULT_KILLS says at how many moments (8, `make faults`: 50), GLT_FAULT_SEED draws the same ones again.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.faults.effort import KILLS, THOROUGH
+from tests.faults.equal_runs import assert_equal, assert_nothing_is_lost
+from tests.faults.lives import SEARCHES, STAGES, Life, Plan, draw_moment
+
+EPOCHS = 20
+SMALL = ("rounds=2", f"epochs={EPOCHS}", f"retrain_epochs={EPOCHS}", "hidden=16")
+TOTAL: collections.Counter[str] = collections.Counter()
+EVERY_EPOCH = {"GLT_CHECKPOINT_SECONDS": "0"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run that is killed."""
+
+    name: str
+    settings: tuple[str, ...]
+    environment: Mapping[str, str]
+
+    @property
+    def arguments(self) -> list[str]:
+        return ["--dataset", "cora", "--seeds", "0", "--set", *SMALL, *self.settings]
+
+
+KINDS = [
+    Kind("UGS, written down every epoch", ("method=ugs",), EVERY_EPOCH),
+    Kind("UGS", ("method=ugs",), {}),
+    Kind("random", ("method=random",), {}),
+    Kind("ADMM, written down every epoch", ("method=admm",), EVERY_EPOCH),
+    Kind("ResGCN in clusters, written down every epoch", ("model=resgcn", "layers=3", "batch_clusters=2"), EVERY_EPOCH),
+]
+
+
+def shares() -> list[tuple[Kind, int]]:
+    """Spread the kills over the kinds; a few go to the first one alone, as each kind has to be computed twice."""
+    kinds = KINDS if THOROUGH else KINDS[:1]
+    parts = np.diff(np.linspace(0, KILLS, len(kinds) + 1).astype(int))
+    return list(zip(kinds, map(int, parts), strict=True))
+
+
+@pytest.mark.parametrize(("kind", "kills"), shares(), ids=lambda value: getattr(value, "name", None))
+def test_killed_and_resumed_gives_the_same_bytes(
+    tmp_path: Path, seed: int, kind: Kind, kills: int, say: Callable[[str], None]
+) -> None:
+    generator = np.random.default_rng([seed, KINDS.index(kind)])
+    say(f"\n{kind.name}: {kills} moments drawn with GLT_FAULT_SEED={seed}")
+    reference, plan = uninterrupted(tmp_path, kind)
+    aims = itertools.cycle(generator.permutation([*STAGES, "writing", "any"]).tolist())
+    fell: collections.Counter[str] = collections.Counter()
+    for chain in itertools.count():
+        run, rounds = tmp_path / f"chain {chain}" / "store" / reference.name, 0
+        run.parent.mkdir(parents=True)
+        while fell.total() < kills:
+            moment = draw_moment(generator, next(aims), plan)
+            with Life.begin(run, kind.arguments, kind.environment) as life:
+                if not life.kill_at(moment):
+                    break
+                stage = life.stage(plan)
+            fell[stage] += 1
+            rounds = assert_nothing_is_lost(run, reference, rounds)
+            say(f"  {fell.total():2d}. {stage:10s} with {rounds} whole rounds: {moment}")
+        with Life.begin(run, kind.arguments, kind.environment) as life:
+            assert life.end() == 0
+        assert_equal(run, reference)
+        assert_round_was_never_begun_anew(run)
+        if fell.total() == kills:
+            break
+    say(f"  {kind.name}: {', '.join(f'{stage} {fell[stage]}' for stage in STAGES)}; {chain + 1} runs byte-equal")
+    TOTAL.update(fell)
+
+
+def test_the_moments_covered_every_stage(seed: int, say: Callable[[str], None]) -> None:
+    if not TOTAL:
+        pytest.skip("the kills were another process's")
+    say(f"\nKilled {TOTAL.total()} times: {', '.join(f'{stage} {TOTAL[stage]}' for stage in STAGES)}")
+    assert TOTAL.total() == KILLS
+    assert len(TOTAL) >= 3 if not THOROUGH else min(TOTAL[stage] for stage in STAGES) >= 3, f"GLT_FAULT_SEED={seed}"
+
+
+def uninterrupted(folder: Path, kind: Kind) -> tuple[Path, Plan]:
+    """Compute a run that nobody kills, and what moments are drawn from."""
+    store = folder / "reference" / "store"
+    store.mkdir(parents=True)
+    with Life.begin(store / run_name(kind), kind.arguments, kind.environment) as life:
+        assert life.end() == 0
+        whole = time.monotonic() - life.started
+    assert life.first_epoch is not None
+    searches = frozenset(each["stage"] for each in life.epochs) & SEARCHES
+    checkpoints = any("checkpoint" in name for name in life.names)
+    return store / run_name(kind), Plan(life.first_epoch, whole, EPOCHS, searches, checkpoints)
+
+
+def run_name(kind: Kind) -> str:
+    from glt.presets import resolve
+    from glt.store import run_name
+
+    return run_name(resolve({"dataset": "cora", **dict(pair.split("=") for pair in (*SMALL, *kind.settings))}))
+
+
+def assert_round_was_never_begun_anew(run: Path) -> None:
+    """A checkpoint is left aside only where its round was written whole in the moment before the kill."""
+    log = (run / "seed-0" / "log.txt").read_text()
+    said = [line for line in log.splitlines() if "left aside" in line]
+    assert all(" is of round " in line for line in said), said
