@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import psutil
 from playwright.async_api import Browser, Error, Page, async_playwright
+from playwright.async_api import TimeoutError as NotInTime
 
 from app.main import PAGES
 from benchmarks.serving import cpu_seconds, server_of
@@ -180,9 +181,16 @@ async def _switch(page: Page, title: str) -> None:
 async def _flip(page: Page, chance: random.Random) -> None:
     toggles = page.locator("[data-testid=stCheckbox] label:visible")
     count = await toggles.count()
-    if count:
-        await toggles.nth(chance.randrange(count)).click()
-        await _settled(page)
+    if not count:
+        return
+    chosen = chance.randrange(count)
+    try:
+        await toggles.nth(chosen).click()
+    except NotInTime:
+        # One that a live page has taken away meanwhile is nothing to click.
+        if await toggles.count() > chosen:
+            raise
+    await _settled(page)
 
 
 async def _settled(page: Page) -> None:
