@@ -155,7 +155,7 @@ async def _tab(browser: Browser, address: str, seen: Seen, chance: random.Random
     """Go from page to page in a real tab, and flip what can be flipped."""
     page = await (await browser.new_context()).new_page()
     page.set_default_timeout(MILLISECONDS)
-    page.on("pageerror", lambda error: seen.errors.append(f"tab: {error}"))
+    page.on("pageerror", lambda error: seen.errors.append(f"tab on {page.url.partition('?')[0]}: {error}"))
     try:
         await page.goto(f"{address}/runs")
         await _settled(page)
