@@ -64,7 +64,9 @@ def _prepare_charts() -> None:
     """Have the browser load what draws charts, which takes it a second, while the server still imports."""
     scripts = Path(st.__file__).parent / "static" / "static" / "js"
     for script in scripts.glob("PlotlyChart.*.js"):
-        st.html(PREPARE.format(name=json.dumps(script.name)), unsafe_allow_javascript=True)
+        # Hidden by style.css: it takes no room on the page.
+        with st.container(key="prepare"):
+            st.html(PREPARE.format(name=json.dumps(script.name)), unsafe_allow_javascript=True)
 
 
 def view(name: str) -> Callable[[], None]:

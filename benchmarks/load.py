@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import psutil
 from playwright.async_api import Browser, Error, Page, async_playwright
+from playwright.async_api import TimeoutError as NotInTime
 
 from app.main import PAGES
 from benchmarks.serving import cpu_seconds, server_of
@@ -154,7 +155,7 @@ async def _tab(browser: Browser, address: str, seen: Seen, chance: random.Random
     """Go from page to page in a real tab, and flip what can be flipped."""
     page = await (await browser.new_context()).new_page()
     page.set_default_timeout(MILLISECONDS)
-    page.on("pageerror", lambda error: seen.errors.append(f"tab: {error}"))
+    page.on("pageerror", lambda error: seen.errors.append(f"tab on {page.url.partition('?')[0]}: {error}"))
     try:
         await page.goto(f"{address}/runs")
         await _settled(page)
@@ -180,9 +181,16 @@ async def _switch(page: Page, title: str) -> None:
 async def _flip(page: Page, chance: random.Random) -> None:
     toggles = page.locator("[data-testid=stCheckbox] label:visible")
     count = await toggles.count()
-    if count:
-        await toggles.nth(chance.randrange(count)).click()
-        await _settled(page)
+    if not count:
+        return
+    chosen = chance.randrange(count)
+    try:
+        await toggles.nth(chosen).click()
+    except NotInTime:
+        # One that a live page has taken away meanwhile is nothing to click.
+        if await toggles.count() > chosen:
+            raise
+    await _settled(page)
 
 
 async def _settled(page: Page) -> None:
