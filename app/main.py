@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import sys
@@ -70,7 +71,12 @@ def view(name: str) -> Callable[[], None]:
     """Return the function that shows a page; what the page needs is imported when it is first opened."""
 
     def show() -> None:
-        importlib.import_module(f"app.views.{name}").page()
+        module, new = f"app.views.{name}", f"app.views.{name}" not in sys.modules
+        page = importlib.import_module(module).page
+        if new:
+            # What was imported stays: collecting garbage need not look at it again.
+            gc.freeze()
+        page()
 
     return show
 

@@ -78,7 +78,8 @@ PARTS = (
     ),
     Part("pictures", ("pictures",), quick=("pictures", "--subjects", "cora", "--seconds", "1"), seconds=900),
     Part("stores", ("stores",), quick=("stores", "--runs", "50", "--seconds", "1"), seconds=900),
-    Part("start", ("start",), seconds=900),
+    Part("start", ("start", "--starts", "3"), full=("start", "--starts", "10"), seconds=900),
     Part("pages", ("pages", "--epochs", "3"), full=("pages", "--epochs", "20"), seconds=3600),
+    Part("events", ("events", "--repeats", "3"), seconds=1800),
     Part("load", None, full=("load",), seconds=3600),
 )

@@ -88,10 +88,16 @@ def single(name: str, value: float, unit: Unit, lower_is_better: bool = True) ->
 
 
 def repeated(
-    name: str, step: Callable[[], object], most: int, seconds: float = 5, clock: Callable[[], float] = time.process_time
+    name: str,
+    step: Callable[[], object],
+    most: int,
+    seconds: float = 5,
+    clock: Callable[[], float] = time.process_time,
+    untimed: int = 1,
 ) -> Measured:
     """Run `step` once untimed, then up to `most` times while `seconds` have not passed, and return its times."""
-    step()
+    for _ in range(untimed):
+        step()
     taken: list[float] = []
     begun = time.perf_counter()
     while len(taken) < most and (not taken or time.perf_counter() - begun < seconds):

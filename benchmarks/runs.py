@@ -1,12 +1,12 @@
-"""Whole runs of UGS with the GCN, as `glt run` computes them: `python -m benchmarks runs`.
+"""Whole runs of UGS with the GCN by the workers that `glt run` starts: `python -m benchmarks runs`.
 
 Two rounds of 60 epochs unless `--full` asks for all: 20 rounds are 41 trainings of 200 epochs. CPU seconds are those of
-everything the command starts, wall seconds from its start to its end; `rounds` adds up what the rounds say they took.
+the workers, wall seconds from the start of the first to the end of the last; "longest seed" leaves out their start.
 """
 
 from __future__ import annotations
 
-import resource
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,12 +14,15 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from benchmarks.own_process import ROOT
 from benchmarks.results import Measured, document, single
 from benchmarks.subjects import SMALL
+from glt.errors import JobError
 from glt.jobs.settings import Settings
+from glt.presets import resolve
 from glt.store import Store
 
 SHORT = {"rounds": 2, "epochs": 60, "retrain_epochs": 60}
@@ -28,7 +31,7 @@ FULL = {"rounds": 20}
 
 @dataclass(frozen=True)
 class Taken:
-    """CPU and wall seconds of a command, and of each seed what its rounds took by their own clock."""
+    """CPU and wall seconds of all workers, and of each seed what its rounds took by their own clock."""
 
     cpu: float
     wall: float
@@ -55,20 +58,26 @@ def measure_runs(words: Sequence[str]) -> dict[str, Any]:
 
 
 def run_once(subject: str, seeds: Sequence[int], settings: dict[str, int]) -> Taken:
-    """Run UGS on a GCN with the preset `official` into a store that is thrown away; raises CalledProcessError."""
-    chosen = [f"{name}={value}" for name, value in settings.items()]
-    numbers = ",".join(map(str, seeds))
-    command = ["run", "--dataset", subject, "--method", "ugs", "--preset", "official", "--seeds", numbers, "--json"]
+    """Run UGS on a GCN with the preset `official` into a store that is thrown away, a worker a seed side by side.
+
+    Raises JobError when one of them fails.
+    """
+    config = resolve({"dataset": subject, "method": "ugs", **settings}, "official")
     with tempfile.TemporaryDirectory() as folder:
-        whole = [sys.executable, "-m", "glt", *command, "--store", folder, "--set", *chosen]
-        before, begun = _children(), time.perf_counter()
-        subprocess.run(whole, env=Settings().variables(), stdout=subprocess.DEVNULL, check=True, cwd=ROOT)
-        wall, cpu = time.perf_counter() - begun, _children() - before
-        run = Store(folder).runs()[0]
+        run, begun = Store(Path(folder)).create(config), time.perf_counter()
+        words = [sys.executable, "-m", "glt.jobs.worker", folder, run.name]
+        workers = [subprocess.Popen([*words, str(seed)], env=Settings().variables(), cwd=ROOT) for seed in seeds]
+        cpu = sum([_cpu_of_ended(worker) for worker in workers])
+        wall = time.perf_counter() - begun
         rounds = tuple(sum(record.seconds for record in run.seed(seed).rounds()) for seed in seeds)
     return Taken(cpu, wall, rounds)
 
 
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+def _cpu_of_ended(worker: subprocess.Popen[bytes]) -> float:
+    """Wait for a worker and return its CPU seconds."""
+    _, state, used = os.wait4(worker.pid, 0)
+    # The object must not wait for a process that is gone.
+    worker.returncode = os.waitstatus_to_exitcode(state)
+    if worker.returncode:
+        raise JobError(f"A worker ended with exit code {worker.returncode}; what it said stands above.")
     return used.ru_utime + used.ru_stime

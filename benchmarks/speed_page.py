@@ -27,14 +27,15 @@ percentile. Ranges on a shared machine are the neighbours' doing as much as ours
 """
 TITLES = {
     "formulations": (
-        "One search epoch in three formulations",
+        "One search epoch in four formulations",
         "GCN of 512, in turns in one process. `ours` is the product's own loop; `pyg` is PyTorch Geometric with a "
-        "trainable edge weight and dense features, as its documentation has it; `dense` has everything N x N, as the "
-        "authors' code has it. Memory is the peak of a process each.",
+        "trainable edge weight and dense features, as its documentation has it; `dense` has everything N x N; "
+        "`authors` is the same with the authors' normalisation, two products with diagonal N x N matrices. Memory is "
+        "the peak of a process each.",
     ),
     "runs": (
         "Whole runs",
-        "`glt run` with UGS, a GCN of 512 and the preset `official`, from the command's start to its end.",
+        "UGS, a GCN of 512 and the preset `official`, by the workers that `glt run` starts, from start to end.",
     ),
     "parallel": (
         "Seeds side by side",
@@ -51,6 +52,7 @@ TITLES = {
     ),
     "start": ("Start of the app", "From the command to a page that takes clicks."),
     "pages": ("Pages of the app", "Over a store of a thousand runs, in Chromium."),
+    "events": ("A million events in one run", "What a page takes that reads them."),
     "load": ("Load", "Many clients at once."),
 }
 
@@ -146,18 +148,20 @@ def _floors(report: Report) -> str:
     there = [name for name in names if f"{name}/floor" in known]
     if not there:
         return ""
-    columns = ("epoch", "floor", "epoch over floor")
+    columns = ("epoch", "floor", "epoch over floor", "floor of seen rows")
     rows = [[_place(name), *(_with_range(known.get(f"{name}/{column}")) for column in columns)] for name in there]
     words = (
         "The floor of an epoch is the time of the kernels that it cannot do without, run bare, in an epoch's order, on "
         "the same data and widths, in turns with whole epochs: no autograd, no loop. Each counts as often as the "
         "mathematics asks for it (the first layer once, for evaluation and the next training pass), by the fastest "
         "implementation that a try of embedding_bag, MKL, torch.sparse and scipy finds. A bare epoch trains as the "
-        "engine does, which a test checks. It works on all nodes; leaving out rows that no loss or score sees could go "
-        "below it."
+        "engine does, which a test checks. It works on all nodes. The floor of seen rows leaves out what neither the "
+        "loss nor a score sees, and trains alike too: most hidden rows have no gradient."
     )
     kernels = [_kernels(report, name) for name in there if name.endswith("search")]
-    return _section("Floors", words, table(["GCN of 512", "epoch", "floor", "epoch / floor"], rows), *kernels)
+    return _section(
+        "Floors", words, table(["GCN of 512", "epoch", "floor", "epoch / floor", "floor of seen rows"], rows), *kernels
+    )
 
 
 def _place(name: str) -> str:

@@ -45,6 +45,8 @@ def page() -> None:
         with listing:
             words = run_filter.pick_words(len(found.runs) + len(found.pretrainings))
             st.fragment(_list, run_every=pace)(live, words)
+            run_cards.examples(found, _selected(found).name, words)
+            run_actions.damaged(found)
             run_cards.hidden_ones(found, _selected(found).name, words)
         with detail:
             _detail(_selected(found), live, pace)
@@ -52,12 +54,11 @@ def page() -> None:
 
 
 def _list(was_live: bool, words: Sequence[str]) -> None:
-    """Show a card a run; look again every few seconds while something is at work."""
+    """Show a card a run of the user's; look again every few seconds while something is at work."""
     found = opened()
     if was_live and not any_active((*found.own, *found.pretrainings)):
         st.rerun()
-    run_cards.listing(found, _selected(found).name, words)
-    run_actions.damaged(found)
+    run_cards.own_ones(found, _selected(found).name, words)
 
 
 def _detail(chosen: AnyRun, live: bool, pace: int | None) -> None:

@@ -19,7 +19,6 @@ from glt.store.setting_aside import is_usable
 from glt.store.tensors import read_tensors
 
 Fault = tuple[Path, str]
-UNFIT = "does not fit its checksum"
 
 
 def round_findings(seed: SeedRun) -> Iterator[Finding]:

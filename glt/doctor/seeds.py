@@ -51,7 +51,7 @@ def _unusable(seed: SeedFolder, path: Path) -> Finding:
         return Finding(path, wrong, f"it is set aside; {then}", _writes_status(seed))
     if path.name == paths.INIT:
         return Finding(path, wrong, f"it is set aside; {then}", _moves_theta0(seed))
-    if path.name in AGAIN and path.name != paths.CHECKSUMS:
+    if path.name in AGAIN and path.name not in (paths.CHECKSUMS, paths.PRETRAINED):
         return moved(path, wrong, then)
     return Finding(path, wrong, f"it is set aside; {then}", seed.drop_unfinished)
 
@@ -63,7 +63,8 @@ def _of_content(seed: SeedFolder) -> Iterator[Finding]:
         yield from round_findings(seed)
         yield from _theta0(seed)
     elif isinstance(seed, PretrainingSeed) and seed.is_complete() and not seed.is_sound():
-        yield moved(seed.path / paths.PRETRAINED, _wrong_with_result(seed), AGAIN[paths.PRETRAINED])
+        then = f"it is set aside; {AGAIN[paths.PRETRAINED]}"
+        yield Finding(seed.path / paths.PRETRAINED, _wrong_with_result(seed), then, seed.drop_unfinished)
     yield from _half_lines(seed.path)
     yield from _strays(seed.path)
 

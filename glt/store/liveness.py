@@ -29,10 +29,18 @@ def is_alive(status: Status, lock: Path) -> bool:
     two hosts need not agree on the time.
     """
     if status.host and status.host != socket.gethostname():
-        return time.time() - status.heartbeat < SILENCE or is_locked(lock)
+        return time.time() - status.heartbeat < SILENCE or _is_held(lock)
     if status.pid is None:
         return time.time() - status.queued_at < STARTING
     return is_worker(status)
+
+
+def _is_held(lock: Path) -> bool:
+    """Say whether a lock is seen to be held; a file system that keeps no locks shows none."""
+    try:
+        return is_locked(lock)
+    except OSError:
+        return False
 
 
 def is_worker(status: Status) -> bool:

@@ -109,10 +109,11 @@ class PretrainingSeed(SeedFolder):
         self._writing()
         if not self.path.exists():
             return 0
+        was_complete = self.is_complete()
         aside = self._move_unusable(aside)
         if self.is_sound():
             return 1
-        if self.is_complete():
+        if was_complete:
             aside.move(self._result)
             aside.copy(self.path / paths.EVENTS)
         for file in sorted(self.path.iterdir()):

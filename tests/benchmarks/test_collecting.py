@@ -22,7 +22,7 @@ REFUSED = Part("refused", None, quick=("floors", "--datasets", "nothing"))
 
 
 def test_every_part_is_a_command_or_one_of_the_app() -> None:
-    known = {*COMMANDS, "start", "load"}
+    known = {*COMMANDS, "start", "events", "load"}
     names = {words[0] for part in PARTS for words in (part.usual, part.quick, part.full) if words}
     assert names <= known
     assert len({part.name for part in PARTS}) == len(PARTS)
@@ -63,6 +63,17 @@ def test_documents_of_the_app_become_results() -> None:
         "pages/Curves/first/server cpu seconds": (0.25, "CPU s"),
         "pages/memory/before": (100e6, "B"),
         "pages/memory/after": (120e6, "B"),
+    }
+
+
+def test_of_memory_by_the_minute_start_and_end_are_results() -> None:
+    minutes = [{"uss": 200, "minute": 0}, {"uss": 300, "minute": 1}, {"uss": 210, "minute": 2}]
+    load = {"seconds": {"live": {"count": 7, "p95": 0.4}}, "memory": {"by_minute": minutes, "uss_mb_a_minute": 0.1}}
+    found = {each.name: (each.value, each.unit) for each in as_results("load", load)}
+    assert found == {
+        "load/seconds/live/p95": (0.4, "s"),
+        "load/memory/start/uss": (200e6, "B"),
+        "load/memory/end/uss": (210e6, "B"),
     }
 
 

@@ -216,3 +216,21 @@ def test_a_store_of_an_earlier_version_has_no_checksums_and_is_well(copy: Copy) 
     assert len(run.seed(0).rounds()) == 3
     run.seed(0).drop_unfinished()
     assert (run.path / "seed-0" / "checksums.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [("pretrained.safetensors", flip(1)), ("pretrained.safetensors", as_folder), ("events.jsonl", flip(1))],
+)
+def test_a_damaged_pre_training_starts_again_and_keeps_what_there_was(copy: Copy, name: str, damage: Damage) -> None:
+    store = copy()
+    run = store.pretrainings()[0]
+    path = run.path / "seed-0" / name
+    damage(path)
+    before = {path.read_bytes() for path in run.path.rglob("*") if is_usable(path) and path.name not in EXEMPT}
+    assert not run.seed(0).is_sound()
+    assert doctor(store, run.name) == 1
+    assert doctor(store, run.name, "--mend") == 0
+    assert before <= {path.read_bytes() for path in run.path.rglob("*") if is_usable(path)}
+    assert run.seed(0).status().state == "stopped"
+    assert doctor(store, run.name) == 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 
-from tests.faults.effort import drawn_seed
+from tests.faults.effort import SEED
 
 ENGINE = Path(__file__).parents[1] / "fake_engine"
 
@@ -15,7 +15,7 @@ ENGINE = Path(__file__).parents[1] / "fake_engine"
 @pytest.fixture(scope="session")
 def seed() -> int:
     """What moments are drawn from: one number for all tests of a process."""
-    return drawn_seed()
+    return SEED
 
 
 @pytest.fixture
@@ -35,3 +35,12 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setenv("PYTHONPATH", str(ENGINE))
     monkeypatch.setenv("FAKE_EPOCH", "0")
     return monkeypatch
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say with a failure how to draw the same moments again."""
+    report = yield
+    if report.failed:
+        report.sections.append(("moments", f"drawn with GLT_FAULT_SEED={SEED}"))
+    return report

@@ -9,9 +9,12 @@ KILLS = int(os.environ.get("GLT_FAULT_KILLS", "8"))
 THOROUGH = KILLS >= 50
 
 
-def drawn_seed() -> int:
-    """Return GLT_FAULT_SEED, which draws the same moments again, else another number each time (but in CI)."""
+def _drawn_seed() -> int:
     wanted = os.environ.get("GLT_FAULT_SEED")
     if wanted is not None:
         return int(wanted)
     return 0 if os.environ.get("CI") else int.from_bytes(os.urandom(3), "big")
+
+
+# GLT_FAULT_SEED, which draws the same moments again, else another number each time, but in CI.
+SEED = _drawn_seed()

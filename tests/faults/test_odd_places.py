@@ -12,6 +12,7 @@ import pytest
 
 from glt.cli.main import main
 from glt.store import Store
+from tests.faults.effort import THOROUGH
 
 SETTINGS = ("--set", "rounds=1", "retrain_epochs=2", "epochs=1", "hidden=16")
 # Relative, through a link, and named as people name things.
@@ -27,7 +28,7 @@ def glt(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.usefixtures("fake_engine")
-@pytest.mark.parametrize("place", [NAMED, DEEP], ids=["named", "deep"])
+@pytest.mark.parametrize("place", [NAMED, *([DEEP] if THOROUGH else [])])
 def test_a_run_is_computed_and_listed(tmp_path: Path, place: str) -> None:
     here = tmp_path / "here"
     here.mkdir()

@@ -17,7 +17,7 @@ from tests.faults.effort import THOROUGH
 from tests.faults.equal_runs import assert_equal
 
 ROOT = Path(__file__).parents[2]
-RACES = 20 if THOROUGH else 3
+RACES = 20 if THOROUGH else 2
 # Everything is imported before the start; the start is a moment both know.
 RACER = """
 import sys, time

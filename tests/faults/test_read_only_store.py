@@ -19,7 +19,7 @@ from tests.app.conftest import store as store  # noqa: PLC0414
 from tests.faults.breaking_disk import Disk
 from tests.faults.effort import THOROUGH
 
-NAMES = [title.lower() for title in PAGES] if THOROUGH else ["runs", "launch"]
+NAMES = [title.lower() for title in PAGES] if THOROUGH else ["runs"]
 SETTINGS = ("--set", "rounds=1", "retrain_epochs=2", "epochs=1", "hidden=16")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.effort import THOROUGH
 from tests.faults.equal_runs import comparable
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +50,8 @@ def may_mount(folder: Path) -> bool:
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
     """A folder with a mount point, in a test that is skipped where nothing can be mounted."""
+    if not THOROUGH:
+        pytest.skip("the disk is broken by injection: make faults")
     (tmp_path / "disk").mkdir()
     if not may_mount(tmp_path / "disk"):
         pytest.skip("this process may not mount file systems")
