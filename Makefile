@@ -41,7 +41,7 @@ fuzz: .venv/test.stamp ## hand over what nobody should (minutes)
 	GLT_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz $(BROWSER_FUZZ) -n 2 --durations=5
 
 audit: .venv/test.stamp ## look the pinned packages up in the list of known faults
-	$(BIN)/pip-audit --requirement requirements.txt --no-deps --disable-pip --progress-spinner off
+	$(BIN)/pip-audit --skip-editable --requirement requirements.txt --no-deps --disable-pip --progress-spinner off
 
 bench: .venv/test.stamp ## measure speed, print ratios to the saved baseline (10 minutes; BENCH=--quick, --full)
 	$(BIN)/python -m benchmarks all $(BENCH)

@@ -59,7 +59,7 @@ def test_a_packed_table_without_end_is_refused(arxiv: Path, name: str, letter: b
     assert "put the published file there" in read("ogbn-arxiv")
 
 
-@pytest.mark.parametrize("folder", ["Cora", "Citeseer", "PubMed"])
+@pytest.mark.parametrize("folder", ["Citeseer", "PubMed"])
 def test_pickles_of_planetoid_are_opened_only_where_they_are_the_published_ones(
     around: Path, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
@@ -68,8 +68,6 @@ def test_pickles_of_planetoid_are_opened_only_where_they_are_the_published_ones(
     for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
         (raw / f"ind.{folder.lower()}.{part}").write_bytes(pickle.dumps(Harm()))
     monkeypatch.setenv("GLT_DATA", str(around / "brought"))
-    if folder == "Cora":
-        pytest.skip("Cora is bundled, and no folder is asked for it")
     assert "is not the published file" in read(folder.lower())
 
 
