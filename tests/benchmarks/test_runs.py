@@ -11,7 +11,7 @@ from glt.errors import JobError
 
 
 def test_the_workers_cpu_seconds_and_rounds_are_known() -> None:
-    taken = run_once("cora", [0], {"rounds": 0, "retrain_epochs": 2, "hidden": 4})
+    taken = run_once("cora", [0], {"rounds": 1, "epochs": 2, "retrain_epochs": 2, "hidden": 4})
     assert taken.cpu > 0
     assert 0 < taken.rounds[0] < taken.wall
 
@@ -19,7 +19,7 @@ def test_the_workers_cpu_seconds_and_rounds_are_known() -> None:
 def test_a_worker_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs.sys, "executable", "/bin/false")
     with pytest.raises(JobError, match="exit code 1"):
-        run_once("cora", [0], {"rounds": 0})
+        run_once("cora", [0], {"rounds": 1})
 
 
 def test_two_seeds_are_held_against_one() -> None:
