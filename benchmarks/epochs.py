@@ -85,17 +85,17 @@ def network_in(problem: Any, stage: str) -> Any:
 
 
 def epoch_seconds(network: Any, stage: str, seconds: float) -> list[float]:
-    """Return the CPU seconds of epochs of the product's own loop, of as many as fit into the wall seconds."""
+    """Return the CPU seconds of epochs of the product's own loop, of as many as fit into `seconds`."""
     from benchmarks.floors import schedule
     from glt.randomness import stream
     from glt.training.loop import EpochResult, train
 
     marks: list[float] = []
-    begun = time.perf_counter()
+    begun = time.process_time()
 
     def on_epoch(result: EpochResult) -> None:
         marks.append(time.process_time())
-        if result.epoch >= WARM_UP + FEWEST - 1 and time.perf_counter() - begun > seconds:
+        if result.epoch >= WARM_UP + FEWEST - 1 and time.process_time() - begun > seconds:
             raise _Enough
 
     with contextlib.suppress(_Enough):

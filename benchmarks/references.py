@@ -65,7 +65,7 @@ def authors_search(graph: Graph, config: RunConfig) -> MaskedSearch:
 
     def normalise(masked: Tensor, root: Tensor) -> Tensor:
         scale = torch.diag(root)
-        return (masked @ scale).t() @ scale
+        return ((masked @ scale).t() @ scale).t()
 
     return _dense(graph, config, normalise)
 

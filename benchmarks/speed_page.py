@@ -10,7 +10,7 @@ from benchmarks.aims import AIMS, Aim
 from benchmarks.collecting import BASELINE, read_report
 from benchmarks.own_process import ROOT
 from benchmarks.ratio_table import range_words, value_words
-from benchmarks.results import Measured, Report
+from benchmarks.results import Measured, Report, single
 from benchmarks.subjects import ARXIV, MODELS, SMALL, width_words
 from glt.formats import MISSING
 
@@ -114,13 +114,11 @@ def _aims(report: Report) -> str:
 
 
 def _aim(aim: Aim, found: Measured | None) -> list[str]:
-    sign = "at least" if aim.at_least else "at most"
+    limit = single(aim.name, aim.limit, aim.unit)
+    told = f"{'at least' if aim.at_least else 'at most'} {value_words(limit, aim.limit)}"
     if found is None:
-        return [aim.words, f"{sign} {aim.limit:g}", MISSING, "not measured"]
-    shown = value_words(found, found.value)
-    spread = "" if found.p10 is None else f" ({range_words(found)})"
-    limit = f"{sign} {value_words(found, aim.limit)}"
-    return [aim.words, limit, shown + spread, "yes" if aim.is_reached(found) else "no"]
+        return [aim.words, told, MISSING, "not measured"]
+    return [aim.words, told, _with_range(found), "yes" if aim.is_reached(found) else "no"]
 
 
 def _epochs(report: Report) -> str:
