@@ -20,7 +20,9 @@ from tests.faults.equal_runs import assert_equal, assert_nothing_is_lost
 from tests.faults.lives import SEARCHES, STAGES, Life, Plan, draw_moment
 
 EPOCHS = 20
-SMALL = ("rounds=2", f"epochs={EPOCHS}", f"retrain_epochs={EPOCHS}", "hidden=16")
+# Round 0 is one of them.
+ROUNDS = 3
+SMALL = (f"rounds={ROUNDS - 1}", f"epochs={EPOCHS}", f"retrain_epochs={EPOCHS}", "hidden=16")
 TOTAL: collections.Counter[str] = collections.Counter()
 EVERY_EPOCH = {"GLT_CHECKPOINT_SECONDS": "0"}
 
@@ -103,7 +105,7 @@ def uninterrupted(folder: Path, kind: Kind) -> tuple[Path, Plan]:
     assert life.first_epoch is not None
     searches = frozenset(each["stage"] for each in life.epochs) & SEARCHES
     checkpoints = any("checkpoint" in name for name in life.names)
-    return store / run_name(kind), Plan(life.first_epoch, whole, EPOCHS, searches, checkpoints)
+    return store / run_name(kind), Plan(life.first_epoch, whole, EPOCHS, ROUNDS, searches, checkpoints)
 
 
 def run_name(kind: Kind) -> str:
