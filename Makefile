@@ -6,11 +6,16 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 ARGS ?= -n auto
 # Arguments for the faults: `make faults FAULTS="-k killed"`; GLT_FAULT_SEED=N draws the moments of an earlier call again.
 FAULTS ?=
+# Arguments for the benchmarks, as in `make bench BENCH=--quick`.
+BENCH ?=
 # Parallel tests and workers compute with one thread each.
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help app test check faults bench examples screenshots
+# Examples a test of `make fuzz`, as in `make fuzz EXAMPLES=5000`.
+EXAMPLES ?= 300
+BROWSER_FUZZ := $(addprefix tests/browser/test_,nothing_executes.py protection.py stays_inside.py)
+.PHONY: help app test check damage faults fuzz audit load bench examples screenshots
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,11 +31,23 @@ check: .venv/test.stamp ## lint, check the format and the types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+damage: .venv/test.stamp ## damage every file of a run in every way, read it with every command
+	GLT_DAMAGE=all $(BIN)/python -m pytest tests/damage $(ARGS)
+
 faults: .venv/test.stamp ## kill runs at 50 moments, break the disk at every write, and more
 	GLT_FAULT_KILLS=50 $(BIN)/python -m pytest tests/faults $(FAULTS)
 
-bench: .venv/app.stamp ## measure speed against other formulations
-	$(BIN)/python -m benchmarks engine --json
+fuzz: .venv/test.stamp ## hand over what nobody should (minutes)
+	GLT_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz $(BROWSER_FUZZ) -n 2 --durations=5
+
+audit: .venv/test.stamp ## look the pinned packages up in the list of known faults
+	$(BIN)/pip-audit --requirement requirements.txt --no-deps --disable-pip --progress-spinner off
+
+bench: .venv/test.stamp ## measure speed, print ratios to the saved baseline (10 minutes; BENCH=--quick, --full)
+	$(BIN)/python -m benchmarks all $(BENCH)
+
+load: .venv/test.stamp ## twenty people at once for five minutes: errors, memory, page times
+	$(BIN)/python -m benchmarks load --json
 
 examples: .venv/app.stamp ## make the bundled example runs again (hours)
 	$(BIN)/python examples/make.py

@@ -82,10 +82,12 @@ def _series(figure: go.Figure, trace: Any) -> Series:
 
 def _title(figure: go.Figure, axis: str, trace: Any) -> str:
     number = (trace[f"{axis}axis"] or axis)[1:]
-    titles = [figure.layout[f"{axis}axis{number}"].title.text]
-    # Panels one below the other carry the title that they share once.
-    titles += [one.title.text for one in (figure.select_xaxes() if axis == "x" else figure.select_yaxes())]
-    return unescape(next((title for title in titles if title), "Group" if axis == "y" else "Value"))
+    title = figure.layout[f"{axis}axis{number}"].title.text
+    if not title:
+        # Panels one below the other carry the title that they share once.
+        others = (one.title.text for one in (figure.select_xaxes() if axis == "x" else figure.select_yaxes()))
+        title = next(filter(None, others), "Group" if axis == "y" else "Value")
+    return unescape(title)
 
 
 def _is_number(value: Any) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,20 +15,32 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from app.widgets import address, links, tour  # noqa: E402
-from glt.data import reading_apart  # noqa: E402
-
 STATIC = Path(__file__).resolve().parent / "static"
+# Read once: each of them goes with every run of the script.
+MARK = (STATIC / "mark.svg").read_text(encoding="utf-8")
+STYLE = f"<style>{(STATIC / 'style.css').read_text(encoding='utf-8')}</style>"
+# Beside the script that the page itself is of, wherever that is served.
+PREPARE = """<script>{{
+  const own = [...document.scripts].find(script => script.type === "module" && script.src);
+  if (own) import(new URL({name}, own.src).href).catch(() => {{}});
+}}</script>"""
 PAGES = ("Launch", "Runs", "Curves", "Subgraphs", "Measurements", "Tickets", "Compare", "Paper", "Export")
 FIRST = "curves"
 
 
 def main() -> None:
     """Lay out the navigation and run the chosen page; the bare address leads to the curves."""
+    st.set_page_config(page_title="GLT Studio", page_icon=MARK, layout="wide")
+    st.logo(MARK, size="large")
+    st.html(STYLE)
+    if not _is_imported():
+        _prepare_charts()
+    # Imported here: at a start of the server the browser prepares itself meanwhile.
+    from app.widgets import address, links, offline, opened, tour
+    from glt.data import reading_apart
+
     reading_apart.only_apart.set()
-    st.set_page_config(page_title="GLT Studio", page_icon=str(STATIC / "mark.svg"), layout="wide")
-    st.logo(str(STATIC / "mark.svg"), size="large")
-    st.html(STATIC / "style.css")
+    offline.stay()
     pages = {title.lower(): st.Page(view(title.lower()), title=title, url_path=title.lower()) for title in PAGES}
     links.register(pages)
     # Every page keeps an address of its own: a default page would answer only to the bare one.
@@ -35,17 +49,34 @@ def main() -> None:
     if chosen is not bare:
         st.set_page_config(page_title=f"{chosen.title} · GLT Studio")
     address.enter(chosen.url_path)
-    if chosen is not bare:
-        tour.show(chosen.url_path)
-    chosen.run()
+    with opened.one_look():
+        if chosen is not bare:
+            tour.show(chosen.url_path)
+        chosen.run()
     address.write()
+
+
+def _is_imported() -> bool:
+    return "app.widgets.tour" in sys.modules
+
+
+def _prepare_charts() -> None:
+    """Have the browser load what draws charts, which takes it a second, while the server still imports."""
+    scripts = Path(st.__file__).parent / "static" / "static" / "js"
+    for script in scripts.glob("PlotlyChart.*.js"):
+        st.html(PREPARE.format(name=json.dumps(script.name)), unsafe_allow_javascript=True)
 
 
 def view(name: str) -> Callable[[], None]:
     """Return the function that shows a page; what the page needs is imported when it is first opened."""
 
     def show() -> None:
-        importlib.import_module(f"app.views.{name}").page()
+        module, new = f"app.views.{name}", f"app.views.{name}" not in sys.modules
+        page = importlib.import_module(module).page
+        if new:
+            # What was imported stays: collecting garbage need not look at it again.
+            gc.freeze()
+        page()
 
     return show
 

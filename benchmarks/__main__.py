@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from glt.errors import StudioError
+
 BENCHMARKS = {
     "engine": "benchmarks.engine:measure",
     "arxiv": "benchmarks.arxiv:measure_arxiv",
@@ -19,24 +21,46 @@ COMMANDS = {
     "arxiv-loading": "benchmarks.arxiv_loading:measure_loading",
     "arxiv-store": "benchmarks.arxiv_store:fill_arxiv",
     "deep": "benchmarks.deep:measure_deep",
+    "epochs": "benchmarks.epochs:measure_epochs",
     "floors": "benchmarks.floors:measure_floors",
     "events": "benchmarks.events:measure_events",
+    "formulations": "benchmarks.formulations:measure_formulations",
     "learning": "benchmarks.learning:measure_learning",
     "load": "benchmarks.load:measure_load",
+    "measurements": "benchmarks.measurements:measure_measurements",
     "pages": "benchmarks.pages:measure_pages",
+    "parallel": "benchmarks.parallel:measure_parallel",
+    "pictures": "benchmarks.pictures:measure_pictures",
+    "runs": "benchmarks.runs:measure_runs",
     "start": "benchmarks.start:measure_start",
+    "stores": "benchmarks.stores:measure_stores",
+}
+# These run the others, or read what they gave, and print for people.
+READERS = {
+    "all": "benchmarks.collecting:collect",
+    "page": "benchmarks.speed_page:write_page",
 }
 
 
 def main() -> None:
-    """Run the benchmark the user named."""
+    """Run the benchmark the user named; what a user can put right is one sentence and exit code 1."""
+    try:
+        _run()
+    except StudioError as error:
+        sys.exit(str(error))
+
+
+def _run() -> None:
+    if sys.argv[1:2] and sys.argv[1] in READERS:
+        sys.exit(_function(READERS[sys.argv[1]])(sys.argv[2:]))
     if sys.argv[1:2] and sys.argv[1] in COMMANDS:
         result = _function(COMMANDS[sys.argv[1]])(sys.argv[2:])
         print(json.dumps(result, indent=2))
         # What counts its errors has failed when there are any.
         sys.exit(1 if result.get("errors", {}).get("count") else 0)
+    others = ", ".join({**COMMANDS, **READERS})
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description=__doc__, epilog=f"with --help after it: {', '.join(COMMANDS)}"
+        prog="python -m benchmarks", description=__doc__, epilog=f"with --help after it: {others}"
     )
     parser.add_argument("name", choices=sorted(BENCHMARKS), nargs="?", default="engine")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
@@ -48,10 +72,10 @@ def main() -> None:
     print(json.dumps(result, indent=None if arguments.json else 2))
 
 
-def _function(address: str) -> Callable[..., dict[str, Any]]:
+def _function(address: str) -> Callable[..., Any]:
     # A benchmark needs what others do without: the one of the pages a browser.
     module, function = address.split(":")
-    found: Callable[..., dict[str, Any]] = getattr(importlib.import_module(module), function)
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return found
 
 

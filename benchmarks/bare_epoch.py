@@ -48,7 +48,7 @@ class BareEpoch:
         graph, config = problem.graph, problem.config
         if (config.model, config.layers, config.dropout, config.degree) != ("gcn", 2, 0.5, "source"):
             raise ConfigError("A bare epoch is that of a GCN of two layers, with dropout 0.5 and degree 'source'.")
-        self._config, self._generator, self._soft = config, generator, masks is not None
+        self._graph, self._config, self._generator, self._soft = graph, config, generator, masks is not None
         self.weights = [torch.from_numpy(theta[name].copy()) for name in ("layers.0.weight", "layers.1.weight")]
         self._edges = BareEdges(graph, problem.full_masks().edges)
         self.masks = [] if masks is None else [torch.from_numpy(masks[1][name].copy()) for name in theta]

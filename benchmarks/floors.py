@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ import torch
 from scipy.sparse import csr_array, eye_array
 
 from benchmarks.bare_epoch import BareEpoch, Kernel
+from benchmarks.results import Measured, document
+from benchmarks.seen_epoch import SeenEpoch
 from glt.data import load_graph
 from glt.data.graph import Graph, IntArray
 from glt.presets import resolve
@@ -39,7 +41,8 @@ def measure_floors(words: Sequence[str]) -> dict[str, Any]:
     torch.set_num_threads(1)
     keep_freed_memory()
     found = {dataset: _dataset(dataset, options) for dataset in options.datasets}
-    return {"aim": AIM, "hidden": options.hidden, "threads": 1, **found}
+    about = {"aim": AIM, "hidden": options.hidden, "threads": 1}
+    return {**about, **found, **document(each for dataset in found for each in _results(dataset, found[dataset]))}
 
 
 def _options(words: Sequence[str]) -> Namespace:
@@ -54,7 +57,7 @@ def _options(words: Sequence[str]) -> Namespace:
 
 def _dataset(dataset: str, options: Namespace) -> dict[str, Any]:
     problem = Problem(resolve({"dataset": dataset, "hidden": options.hidden}, "official"), load_graph(dataset))
-    turns = options.turns or (5 if problem.graph.num_nodes > 10_000 else 20)
+    turns = options.turns or (4 if problem.graph.num_nodes > 10_000 else 12)
     stages = {stage: Turns(problem, stage == "search", turns).measured() for stage in options.stages}
     return {**stages, "seen": seen(problem.graph)}
 
@@ -62,7 +65,7 @@ def _dataset(dataset: str, options: Namespace) -> dict[str, Any]:
 def seen(graph: Graph) -> dict[str, dict[str, int]]:
     """Return how much of a graph two layers see of the training nodes (all that has a gradient) and of scored ones.
 
-    The floor works on all of it, as the engine does; an engine that left out what is not seen could go below.
+    The floor works on all of it; that of seen rows leaves out the rest.
     """
     ones = np.ones(2 * graph.num_edges, dtype=np.int64)
     source, target = graph.entries()
@@ -84,6 +87,28 @@ def _seen_of(nodes: IntArray, adjacency: csr_array, graph: Graph) -> dict[str, i
     }
 
 
+def _results(dataset: str, found: Mapping[str, Any]) -> Iterator[Measured]:
+    """Yield what stands in a data set's document, in seconds."""
+    for stage in (each for each in STAGES if each in found):
+        name, measured = f"floors/{dataset}/{stage}", found[stage]
+        yield _result(f"{name}/epoch", measured["epoch"])
+        yield _result(f"{name}/floor", measured["floor"])
+        yield _result(f"{name}/floor of seen rows", measured["floor_of_seen_rows"])
+        yield Measured(name=f"{name}/epoch over floor", unit="ratio", **_named(measured["epoch_over_floor"]))
+        for row in measured["kernels"]:
+            note = f"{row['count']} x, {row['by']}"
+            yield _result(f"{name}/kernels/{row['kernel']}", row).model_copy(update={"note": note})
+
+
+def _result(name: str, milliseconds: Mapping[str, Any]) -> Measured:
+    scaled = {key: value / 1e3 for key, value in _named(milliseconds).items()}
+    return Measured(name=name, unit="CPU s", **scaled)
+
+
+def _named(found: Mapping[str, Any]) -> dict[str, float]:
+    return {"value": found["median"], "p10": found["p10"], "p90": found["p90"]}
+
+
 class Turns:
     """Epochs of the product's own loop, interrupted every few by as many bare ones."""
 
@@ -92,11 +117,12 @@ class Turns:
         theta, masks = problem.initial_weights(0), problem.full_masks()
         start = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu") if soft else None
         self._network = Network(problem, masks, theta, start)
-        self._bare = BareEpoch(problem, theta, arrays_of(start), stream(0, 1, "bare"))
-        self._kernels = self._bare.kernels()
+        bare = BareEpoch(problem, theta, arrays_of(start), stream(0, 1, "bare"))
+        seen_rows = SeenEpoch(problem, theta, arrays_of(start), stream(0, 1, "bare"), bare.chosen)
+        self._kernels, self._seen_kernels = bare.kernels(), seen_rows.kernels()
         self._epochs: list[float] = []
         self._floors: list[list[float]] = []
-        self._kernels_seconds: list[float] = []
+        self._seen_floors: list[float] = []
         self._mark = 0.0
 
     def measured(self) -> dict[str, Any]:
@@ -109,6 +135,7 @@ class Turns:
             "epoch": spread(self._epochs, 1e3),
             "floor": spread(floors, 1e3),
             "epoch_over_floor": spread(ratios),
+            "floor_of_seen_rows": spread(self._seen_floors, 1e3),
             "kernels": by_kernel(self._kernels, self._floors),
         }
 
@@ -119,16 +146,21 @@ class Turns:
         if result.epoch >= TURN and place:
             self._epochs.append(now - self._mark)
         if place == TURN - 1:
-            taken = [self._bare_epoch() for _ in range(TURN)]
-            self._floors += taken[1:] if result.epoch >= TURN else []
+            taken = [_bare_epoch(self._kernels) for _ in range(TURN)]
+            seen_rows = [sum(_bare_epoch(self._seen_kernels)) for _ in range(TURN)]
+            if result.epoch >= TURN:
+                self._floors += taken[1:]
+                self._seen_floors += seen_rows[1:]
         self._mark = time.process_time()
 
-    def _bare_epoch(self) -> list[float]:
-        marks = [time.process_time()]
-        for kernel in self._kernels:
-            kernel.run()
-            marks.append(time.process_time())
-        return np.diff(marks).tolist()
+
+def _bare_epoch(kernels: Sequence[Kernel]) -> list[float]:
+    """Return the CPU seconds of each kernel of one epoch."""
+    marks = [time.process_time()]
+    for kernel in kernels:
+        kernel.run()
+        marks.append(time.process_time())
+    return np.diff(marks).tolist()
 
 
 def arrays_of(soft: SoftMasks | None) -> tuple[np.ndarray, Mapping[str, np.ndarray]] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import tempfile
 import time
 from argparse import ArgumentParser
@@ -42,6 +43,8 @@ PAUSE = (3.0, 9.0)
 # A session that has gone is kept so long for its tab to come back.
 FORGOTTEN = 130.0
 MILLISECONDS = 120_000
+TRACEBACK = "Traceback (most recent call last):\n"
+GONE = "WebSocketDisconnected"
 
 
 @dataclass
@@ -84,10 +87,12 @@ async def _load(home: str, log: Path, clients: int, minutes: float) -> dict[str,
         finally:
             for run in {run.name: run for run in runs}.values():
                 jobs.stop(run, grace=5.0)
-    seen.errors += [line for line in log.read_text(errors="replace").splitlines() if "Traceback" in line]
+    failures, cut_off = _failures(log.read_text(errors="replace"))
+    seen.errors += failures
     return {
         "clients": {"tabs": min(TABS, clients), "sockets": max(clients - TABS, 0), "minutes": minutes},
         "errors": {"count": len(seen.errors), "first": sorted(set(seen.errors))[:10]},
+        "cut_off": cut_off,
         "seconds": {name: _spread(getattr(seen, name)) for name in ("pages", "live", "tabs")},
         "memory": {"by_minute": memory, "after_all_have_gone": after, "uss_mb_a_minute": _slope(memory)},
         "server_cpu_share": round(cpu, 3),
@@ -183,6 +188,17 @@ async def _flip(page: Page, chance: random.Random) -> None:
 async def _settled(page: Page) -> None:
     await page.wait_for_function("document.querySelector('h1')")
     await page.wait_for_function(SETTLED)
+
+
+def _failures(log: str) -> tuple[list[str], int]:
+    """Return the last line of every traceback in a server's log, and how many only say that a client was gone.
+
+    Streamlit says so at length when a tab is closed while something is sent to it.
+    """
+    ends = [re.search(r"^\S[^\n]*", part, re.MULTILINE) for part in log.split(TRACEBACK)[1:]]
+    told = [end[0] if end else "a traceback without an end" for end in ends]
+    failures = [one for one in told if GONE not in one]
+    return failures, len(told) - len(failures)
 
 
 def _memory(server: psutil.Process) -> dict[str, float]:

@@ -15,7 +15,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from app.main import PAGES
 from benchmarks.generated_store import fill
-from docs.screenshots import CHROMIUM, FLAGS, SETTLED, serving
+from benchmarks.serving import browser_cpu_seconds, cpu_seconds, megabytes, server_of, settled
+from docs.screenshots import CHROMIUM, FLAGS, serving
 
 RUNS = 1000
 MILLISECONDS = 240_000
@@ -48,11 +49,11 @@ def times_of_pages(repeats: int, store: Path | None = None) -> dict[str, Any]:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
             page = browser.new_page()
             page.set_default_timeout(MILLISECONDS)
-            server = _server()
-            before = _megabytes(server)
+            server = server_of()
+            before = megabytes(server)
             loads = _rounds(lambda title: _load(page, f"{address}/{title.lower()}"), server, repeats)
             switches = _rounds(lambda title: _switch(page, title), server, repeats)
-            memory = {"before": before, "after": _megabytes(server)}
+            memory = {"before": before, "after": megabytes(server)}
             browser.close()
     pages = {
         title: {"first": loads[title][0], "load": _medians(loads[title][1:]), "switch": _medians(switches[title][1:])}
@@ -74,36 +75,21 @@ def _medians(times: list[Taken]) -> Taken:
 
 
 def _timed(show: Callable[[], None], server: psutil.Process) -> Taken:
-    before, started = _cpu(server), time.perf_counter()
+    before, drawn, started = cpu_seconds(server), browser_cpu_seconds(server), time.perf_counter()
     show()
-    seconds, cpu = time.perf_counter() - started, _cpu(server) - before
-    return {"seconds": round(seconds, 3), "server_cpu_seconds": round(cpu, 3)}
+    return {
+        "seconds": round(time.perf_counter() - started, 3),
+        "server_cpu_seconds": round(cpu_seconds(server) - before, 3),
+        "browser_cpu_seconds": round(browser_cpu_seconds(server) - drawn, 3),
+    }
 
 
 def _load(page: Page, address: str) -> None:
     page.goto(address)
-    _settled(page)
+    settled(page)
 
 
 def _switch(page: Page, title: str) -> None:
     page.get_by_test_id("stTopNavLink").get_by_text(title, exact=True).click()
     page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title)
-    _settled(page)
-
-
-def _settled(page: Page) -> None:
-    page.wait_for_function("document.querySelector('h1')")
-    page.wait_for_function(SETTLED)
-
-
-def _server() -> psutil.Process:
-    return next(child for child in psutil.Process().children() if "streamlit" in child.cmdline())
-
-
-def _cpu(process: psutil.Process) -> float:
-    used = process.cpu_times()
-    return float(used.user + used.system)
-
-
-def _megabytes(process: psutil.Process) -> int:
-    return round(process.memory_info().rss / 1e6)
+    settled(page)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -36,6 +36,15 @@ def cpu_seconds(process: psutil.Process) -> float:
     """Return the CPU seconds that a process has used."""
     used = process.cpu_times()
     return round(float(used.user + used.system), 3)
+
+
+def browser_cpu_seconds(server: psutil.Process) -> float:
+    """Return the CPU seconds of what this process has started beside the server: the browser and who steers it."""
+    used = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            used += cpu_seconds(process) if process != server else 0.0
+    return used
 
 
 def megabytes(process: psutil.Process) -> int:

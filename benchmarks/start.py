@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import BrowserContext, sync_playwright
 
 from benchmarks.generated_store import fill
 from benchmarks.serving import cpu_seconds, megabytes, opened_store, server_of, settled
-from docs.screenshots import CHROMIUM, FLAGS, serving
+from docs.screenshots import CHROMIUM, FLAGS, free_port, serving
 
 Taken = dict[str, float]
 
@@ -37,24 +37,28 @@ def times_of_starts(repeats: int, home: str) -> dict[str, Any]:
     """Return the first start by itself, which fills the file cache, and the medians of so many after it.
 
     `listening`: seconds until the server answers. `usable`: until a page that was asked for then has come whole and
-    takes clicks; the browser runs already. `server_cpu_seconds` and `memory` (MB) are the server's, at that moment.
+    takes clicks. `server_cpu_seconds` and `memory` (MB) are the server's, at that moment. The browser runs already and
+    keeps what it has loaded, as a person's does: the address stays the same.
     """
+    port = free_port()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        taken = [_start(browser, home) for _ in range(repeats + 1)]
+        browser = playwright.chromium.launch_persistent_context(
+            f"{home}/browser", executable_path=CHROMIUM, args=list(FLAGS)
+        )
+        taken = [_start(browser, home, port) for _ in range(repeats + 1)]
         browser.close()
     warm = {name: round(statistics.median(each[name] for each in taken[1:]), 3) for name in taken[0]}
     return {"first": taken[0], "warm": warm, "starts": repeats}
 
 
-def _start(browser: Browser, home: str) -> Taken:
+def _start(browser: BrowserContext, home: str, port: int) -> Taken:
     begun = time.perf_counter()
-    with serving(home) as address:
+    with serving(home, port=port) as address:
         listening = time.perf_counter() - begun
-        page = browser.new_context().new_page()
+        page = browser.new_page()
         page.goto(address)
         settled(page)
         usable, server = time.perf_counter() - begun, server_of()
         cpu, memory = cpu_seconds(server), megabytes(server)
-        page.context.close()
+        page.close()
     return {"listening": round(listening, 3), "usable": round(usable, 3), "server_cpu_seconds": cpu, "memory": memory}

@@ -69,7 +69,6 @@ class Visitor:
 
     async def open(self, page: str, **view: str) -> float:
         """Switch to a page and return the seconds until its script has finished."""
-        self._stop_timers()
         self._toggles.clear()
         self._page, self._query = page, urlencode(view)
         return await self._run()
@@ -83,6 +82,8 @@ class Visitor:
         return await self._run()
 
     async def _run(self) -> float:
+        # A whole run names anew which fragments run by themselves.
+        self._stop_timers()
         self._finished.clear()
         begun = time.perf_counter()
         await self._ask("")

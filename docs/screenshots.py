@@ -96,14 +96,12 @@ def check_size(folder: Path) -> None:
 
 
 @contextmanager
-def serving(home: str, log: IO[bytes] | None = None) -> Iterator[str]:
+def serving(home: str, log: IO[bytes] | None = None, port: int | None = None) -> Iterator[str]:
     """Serve the app over the store in a home folder of its own for as long as the context lasts.
 
     What the server says goes to `log`, without one only what is wrong and to the terminal.
     """
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+    port = port or free_port()
     server = subprocess.Popen(
         [
             sys.executable,
@@ -128,6 +126,14 @@ def serving(home: str, log: IO[bytes] | None = None) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait()
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        found: int = probe.getsockname()[1]
+    return found
 
 
 def wait_for(address: str) -> None:

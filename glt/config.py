@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from glt.errors import ConfigError, unknown_name
+from glt.printable import brief, quoted
 
 EdgeMaskKind = Literal["directed", "undirected"]
 DegreeKind = Literal["source", "target", "both", "fixed"]
@@ -119,6 +120,6 @@ def all_faults(error: ValidationError) -> list[str]:
 
 
 def _fault(fault: ErrorDetails) -> str:
-    where = ".".join(str(part) for part in fault["loc"]) or "the configuration"
+    where = brief(".".join(str(part) for part in fault["loc"])) or "the configuration"
     what = WANTED.get(fault["type"]) or fault["msg"][0].lower() + fault["msg"][1:]
-    return f"{where} cannot be {fault['input']!r}: {what}."
+    return f"{where} cannot be {quoted(fault['input'])}: {brief(what)}."

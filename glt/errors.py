@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from glt.printable import MOST, quoted
+
 
 class StudioError(Exception):
     """Anything the user can put right; `str(error)` is the one sentence to show."""
@@ -73,8 +75,8 @@ def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
     "Unknown method 'ugz': did you mean 'ugs'? Known: random, ugs."
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name[:MOST], names, n=3, cutoff=0.5)
     # Of names about as near, one with the same letters in another order is the likelier slip.
     nearest = next((other for other in close if sorted(other) == sorted(name)), close[0] if close else None)
     hint = f": did you mean {nearest!r}?" if nearest else "."
-    return f"Unknown {noun} {name!r}{hint} Known: {', '.join(names)}."
+    return f"Unknown {noun} {quoted(name)}{hint} Known: {', '.join(names)}."

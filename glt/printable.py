@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+# Longer than every name and path that somebody can mean; the end of a path says more than its middle.
+MOST, TAIL = 160, 40
+# What is said of several settings at once.
+MOST_SAID = 4000
+GAP = "..."
+
 
 def one_line(text: str) -> str:
     r"""Return text on one line, without characters that nobody sees and with single spaces.
@@ -22,3 +28,25 @@ def several_lines(text: str) -> str:
         "".join(letter if letter.isprintable() else " " for letter in line).rstrip()
         for line in text.strip().split("\n")
     )
+
+
+def brief(text: str, most: int = MOST) -> str:
+    r"""Return text on one line as `one_line` does, cut before its end where it is longer than a sentence has room for.
+
+    >>> brief("wide\nnet"), len(brief(10_000 * "a"))
+    ('wide net', 163)
+    """
+    cut = text if len(text) <= most else f"{text[: most - TAIL]}{GAP}{text[-TAIL:]}"
+    return one_line(cut)
+
+
+def quoted(value: object) -> str:
+    r"""Return what a program would write for a value, as `brief` has it.
+
+    >>> quoted("a\x1b"), quoted(5)
+    ("'a\\x1b'", '5')
+    """
+    if isinstance(value, int) and abs(value) >= 10**MOST:
+        # Python itself refuses to write some of these.
+        return "a number of very many digits"
+    return brief(repr(value[: 2 * MOST] + value[-TAIL:] if isinstance(value, str) and len(value) > 3 * MOST else value))

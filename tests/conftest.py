@@ -136,11 +136,14 @@ def write_true_rounds(seed_run: SeedRun) -> None:
         masks = Masks(edges, masks.weights.prune(kept, 0.5))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark everything in tests/browser as a browser test."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark everything in tests/browser as a browser test; leave long tests to `make fuzz`."""
     for item in items:
         if _BROWSER_TESTS in item.path.parents:
             item.add_marker(pytest.mark.browser)
+    if not os.environ.get("GLT_FUZZ"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,7 +21,20 @@ FORBIDDEN = {
 }
 # A part of glt imports from its own floor and those before it.
 FLOORS = (
-    ("errors", "formats", "printable", "registry", "randomness", "seeds", "zips", "config", "masks", "data", "sparse"),
+    (
+        "errors",
+        "formats",
+        "json_text",
+        "printable",
+        "registry",
+        "randomness",
+        "seeds",
+        "zips",
+        "config",
+        "masks",
+        "data",
+        "sparse",
+    ),
     ("models", "training"),
     ("methods", "pretraining"),
     ("hyper_parameters", "presets", "cost", "store"),

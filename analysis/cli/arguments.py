@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from glt.cli.arguments import add_store, count, open_store
 from glt.errors import StudioError
+from glt.printable import quoted
 
 if TYPE_CHECKING:
     from analysis.export import FigureChoices
@@ -135,7 +136,7 @@ def points(text: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 <= number < math.inf:
-        raise ArgumentTypeError(f"{text!r} is not a number of percentage points (0, 0.5, 1, ...)")
+        raise ArgumentTypeError(f"{quoted(text)} is not a number of percentage points (0, 0.5, 1, ...)")
     return number / 100
 
 
@@ -147,7 +148,7 @@ def numbers(text: str) -> tuple[int, ...]:
     """
     parts = text.split(",")
     if not all(part.isascii() and part.isdigit() for part in parts):
-        raise ArgumentTypeError(f"{text!r} is no list of numbers such as 3,17")
+        raise ArgumentTypeError(f"{quoted(text)} is no list of numbers such as 3,17")
     return tuple(map(int, parts))
 
 
@@ -159,5 +160,5 @@ def ends(text: str) -> tuple[int, int]:
     """
     found = numbers(text)
     if len(found) != 2:
-        raise ArgumentTypeError(f"{text!r} does not name the two ends of an edge, such as 3,17")
+        raise ArgumentTypeError(f"{quoted(text)} does not name the two ends of an edge, such as 3,17")
     return found[0], found[1]

@@ -16,6 +16,7 @@ from analysis.export.figures.base import Keys
 from analysis.export.figures.legend import merged
 from analysis.export.figures.panel_row import LETTERS, NARROWEST
 from glt.errors import ConfigError
+from glt.printable import quoted
 from glt.store import Run
 
 # Inches that the letter over a panel takes.
@@ -38,7 +39,7 @@ def shape_of(text: str | None, count: int, width: float) -> Shape:
         return math.ceil(count / across), across
     given = re.fullmatch("([1-9])\\s*[x\N{MULTIPLICATION SIGN}]\\s*([1-9])", text.strip(), re.ASCII | re.IGNORECASE)
     if given is None:
-        raise ConfigError(f"The panels {text!r} are no shape: give rows and columns, such as 2x2.")
+        raise ConfigError(f"The panels {quoted(text)} are no shape: give rows and columns, such as 2x2.")
     rows, columns = int(given[1]), int(given[2])
     if rows * columns < count:
         raise ConfigError(f"{count} figures do not fit into {rows} by {columns} panels: choose a larger shape.")

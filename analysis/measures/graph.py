@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from analysis.measures.bfs import Distances, all_distances, sampled_distances
 from analysis.measures.triangle_counts import count_triangles
@@ -79,6 +78,9 @@ class MeasuredGraph:
     @cached_property
     def component(self) -> IntArray:
         """Number of the connected component of every node, [N], counted from 0 by their lowest nodes."""
+        # Imported when it is needed, as in glt.data.link_split.
+        from scipy.sparse.csgraph import connected_components
+
         return np.asarray(connected_components(self.adjacency, directed=False)[1], dtype=np.int64)
 
     @cached_property

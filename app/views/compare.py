@@ -10,6 +10,7 @@ from analysis.settings import unusual
 from app.widgets import controls, frame, leader_board, pair, pickers, run_filter, scoring
 from app.widgets.leader_board import Board
 from app.widgets.opened import opened
+from app.widgets.readable import readable
 from glt import formats
 from glt.store import Run
 
@@ -54,7 +55,9 @@ def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
     chosen = run_filter.matching(alike, words)
     if not words and not by:
         chosen = _usual(chosen)
-    return alike, chosen, Board(by, rank, score, macs, tolerance)
+    sound = readable(chosen)
+    alike = [run for run in alike if run in sound or run not in chosen]
+    return alike, sound, Board(by, rank, score, macs, tolerance)
 
 
 def _usual(alike: list[Run]) -> list[Run]:

@@ -12,6 +12,7 @@ from analysis.curves import accuracy_figure
 from analysis.tables import Score, XAxis, caption, metric_words
 from app.widgets import controls, frame, look, pickers, reading, round_chart, scoring
 from app.widgets.opened import opened
+from app.widgets.readable import readable
 from glt import formats
 from glt.store import MacConvention, Run
 
@@ -54,7 +55,7 @@ def page() -> None:
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "stacked_line_chart")
             return
-        _picture(runs, view)
+        _picture(readable(runs), view)
 
 
 def _controls(found: list[Run]) -> tuple[list[Run], View]:

@@ -37,6 +37,7 @@ from app.widgets import (
 )
 from app.widgets.figure_files import MIME, Wanted
 from app.widgets.opened import opened
+from app.widgets.readable import readable
 from glt.errors import ConfigError
 from glt.store import Run
 
@@ -73,7 +74,7 @@ def page() -> None:
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
         else:
-            _show(what, runs, choices)
+            _show(what, readable(runs), choices)
 
 
 def _whats() -> dict[str, str]:

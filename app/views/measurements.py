@@ -8,6 +8,7 @@ import streamlit as st
 
 from app.widgets import address, controls, element_table, frame, measured_table, measured_trend, pickers
 from app.widgets.opened import opened
+from app.widgets.readable import readable
 from glt.store import Run
 
 VIEWS = {"table": "Table", "trend": "Over rounds", "elements": "Per node and edge"}
@@ -58,6 +59,6 @@ def _of_several(found: list[Run], view: str) -> None:
     if not runs:
         frame.empty("No runs chosen", "Choose at least one run in the row above.", "straighten")
     elif isinstance(chosen, measured_trend.Trend):
-        measured_trend.show(runs, chosen, null)
+        measured_trend.show(readable(runs), chosen, null)
     else:
-        measured_table.show(runs, chosen, null)
+        measured_table.show(readable(runs), chosen, null)

@@ -45,6 +45,8 @@ def page() -> None:
         with listing:
             words = run_filter.pick_words(len(found.runs) + len(found.pretrainings))
             st.fragment(_list, run_every=pace)(live, words)
+            run_cards.examples(found, _selected(found).name, words)
+            run_actions.damaged(found)
             run_cards.hidden_ones(found, _selected(found).name, words)
         with detail:
             _detail(_selected(found), live, pace)
@@ -52,12 +54,11 @@ def page() -> None:
 
 
 def _list(was_live: bool, words: Sequence[str]) -> None:
-    """Show a card a run; look again every few seconds while something is at work."""
+    """Show a card a run of the user's; look again every few seconds while something is at work."""
     found = opened()
     if was_live and not any_active((*found.own, *found.pretrainings)):
         st.rerun()
-    run_cards.listing(found, _selected(found).name, words)
-    run_actions.damaged(found)
+    run_cards.own_ones(found, _selected(found).name, words)
 
 
 def _detail(chosen: AnyRun, live: bool, pace: int | None) -> None:
@@ -108,7 +109,7 @@ def _settings(run: Run, pace: int | None) -> None:
     settings, log = st.columns(2, gap="medium")
     with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
         config = run.config.model_dump(exclude={"options"})
-        st.table({name: str(value) for name, value in {**config, **run.config.options}.items()}, border="horizontal")
+        st.table(frame.plain_table({**config, **run.config.options}), border="horizontal")
     with log, st.expander("Log", icon=":material/notes:", key="log"):
         st.fragment(seed_rows.log, run_every=pace)(run, LOG_LINES)
     with st.container(horizontal=True):

@@ -14,6 +14,7 @@ from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, XAxis, metric_words
 from app.widgets import controls, frame, importing, pareto, pickers, reading, scoring, ticket_cards
 from app.widgets.opened import opened
+from app.widgets.readable import readable
 from glt import formats
 from glt.store import MAC_CONVENTIONS, Run
 
@@ -43,7 +44,8 @@ def _of_runs() -> None:
             "Launch a run",
         )
         return
-    runs, x, score, tolerance = _controls(found)
+    chosen, x, score, tolerance = _controls(found)
+    runs = readable(chosen)
     table = reading.tickets_of(runs, score, "dense_features", tolerance)
     if table.empty:
         frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")

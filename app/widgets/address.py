@@ -15,6 +15,7 @@ _READ = "address: read"
 _KEPT = "address: kept"
 _SHOWN = "address: shown"
 _ASKED = "address: asked"
+_TYPED = "address: typed"
 
 
 def enter(page: str) -> None:
@@ -26,16 +27,19 @@ def enter(page: str) -> None:
         st.session_state[_ASKED] = {name: st.query_params.get_all(name) for name in st.query_params}
 
 
-def start(name: str) -> list[str] | None:
+def start(name: str, typed: bool = False) -> list[str] | None:
     """Return what the control `name` starts from (address, else this session's last value), None while it has a value.
 
-    An empty list means that neither knows the name; [""] stands for a choice of nothing.
+    An empty list means that neither knows the name; [""] stands for a choice of nothing. Where words are `typed` no
+    list of options tells that the last value was another page's choice: only what was typed is taken.
     """
     seen: set[str] = st.session_state.setdefault(_READ, set())
     if name in seen and name in st.session_state:
         return None
     given = [] if name in seen else st.query_params.get_all(name)
     seen.add(name)
+    if typed and name not in st.session_state.get(_TYPED, set()):
+        return given
     return given or recall(name)
 
 
@@ -45,8 +49,10 @@ def asked(name: str) -> list[str]:
     return waiting.pop(name, [])
 
 
-def keep(name: str, values: Sequence[str]) -> None:
-    """Remember a control's value for this session and for the address."""
+def keep(name: str, values: Sequence[str], typed: bool = False) -> None:
+    """Remember a control's value for this session and for the address; `typed` ones are free words."""
+    words: set[str] = st.session_state.setdefault(_TYPED, set())
+    (words.add if typed else words.discard)(name)
     st.session_state.setdefault(_KEPT, {})[name] = list(values) or [""]
     shown: list[str] = st.session_state.setdefault(_SHOWN, [])
     if name not in shown:

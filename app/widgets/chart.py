@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -12,13 +13,14 @@ from analysis import alternative
 PLAIN = {"displaylogo": False}
 
 
-def show(figure: go.Figure, key: str, title: str, **looks: Any) -> Any:
-    """Show a figure with a sentence of its numbers; `looks` are those of `st.plotly_chart`."""
-    alt = alternative.sentence(figure, title)
+def show(figure: go.Figure, key: str, title: str, sentence: str = "", **looks: Any) -> Any:
+    """Show a figure with a `sentence` of its numbers, by default its own; `looks` are those of `st.plotly_chart`."""
+    alt = sentence or alternative.sentence(figure, title)
     return st.plotly_chart(figure, key=key, theme=None, alt=alt, **{"config": PLAIN, **looks})
 
 
-def numbers(figure: go.Figure, key: str, title: str) -> None:
-    """Offer the values of a figure as a table in a pop-over: for charts that have no table under them."""
+def numbers(figure: go.Figure, key: str, title: str, table: pd.DataFrame | None = None) -> None:
+    """Offer the values of a figure, or its `table`, in a pop-over: for charts that have no table under them."""
+    shown = alternative.table(figure) if table is None else table
     with st.popover("The numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
-        st.dataframe(alternative.table(figure), hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")
+        st.dataframe(shown, hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")

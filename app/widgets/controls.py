@@ -10,8 +10,13 @@ import streamlit as st
 from app.widgets import address
 from app.widgets.frame import plain
 from glt import formats
+from glt.printable import brief
 
 UNKNOWN = ":material/link_off:"
+# An address may name thousands of what is not there.
+MOST_SAID = 5
+# Seeds, rounds, epochs and widths have no more digits.
+MOST_DIGITS = 9
 
 
 def select(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
@@ -25,9 +30,9 @@ def select(name: str, label: str, options: Mapping[str, str], default: str | Non
 def segments(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
     """Choose one of a few `options` (value -> words) that stand side by side."""
     _settle_one(name, label, options, default)
-    value = st.segmented_control(
-        label, list(options), format_func=lambda option: options[option], key=name, required=True, **looks
-    )
+    # These read their words as Markdown, and a run may be called anything.
+    words = {option: plain(said) for option, said in options.items()}
+    value = st.segmented_control(label, list(options), format_func=words.__getitem__, key=name, required=True, **looks)
     address.keep(name, [str(value)])
     return str(value)
 
@@ -54,9 +59,8 @@ def several(name: str, label: str, options: Mapping[str, str], default: Sequence
 def several_pills(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
     """Choose any of a few `options` that stand side by side; they come back in the order of `options`."""
     settle_several(name, options, default)
-    chosen = st.pills(
-        label, list(options), selection_mode="multi", format_func=lambda option: options[option], key=name, **looks
-    )
+    words = {option: plain(said) for option, said in options.items()}
+    chosen = st.pills(label, list(options), selection_mode="multi", format_func=words.__getitem__, key=name, **looks)
     values = [option for option in options if option in chosen]
     address.keep(name, values)
     return values
@@ -96,12 +100,12 @@ def number(name: str, label: str, default: float, low: float, high: float, step:
 
 def text(name: str, label: str, default: str = "", **looks: Any) -> str:
     """Enter a line of text; an empty one is left out of the address."""
-    given = address.start(name)
+    given = address.start(name, typed=True)
     if given is not None:
         st.session_state[name] = given[0] if given else default
     value = str(st.text_input(label, key=name, **looks)).strip()
     if value:
-        address.keep(name, [value])
+        address.keep(name, [value], typed=True)
     else:
         address.drop(name)
     return value
@@ -124,7 +128,8 @@ def whole(texts: Sequence[str], default: int) -> int:
     >>> whole(["7"], 0), whole(["x"], 3), whole([], 3)
     (7, 3, 3)
     """
-    return int(texts[0]) if texts and texts[0].isascii() and texts[0].isdigit() else default
+    text = texts[0] if texts else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else default
 
 
 def decimal(texts: Sequence[str], default: float) -> float:
@@ -144,9 +149,10 @@ def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
     """Say what the address asks for that is not there, once, on entering the page by such a link."""
     missing = [value for value in address.asked(name) if value and value not in options]
     if missing:
-        words = ", ".join(f"“{value}”" for value in missing)
+        more = f" and {len(missing) - MOST_SAID} more" if len(missing) > MOST_SAID else ""
+        words = ", ".join(f"“{brief(value)}”" for value in missing[:MOST_SAID])
         st.toast(
-            plain(f"The link asks for {formats.inside(label)} {words}, not found here: another is shown."),
+            plain(f"The link asks for {formats.inside(label)} {words}{more}, not found here: another is shown."),
             icon=UNKNOWN,
             # A page may take longer than a note that goes away by itself.
             duration="infinite",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import streamlit as st
 
 from app.widgets import links
 from glt.errors import StudioError
+from glt.printable import MOST_SAID, brief
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def or_why() -> Iterator[None]:
 
 def failure(sentence: str) -> None:
     """Say in one sentence what is wrong, where, and what to do."""
-    st.error(plain(sentence), icon=":material/error:")
+    st.error(plain(brief(sentence, MOST_SAID)), icon=":material/error:")
 
 
 def failures(sentences: Sequence[str]) -> None:
@@ -41,7 +42,7 @@ def failures(sentences: Sequence[str]) -> None:
     if len(sentences) == 1:
         failure(sentences[0])
         return
-    told = "\n".join(f"- {plain(sentence)}" for sentence in sentences)
+    told = "\n".join(f"- {plain(brief(sentence, MOST_SAID))}" for sentence in sentences)
     st.error(f"**{len(sentences)} things to put right**\n\n{told}", icon=":material/error:")
 
 
@@ -55,6 +56,15 @@ def plain(text: str) -> str:
     """
     # A colon before a letter begins one of Streamlit's directives, which is swallowed where it is none it knows.
     return re.sub(r"([\\`*\[\]$<~]|:(?=[A-Za-z:]))", r"\\\1", text)
+
+
+def plain_table(told: Mapping[str, object]) -> dict[str, str]:
+    r"""Return names and values as a table shows them as they are.
+
+    >>> plain_table({"dropout": 0.5, "start": "[x](y)"})
+    {'dropout': '0.5', 'start': '\\[x\\](y)'}
+    """
+    return {plain(name): plain(str(value)) for name, value in told.items()}
 
 
 def plain_lines(text: str) -> str:

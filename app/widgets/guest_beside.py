@@ -82,7 +82,7 @@ def as_read(found: Mapping[str, Any], curve: pd.DataFrame) -> pd.DataFrame:
 
 def _row(label: str, number: int, score: float, shares: Mapping[str, Any], macs: float, seeds: int) -> dict[str, str]:
     return {
-        "": label,
+        "": frame.plain(label),
         "Round": str(number),
         "Test": formats.percent(score),
         "Graph sparsity": formats.percent(shares["graph_sparsity"]),

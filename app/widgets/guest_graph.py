@@ -16,6 +16,7 @@ from glt.config import RunConfig
 from glt.data import DATASETS, Graph
 from glt.export.sparse_graph import SparseGraph
 from glt.masks import EdgeMask
+from glt.printable import brief
 from glt.training.tasks import message_graph
 
 HEIGHT = 560
@@ -31,8 +32,8 @@ def show(found: Mapping[str, Any], sparse: SparseGraph, view: str) -> None:
     if config.dataset not in DATASETS.names():
         frame.empty(
             "An unknown data set",
-            f"{config.dataset} is no data set of this version: its sparse graph can be downloaded above, but there is "
-            "no original to hold it against.",
+            f"{frame.plain(brief(config.dataset))} is no data set of this version: its sparse graph can be downloaded "
+            "above, but there is no original to hold it against.",
             "database_off",
         )
         return

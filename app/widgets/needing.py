@@ -33,12 +33,12 @@ def show(found: Opened, judged: Judged) -> None:
             if not plan.unavailable:
                 st.caption(f"Everything is there for seeds {', '.join(map(str, plan.seeds))}.")
             return
-        st.caption(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}.")
+        st.caption(frame.plain(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}."))
         firsts = preparations(plan, store)
         for first in firsts:
             st.caption(_preparation(found, first))
         for sentence in order_words(plan, firsts):
-            st.caption(f":material/account_tree: {sentence}")
+            st.caption(f":material/account_tree: {frame.plain(sentence)}")
         _button(found, plan, firsts)
         st.code(command(plan), language="bash")
 
@@ -101,7 +101,7 @@ def _need(number: int, need: Need, store: Store, words: Mapping[str, str]) -> No
         if need.run is not None and need.has_rounds:
             st.caption(f"{need.run.name}{' · example' if need.run.is_example else ''}", width="content")
         elif need.stand_in is not None:
-            st.caption(f"shown instead: {need.stand_in.name} ({need.differs})", width="content")
+            st.caption(frame.plain(f"shown instead: {need.stand_in.name} ({need.differs})"), width="content")
 
 
 def state_words(need: Need, store: Store, words: Mapping[str, str]) -> tuple[str, BadgeColor]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +21,9 @@ from glt.pretraining.start import pretraining_of
 from glt.reproduction.experiment import NETWORKS
 from glt.store import Pretraining, Run, Store, bundled_examples, finished_rounds
 from glt.store.paths import EXAMPLES
+
+# A script runs in one thread from its begin to its end.
+_page = threading.local()
 
 STORE_VARIABLE = "GLT_STORE"
 DEFAULT_STORE = "runs"
@@ -66,8 +71,27 @@ class Opened:
         raise StoreError(unknown_name("run", name, [run.name for run in self.runs]))
 
 
+@contextmanager
+def one_look() -> Iterator[None]:
+    """Have all parts of a page see the store as it was when the first of them looked; each look opens every run."""
+    _page.looks = True
+    try:
+        yield
+    finally:
+        _page.looks, _page.found = False, None
+
+
 def opened() -> Opened:
     """Open the store that GLT_STORE names (default: `runs` in the working folder) and the bundled examples."""
+    if not getattr(_page, "looks", False):
+        return _look()
+    if getattr(_page, "found", None) is None:
+        _page.found = _look()
+    found: Opened = _page.found
+    return found
+
+
+def _look() -> Opened:
     store = Store(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
     contents = store.contents()
     names = {run.name for run in contents.runs}

@@ -49,8 +49,7 @@ def panel(run: Pretraining) -> None:
     _loss(run)
     settings, log = st.columns(2, gap="medium")
     with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
-        told = {name: str(value) for name, value in run.config.model_dump(exclude_none=True).items()}
-        st.table(told, border="horizontal")
+        st.table(frame.plain_table(run.config.model_dump(exclude_none=True)), border="horizontal")
     with log, st.expander("Log", icon=":material/notes:", key="log"):
         seed_rows.log(run, LOG_LINES)
     with st.container(horizontal=True):
@@ -62,7 +61,7 @@ def _row(seed: SeedProgress) -> None:
         st.markdown(f"seed {seed.seed}", width=64)
         with st.container(width=104):
             look.state_chip(seed.state)
-        st.caption(seed.doing, width="stretch")
+        st.caption(frame.plain(seed.doing), width="stretch")
     if seed.state != "done":
         st.progress(seed.fraction)
     if seed.error and seed.state in ("failed", "lost"):

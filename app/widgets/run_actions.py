@@ -64,7 +64,7 @@ def store_line(found: Opened) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="store-line"):
         size = store_size.size_of(store)
         told = f" · {formats.file_size(size)}" if size is not None else ""
-        st.caption(f"Store `{short(store.root)}`{told}", width="content")
+        st.caption(f"Store {frame.plain(short(store.root))}{told}", width="content")
         if trashed:
             st.caption(f"· {formats.number_of(len(trashed), 'run')} in the trash", width="content")
             if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
@@ -79,7 +79,9 @@ def short(path: Path) -> str:
 
 @st.dialog("Delete this run?", icon=":material/delete:")
 def _confirm_delete(found: Opened, folder: Path) -> None:
-    st.markdown(f"`{folder.name}` ({formats.file_size(folder_size(folder))}) moves to the trash of the store.")
+    st.markdown(
+        f"{frame.plain(folder.name)} ({formats.file_size(folder_size(folder))}) moves to the trash of the store."
+    )
     st.caption("Nothing is lost until the trash is emptied.")
     if st.button("Move to trash", key="confirm-delete", type="primary"):
         _attempt(lambda: found.store.move_to_trash(folder))

@@ -19,15 +19,14 @@ MOST_LETTERS = 90
 PAGES = "runs: pages"
 
 
-def listing(found: Opened, chosen: str, words: Sequence[str]) -> None:
-    """Show the user's runs, pre-trainings and the examples that the words of the filter fit, hidden ones not."""
+def own_ones(found: Opened, chosen: str, words: Sequence[str]) -> None:
+    """Show the user's runs and pre-trainings that the words of the filter fit, hidden ones not."""
     details = pickers.run_details(found.runs)
     own, pretrained = (
         run_filter.matching(_seen(found.own), words),
         run_filter.matching(_seen(found.pretrainings), words),
     )
-    examples = run_filter.matching(_seen(found.examples), words)
-    if words and not (own or pretrained or examples):
+    if words and not (own or pretrained or run_filter.matching(_seen(found.examples), words)):
         st.caption("No run fits all these words.")
     for run in _first(own, chosen):
         _of_run(run, details[run.name], chosen)
@@ -35,9 +34,15 @@ def listing(found: Opened, chosen: str, words: Sequence[str]) -> None:
         st.caption("Pre-training: first layers that runs can start from")
     for pretraining in pretrained:
         _of_pretraining(pretraining, chosen)
-    if examples:
+
+
+def examples(found: Opened, chosen: str, words: Sequence[str]) -> None:
+    """Show the examples that the words fit; nothing of them moves while a page is open."""
+    details = pickers.run_details(found.runs)
+    fitting = run_filter.matching(_seen(found.examples), words)
+    if fitting:
         st.caption("Examples: finished runs that come with the app, read-only")
-    for run in examples:
+    for run in fitting:
         _of_run(run, details[run.name], chosen)
 
 

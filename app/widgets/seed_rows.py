@@ -27,7 +27,7 @@ def row(found: Opened, run: Run, seed: SeedProgress) -> None:
             with st.container(width=104):
                 look.state_chip(seed.state)
             st.markdown(formats.percent(seed.accuracy) if seed.accuracy is not None else formats.MISSING, width=64)
-            st.caption(_doing(found, run, seed), width="stretch")
+            st.caption(frame.plain(_doing(found, run, seed)), width="stretch")
             if not run.is_example:
                 with st.container(width=112):
                     _action(found, run, seed)
@@ -57,14 +57,13 @@ def log(run: AnyRun, lines: int) -> None:
 
 
 def tail(path: Path, lines: int) -> str:
-    """Return the last lines of a text file, "" when there is none; a long file is read from its end."""
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(size - MOST_BYTES, 0))
-            content = file.read().decode(errors="replace")
-    except FileNotFoundError:
+    """Return the last lines of a text file, "" when there is none or it is no plain file; a long one from its end."""
+    if not path.is_file():
         return ""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - MOST_BYTES, 0))
+        content = file.read(MOST_BYTES).decode(errors="replace")
     kept = content.splitlines(keepends=True)
     # The first one may be the end of a line.
     whole = kept if size <= MOST_BYTES else kept[1:]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import names
+from analysis import alternative, names
 from analysis.curves.training import is_thinned, training_figure
 from analysis.tables.epochs import epochs_table
 from app.widgets import chart, controls, frame, look
@@ -16,6 +19,15 @@ from glt.store import Run
 
 SECONDS_BETWEEN_LOOKS = 2
 HEIGHT = 300
+
+
+class _Drawn(NamedTuple):
+    """A picture, its numbers, and whether it passes over epochs."""
+
+    figure: go.Figure
+    sentence: str
+    numbers: pd.DataFrame
+    is_thinned: bool
 
 
 def panel(run: Run, live: bool) -> None:
@@ -55,18 +67,21 @@ def _draw_round(run: Run, seed: int, chosen: str) -> None:
     number = rounds[-1] if chosen == "last" else int(chosen)
     read = reader.epochs(number)
     metric = names.metric(run.config.dataset, run.config.task)
-    figure, thinned = _figure(str(run.seed(seed).path.absolute()), read.stamp, metric, look.is_dark(), read)
     title = f"Loss and {metric} of every epoch of round {number}"
-    chart.show(figure, "training", title)
-    st.caption(f"Seed {seed}, round {number}: loss and {metric} after {_which(run, len(read.epochs), thinned)}.")
-    chart.numbers(figure, "training", title)
+    drawn = _drawn(str(run.seed(seed).path.absolute()), read.stamp, metric, title, look.is_dark(), read)
+    chart.show(drawn.figure, "training", title, drawn.sentence)
+    st.caption(
+        f"Seed {seed}, round {number}: loss and {metric} after {_which(run, len(read.epochs), drawn.is_thinned)}."
+    )
+    chart.numbers(drawn.figure, "training", title, drawn.numbers)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _figure(path: str, stamp: tuple[int, int, bytes], metric: str, dark: bool, _read: Read) -> tuple[go.Figure, bool]:
-    """Return the picture, which every tab on this round shows, and whether it passes over epochs."""
+def _drawn(path: str, stamp: tuple[int, int, bytes], metric: str, title: str, dark: bool, _read: Read) -> _Drawn:
+    """Return what every tab on this round shows of it."""
     table = epochs_table(_read.epochs)
-    return training_figure(table, metric, dark, HEIGHT), is_thinned(table)
+    figure = training_figure(table, metric, dark, HEIGHT)
+    return _Drawn(figure, alternative.sentence(figure, title), alternative.table(figure), is_thinned(table))
 
 
 def _which(run: Run, epochs: int, thinned: bool) -> str:

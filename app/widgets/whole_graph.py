@@ -7,7 +7,6 @@ import streamlit as st
 
 from analysis import names
 from analysis.subgraphs import Panel, Subgraph, make_panel, panels_html, take
-from analysis.subgraphs.overview import overview_png
 from analysis.titles import short_title
 from app.widgets import frame, look, reading
 from glt import formats
@@ -96,5 +95,8 @@ def _drawn(
     """Return a document to move about in, or above MOST_EDGES a picture."""
     panel = _panel(content_hash, stamp, seed, number, _run, _graph)
     if _graph.num_edges > MOST_EDGES:
+        # matplotlib takes half a second, which a page of a smaller graph need not wait for.
+        from analysis.subgraphs.overview import overview_png
+
         return overview_png(panel, _nodes, dark)
     return panels_html([panel], dark, HEIGHT, marked=_nodes.tolist())

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from glt.errors import ConfigError
 from glt.jobs.devices import CPU, CUDA, read_device
+from glt.printable import quoted
 from glt.seeds import read_seeds
 
 if TYPE_CHECKING:
     from glt.store import KnownRun, Run, SeedRun, Store
 
 
+# What 64 bits hold has 19.
+MOST_DIGITS = 18
 FORM = "key=value, as in rounds=5"
 
 
@@ -118,7 +121,9 @@ def count(text: str) -> int:
     13
     """
     if not text.isascii() or not text.isdigit():
-        raise ArgumentTypeError(f"{text!r} is not a whole number (0, 1, 2, ...)")
+        raise ArgumentTypeError(f"{quoted(text)} is not a whole number (0, 1, 2, ...)")
+    if len(text) > MOST_DIGITS:
+        raise ArgumentTypeError(f"{quoted(text)} is too large")
     return int(text)
 
 
@@ -126,7 +131,7 @@ def positive(text: str) -> int:
     """Read a whole number of at least 1; raises ArgumentTypeError."""
     number = count(text)
     if number < 1:
-        raise ArgumentTypeError(f"{text!r} is less than 1")
+        raise ArgumentTypeError(f"{quoted(text)} is less than 1")
     return number
 
 
@@ -162,5 +167,5 @@ def assignment(text: str, form: str = FORM) -> tuple[str, str]:
     """
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        raise ArgumentTypeError(f"{text!r} is no setting; write {form}")
+        raise ArgumentTypeError(f"{quoted(text)} is no setting; write {form}")
     return name.strip(), value.strip()

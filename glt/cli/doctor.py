@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
-from glt.formats import listing, number_of
+from glt.formats import file_size, listing, number_of
+from glt.store import folder_size
 
 if TYPE_CHECKING:
     from glt.doctor import Examined
@@ -40,10 +41,11 @@ def run(args: Namespace) -> int:
     else:
         looked, machine = examine_store(store), _machine(store)
     results = [(each, _mended(each, args.mend)) for each in looked]
+    notes = [] if args.runs else list(_notes(store))
     if args.json:
-        print_json(_document(results, machine))
+        print_json({**_document(results, machine), "notes": notes})
     else:
-        _print(store, results, machine)
+        _print(store, results, [*(machine.lines if machine else ()), *notes])
     left = any(result.left for _, result in results) or (machine is not None and machine.faults)
     return FAILED if left else DONE
 
@@ -60,8 +62,19 @@ def _machine(store: Store) -> Machine:
     return machine(store)
 
 
-def _print(store: Store, results: Sequence[tuple[Examined, Mended]], machine: Machine | None) -> None:
-    for line in machine.lines if machine else ():
+def _notes(store: Store) -> Iterator[str]:
+    """Say what takes up room and may be thrown away."""
+    if trashed := store.trashed():
+        size = file_size(sum(map(folder_size, trashed)))
+        yield f"In the trash: {number_of(len(trashed), 'run')}, {size}; python -m glt delete --empty-trash frees it."
+    aside = [folder for folder in store.set_aside() if folder.is_dir()]
+    if aside:
+        size = file_size(sum(map(folder_size, aside)))
+        yield f"Set aside by mending: {size} in {', '.join(map(str, aside))}; delete it when it is not wanted any more."
+
+
+def _print(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str]) -> None:
+    for line in lines:
         print(line)
     for examined, result in results:
         if examined.busy:

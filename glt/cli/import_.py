@@ -42,8 +42,10 @@ def run(args: Namespace) -> int:
     about = about_of(args.file, text, tensors)
     from glt.export.archive import opened_ticket
     from glt.export.checking import check
+    from glt.jobs.memory import check_evaluation
 
     ticket = opened_ticket(args.file, about, tensors)
+    check_evaluation(args.file, about.config, ticket.graph.sizes)
     report = check(ticket, args.file)
     if args.graph is not None:
         _write_graph(ticket, args.graph)

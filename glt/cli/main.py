@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from argparse import ArgumentParser, Namespace
@@ -11,6 +12,7 @@ from typing import NoReturn
 from glt import __version__
 from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError, StudioError
+from glt.printable import MOST_SAID, brief
 from glt.registry import Registry
 
 DONE, FAILED, BAD_ARGUMENTS, STOPPED = 0, 1, 2, 130
@@ -22,7 +24,7 @@ class OneLineParser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the complaint on standard error and exit with 2."""
-        self.exit(BAD_ARGUMENTS, f"{self.prog}: {message.rstrip('.')}. See: {self.prog} --help\n")
+        self.exit(BAD_ARGUMENTS, f"{self.prog}: {brief(message, MOST_SAID).rstrip('.')}. See: {self.prog} --help\n")
 
 
 def make_parser(program: str, description: str, verbs: Registry[Verb]) -> ArgumentParser:
@@ -43,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
     """Run the chosen verb and return its exit code; every complaint is one line on standard error."""
+    _print_any_name()
     try:
         return verbs.get(args.verb).run(args)
     except StudioError as error:
@@ -62,6 +65,13 @@ def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
         return _complain(f"{fault}: run the same command with {DEBUG_VARIABLE}=1 to see where.", FAILED)
 
 
+def _print_any_name() -> None:
+    """Write what an encoding does not have, such as a path of other bytes, as an escape, and do not fail of it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _complain(sentence: str, code: int) -> int:
-    print(" ".join(sentence.split()), file=sys.stderr)
+    print(brief(sentence, MOST_SAID), file=sys.stderr)
     return code

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from glt.data.graph import Graph, IntArray, LinkSplit
 from glt.errors import DataError
@@ -86,6 +85,9 @@ def spanning_forest(graph: Graph, generator: np.random.Generator) -> np.ndarray:
     """Mark [E] the edges of a spanning forest that depends on random weights alone, not on the nodes' order."""
     weights = generator.permutation(graph.num_edges) + 1.0
     size = (graph.num_nodes, graph.num_nodes)
+    # What it needs takes a tenth of a second to import, and every page imports this file.
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
     forest = minimum_spanning_tree(csr_array((weights, tuple(graph.edges)), shape=size))
     return np.isin(weights, forest.data)
 

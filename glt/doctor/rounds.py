@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,13 +19,11 @@ from glt.store.setting_aside import is_usable
 from glt.store.tensors import read_tensors
 
 Fault = tuple[Path, str]
-UNFIT = "does not fit its checksum"
 
 
 def round_findings(seed: SeedRun) -> Iterator[Finding]:
-    """Find damaged rounds, a damaged theta_0, a checkpoint that is of no use and files that belong to no round."""
+    """Find damaged rounds, a checkpoint that is of no use and files that belong to no round."""
     yield from _damaged_rounds(seed)
-    yield from _of_theta0(seed)
     yield from _at_work(seed)
 
 
@@ -35,16 +34,6 @@ def _damaged_rounds(seed: SeedRun) -> Iterator[Finding]:
     then = f"{_rounds(sound, finished)} set aside, and resuming computes again what is missing"
     for path, wrong in _faults(seed.path, lines, known) if sound < finished else ():
         yield Finding(path, wrong, then, seed.drop_unfinished)
-
-
-def _of_theta0(seed: SeedRun) -> Iterator[Finding]:
-    path, then = seed.path / paths.INIT, "resuming makes theta_0 again from the seed"
-    if seed.has_theta0() or not _finished(seed.path):
-        return
-    if path.exists():
-        yield moved(path, "is damaged", then)
-    else:
-        yield Finding(path, "is missing", then)
 
 
 def _at_work(seed: SeedRun) -> Iterator[Finding]:
@@ -84,7 +73,7 @@ def _faults(folder: Path, lines: Sequence[bytes], known: Sequence[RoundChecksum]
     elif known:
         yield table, "is missing"
     events = folder / paths.EVENTS
-    first = rounds_with_sound_events(folder, known) if is_usable(events) or not events.exists() else None
+    first = rounds_with_sound_events(folder, known) if is_usable(events) or not os.path.lexists(events) else None
     if first is not None and first < finished:
         yield events, f"is damaged in the epochs of round {first}" if events.exists() else "is missing"
     for number in range(finished):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,10 +33,7 @@ TABLES = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
 
 def is_busy(seed: SeedFolder) -> bool:
     """Say whether a worker has the folder, so that what looks left over may be about to be used."""
-    try:
-        return is_locked(seed.lock_path)
-    except OSError:
-        return False
+    return is_locked(seed.lock_path) or seed.is_at_work()
 
 
 def seed_findings(seed: SeedFolder) -> list[Finding]:
@@ -47,9 +45,15 @@ def seed_findings(seed: SeedFolder) -> list[Finding]:
 
 
 def _unusable(seed: SeedFolder, path: Path) -> Finding:
-    if path.name == paths.CHECKSUMS:
-        return Finding(path, what_it_is(path), f"it is set aside; {AGAIN[path.name]}", seed.drop_unfinished)
-    return moved(path, what_it_is(path), AGAIN.get(path.name, ROUNDS_AGAIN))
+    """Return the finding of a file that cannot be opened; what else has to be put in order is, with it."""
+    wrong, then = what_it_is(path), AGAIN.get(path.name, ROUNDS_AGAIN)
+    if path.name == paths.STATUS:
+        return Finding(path, wrong, f"it is set aside; {then}", _writes_status(seed))
+    if path.name == paths.INIT:
+        return Finding(path, wrong, f"it is set aside; {then}", _moves_theta0(seed))
+    if path.name in AGAIN and path.name not in (paths.CHECKSUMS, paths.PRETRAINED):
+        return moved(path, wrong, then)
+    return Finding(path, wrong, f"it is set aside; {then}", seed.drop_unfinished)
 
 
 def _of_content(seed: SeedFolder) -> Iterator[Finding]:
@@ -57,8 +61,10 @@ def _of_content(seed: SeedFolder) -> Iterator[Finding]:
     yield from _status(seed)
     if isinstance(seed, SeedRun):
         yield from round_findings(seed)
+        yield from _theta0(seed)
     elif isinstance(seed, PretrainingSeed) and seed.is_complete() and not seed.is_sound():
-        yield moved(seed.path / paths.PRETRAINED, _wrong_with_result(seed), AGAIN[paths.PRETRAINED])
+        then = f"it is set aside; {AGAIN[paths.PRETRAINED]}"
+        yield Finding(seed.path / paths.PRETRAINED, _wrong_with_result(seed), then, seed.drop_unfinished)
     yield from _half_lines(seed.path)
     yield from _strays(seed.path)
 
@@ -82,13 +88,7 @@ def _environment(seed: SeedFolder) -> Iterator[Finding]:
 def _status(seed: SeedFolder) -> Iterator[Finding]:
     """Say of a seed that is called running, or whose state cannot be read, what it is instead."""
     path = seed.path / paths.STATUS
-    written = seed.written_status()
-    state = _state(seed)
-
-    def write(aside: Aside) -> None:
-        aside.copy(path)
-        seed.write_status(Status(state=_state(seed), seed=seed.seed, threads=_threads(seed, written)))
-
+    written, state, write = seed.written_status(), _state(seed), _writes_status(seed)
     if written is None:
         if seed.was_started():
             wrong = "is damaged" if is_usable(path) else "is missing"
@@ -98,9 +98,40 @@ def _status(seed: SeedFolder) -> Iterator[Finding]:
         yield Finding(path, wrong, f"the seed is called {state}, and can be resumed", write)
 
 
+def _theta0(seed: SeedRun) -> Iterator[Finding]:
+    path = seed.path / paths.INIT
+    # A seed that is called stopped makes it again when it is resumed.
+    if not seed.has_theta0() and seed.whole_rounds() and (path.exists() or seed.status().state == "done"):
+        wrong = "is damaged" if path.exists() else "is missing"
+        yield Finding(path, wrong, f"the seed is called stopped, and {AGAIN[paths.INIT]}", _moves_theta0(seed))
+
+
+def _moves_theta0(seed: SeedFolder) -> Mend:
+    def move(aside: Aside) -> None:
+        aside.move(seed.path / paths.INIT)
+        _writes_status(seed)(aside)
+
+    return move
+
+
+def _writes_status(seed: SeedFolder) -> Mend:
+    """Return what writes the state of a seed as its files tell it, and keeps what was written before."""
+    written, path = seed.written_status(), seed.path / paths.STATUS
+
+    def write(aside: Aside) -> None:
+        if is_usable(path):
+            aside.copy(path)
+        elif os.path.lexists(path):
+            aside.move(path)
+        seed.write_status(Status(state=_state(seed), seed=seed.seed, threads=_threads(seed, written)))
+
+    return write
+
+
 def _state(seed: SeedFolder) -> State:
     """Return the state of a seed that no worker is at, as its files tell it."""
-    return "done" if seed.is_complete() else "stopped"
+    has_all = seed.is_complete() and (not isinstance(seed, SeedRun) or seed.has_theta0())
+    return "done" if has_all else "stopped"
 
 
 def _threads(seed: SeedFolder, written: Status | None) -> int:

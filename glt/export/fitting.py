@@ -23,8 +23,6 @@ NEEDED = (
     "labels",
     *(f"split.{part}" for part in ("train", "val", "test")),
 )
-# What 64 bits hold; no run counts further.
-MOST = 2**63 - 1
 
 
 def check_members(record: RoundRecord, arrays: Mapping[str, Array]) -> None:
@@ -34,7 +32,7 @@ def check_members(record: RoundRecord, arrays: Mapping[str, Array]) -> None:
         raise ValueError(f"it holds no tensor {' and no '.join(missing)}")
     if uncounted := [name for name in MAC_CONVENTIONS if name not in record.macs]:
         raise ValueError(f"its record has no MACs with {' and '.join(uncounted)}")
-    if max(map(abs, (record.round, record.best_epoch, *record.macs.values()))) > MOST:
+    if not record.is_bounded:
         raise ValueError("its record counts beyond all bounds")
 
 

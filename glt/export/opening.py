@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
 from pydantic import ValidationError
 
+from glt import json_text, zips
 from glt.config import canonical_json
 from glt.errors import DataError
 from glt.export.about import FORMAT, VERSION, About
 from glt.formats import file_size
 from glt.printable import one_line
-from glt.zips import DAMAGE
 
 ABOUT, TENSORS, README = "ticket.json", "tensors.safetensors", "README.md"
 CHECKSUM = "sha256"
@@ -26,8 +26,9 @@ ZIP_STARTS = b"PK\x03\x04"
 
 def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
     """Return the content of ticket.json and of the tensors' file; raises DataError for what holds no such members."""
+    _refuse_no_file(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zips.opened(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
             if size > most_bytes:
                 raise DataError(
@@ -37,18 +38,24 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
                 raise DataError(f"{path} is no ticket file: it holds no {ABOUT} and {TENSORS}.")
             if any(archive.getinfo(name).flag_bits & ENCRYPTED for name in (ABOUT, TENSORS)):
                 raise DataError(f"{path} is encrypted, which no ticket file is: decrypt it first.")
-            return archive.read(ABOUT), archive.read(TENSORS)
+            return zips.read_member(archive, ABOUT), zips.read_member(archive, TENSORS)
     except FileNotFoundError:
         raise DataError(f"{path} is not there: give the path of a ticket file.") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror or error}).") from None
-    except DAMAGE as error:
+    except zips.DAMAGE as error:
         if zipfile.is_zipfile(path):
             damaged(path, str(error))
-        _refuse_a_part(path)
+        with suppress(OSError):
+            _refuse_a_part(path)
         raise DataError(
             f"{path} is no ticket file: that is a .zip written by `python -m glt export --format ticket`."
         ) from None
+
+
+def _refuse_no_file(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path} is no ticket file but a folder, a pipe or a device: give the path of one.")
 
 
 def _refuse_a_part(path: Path) -> None:
@@ -64,11 +71,11 @@ def _refuse_a_part(path: Path) -> None:
 def about_of(path: Path, text: bytes, tensors: bytes) -> About:
     """Return what a file says of itself after comparing its checksums; raises DataError where they do not fit."""
     try:
-        document = json.loads(text)
+        document = json_text.parsed(text)
         told, version, sums = document.get("format"), document.get("version"), document.pop(CHECKSUM, {})
         # Numbers that JSON does not have (NaN, infinities) end here too.
         found = {TENSORS: checksum(tensors), ABOUT: checksum(canonical_json(document).encode())}
-    except (ValueError, AttributeError, RecursionError):
+    except (ValueError, AttributeError):
         damaged(path, f"{ABOUT} is not JSON")
     if told != FORMAT:
         raise DataError(f"{path} is no ticket file: its {ABOUT} was not written by GLT Studio.")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from glt.errors import ConfigError, JobError
 from glt.jobs.queueing import line_of, slot_count, waiting_and_working
+from glt.printable import quoted
 
 CPU, CUDA = "cpu", "cuda"
 NAME = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,3}))?")
@@ -25,7 +26,7 @@ def read_device(text: str) -> str:
     """
     name = text.strip()
     if not NAME.fullmatch(name):
-        raise ConfigError(f"{name!r} is no device: name cpu, cuda, or one of several as cuda:0, cuda:1.")
+        raise ConfigError(f"{quoted(name)} is no device: name cpu, cuda, or one of several as cuda:0, cuda:1.")
     return name
 
 

@@ -26,7 +26,7 @@ from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
 from glt.store.liveness import ACTIVE, NO_PROCESS, named_process
 from glt.store.lock import sign_lock, take_lock
-from glt.store.safe_files import writing
+from glt.store.safe_files import refuse_link, writing
 
 # A worker that has written its last status may need a moment more to go.
 PATIENCE = 3.0
@@ -240,6 +240,7 @@ def _worker_process(
         str(settings.threads),
     ]
     command += ["--tied", str(os.getpid())] if tied else []
+    refuse_link(seed_run.log_path)
     with writing(seed_run.log_path), seed_run.log_path.open("ab") as log:
         try:
             return subprocess.Popen(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from glt.config import RunConfig
 from glt.data import DATASETS
+from glt.data.graph import Sizes
 from glt.errors import JobError
 from glt.formats import file_size, number_of
 from glt.jobs import machine_memory
@@ -87,6 +89,17 @@ def check_worker(config: RunConfig, device: str) -> None:
         needed, there = needed_bytes(config), machine_memory.available_bytes()
     if needed > there:
         raise JobError(_too_large(needed, there, f" on {device}" if kind_of(device) == CUDA else ""))
+
+
+def check_evaluation(path: Path, config: RunConfig, sizes: Sizes) -> None:
+    """Raise JobError when to compute the network of a file once, which keeps no gradients, needs more than there is."""
+    trained = MODELS.get(config.model).working_bytes(network_shape(config, sizes), sizes, 2 * sizes.edges)
+    needed, there = PROGRAM + trained // 2, machine_memory.available_bytes()
+    if needed > there:
+        raise JobError(
+            f"To check {path} its network would be computed, which needs about {file_size(needed)} of memory, but only "
+            f"{file_size(there)} are available: check it on a larger machine."
+        )
 
 
 def _too_large(needed: int, there: int, where: str = "") -> str:

@@ -56,7 +56,8 @@ def _refuse_elsewhere(seed: int, status: Status) -> None:
 
 
 def _signal(status: Status, send: Callable[[int], None]) -> None:
-    if status.pid is not None and is_worker(status):
+    # Without a time any process of that number would do, and a status is a file that somebody may have brought.
+    if status.pid is not None and status.process_started and is_worker(status):
         with suppress(ProcessLookupError):
             send(status.pid)
 

@@ -16,6 +16,7 @@ from glt.jobs.memory import check_memory
 from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
 from glt.methods import METHODS
 from glt.presets import resolve
+from glt.printable import quoted
 from glt.store import Run, Store, run_name
 
 Grid = Mapping[str, Sequence[str]]
@@ -144,7 +145,7 @@ def _values(name: str, text: str) -> tuple[str, ...]:
         raise ConfigError(f"{name} has no values in the grid: list them with commas between them.")
     values = tuple(value.strip() for value in text.split(","))
     if not all(values):
-        raise ConfigError(f"{name} lacks a value in {text.strip()!r}: list values with commas between them.")
+        raise ConfigError(f"{name} lacks a value in {quoted(text.strip())}: list values with commas between them.")
     return values
 
 

@@ -13,13 +13,15 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from glt import json_text
 from glt.config import all_faults
 from glt.errors import ConfigError, StoreError
-from glt.printable import one_line, several_lines
+from glt.printable import one_line, quoted, several_lines
 from glt.store import paths
+from glt.store.json_files import MOST_BYTES
 from glt.store.lock import briefly_locked
 from glt.store.remembered import remembered
-from glt.store.safe_files import clear_unfinished, make_folder, reading, replace_file, writing
+from glt.store.safe_files import check_regular, clear_unfinished, make_folder, reading, replace_file, writing
 
 # The names of the Okabe-Ito colours that methods have, which colour-blind readers can tell; "" is the method's own.
 ColorName = Literal["", "vermilion", "blue", "orange", "green", "pink", "sky", "olive", "grey"]
@@ -102,7 +104,7 @@ def _fault(error: ValidationError) -> str:
     if fault["type"].endswith("too_long"):
         return f"The {field} has {len(fault['input'])} characters: {fault['ctx']['max_length']} is the most."
     if field == "color":
-        return f"Unknown color {str(fault['input'])!r}: choose one of {', '.join(COLORS)}."
+        return f"Unknown color {quoted(str(fault['input']))}: choose one of {', '.join(COLORS)}."
     return all_faults(error)[0]
 
 
@@ -135,9 +137,10 @@ def _entries(path: Path) -> Entries:
     if not path.exists():
         return {}
     with reading(path, "allow it to be read"):
+        check_regular(path, MOST_BYTES)
         content = path.read_bytes()
     try:
-        document = json.loads(content)
+        document = json_text.parsed(content)
         schema, entries = document["schema"], document[RUNS]
     except (ValueError, KeyError, TypeError):
         schema, entries = None, None

@@ -7,10 +7,9 @@ those of earlier versions, is not checked.
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field, ValidationError
 
@@ -20,11 +19,13 @@ from glt.store import paths
 from glt.store.json_files import SEE_DOCTOR, whole_lines
 from glt.store.records import Record, round_of_event
 from glt.store.remembered import remembered
-from glt.store.safe_files import append_line, cut_file
-from glt.store.signing import CHECKSUM, crc, signed, unsigned
+from glt.store.safe_files import append_line, cut_file, reading
+from glt.store.signing import crc, signed
 from glt.store.tensors import read_about
 
 SECONDS = b'"seconds":'
+# What a line begins with, and what its own checksum leaves out.
+HEAD = b'{"crc32":"00000000",'
 
 
 class RoundChecksum(Record):
@@ -36,6 +37,7 @@ class RoundChecksum(Record):
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     init: str
+    crc32: str = ""
 
 
 def checksums_in(folder: Path) -> list[RoundChecksum]:
@@ -48,7 +50,7 @@ def add_checksums(folder: Path, rounds: int) -> None:
     known = checksums_in(folder)
     for number in range(len(known), rounds):
         known = [*known, _computed(folder, number, known[-1].end if known else 0)]
-        line = signed(known[-1].model_dump(mode="json"))
+        line = signed(known[-1].model_dump(mode="json", exclude={"crc32"}))
         append_line(folder / paths.CHECKSUMS, canonical_json(line), durable=number == rounds - 1)
 
 
@@ -83,14 +85,21 @@ def check_events(path: Path, known: Sequence[RoundChecksum], lines: Sequence[byt
     whole = [each for each in known if each.start >= offset]
     content = b"\n".join([*lines, b""]) if whole else b""
     for written in whole:
-        if not are_events(content, written, offset):
-            told = f"the epochs of round {written.round} are not those that were written"
-            raise StoreError(f"{path} is damaged ({told}): {SEE_DOCTOR}.")
+        check_epochs(path, written, content[written.start - offset : written.end - offset])
 
 
-def are_events(content: bytes, written: RoundChecksum, offset: int = 0) -> bool:
-    """Say whether the content of events.jsonl from byte `offset` on holds a round as it was written."""
-    return crc(content[written.start - offset : written.end - offset]) == written.events
+def check_epochs(path: Path, written: RoundChecksum, content: bytes) -> None:
+    """Raise StoreError when the content of events.jsonl where a round's epochs were written is not those."""
+    if crc(content) != written.events:
+        told = f"the epochs of round {written.round} are not those that were written"
+        raise StoreError(f"{path} is damaged ({told}): {SEE_DOCTOR}.")
+
+
+def holds_epochs(path: Path, written: RoundChecksum) -> bool:
+    """Say whether events.jsonl holds the epochs of a round as they were written; raises StoreError when it is none."""
+    with reading(path, SEE_DOCTOR), (path if os.path.lexists(path) else Path(os.devnull)).open("rb") as file:
+        file.seek(written.start)
+        return crc(file.read(written.end - written.start)) == written.events
 
 
 def without_seconds(line: bytes) -> bytes:
@@ -142,14 +151,13 @@ def _read(path: Path) -> list[RoundChecksum]:
 
 
 def _parsed(path: Path, line: bytes, number: int) -> RoundChecksum:
-    damage = f"{path} is damaged in line {number + 1}: {SEE_DOCTOR}."
+    """Return a line of checksums.jsonl; raises StoreError unless it is as it was written, byte by byte."""
     try:
-        document: Any = json.loads(line)
-        found = RoundChecksum.model_validate(unsigned(path, document, SEE_DOCTOR))
-    except (ValueError, AttributeError, ValidationError):
-        raise StoreError(damage) from None
-    if CHECKSUM not in document or found.round != number:
-        raise StoreError(damage)
+        found = RoundChecksum.model_validate_json(line)
+    except ValidationError:
+        found = None
+    if found is None or found.round != number or crc(b"{" + line[len(HEAD) :]) != found.crc32:
+        raise StoreError(f"{path} is damaged in line {number + 1}: {SEE_DOCTOR}.")
     return found
 
 

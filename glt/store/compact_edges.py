@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from glt import zips
 from glt.config import EdgeMaskKind
 from glt.masks import EdgeMask
 from glt.store.compact_masks import check_size, decode, read_array, read_packed, require_round
@@ -45,7 +46,7 @@ class CompactEdges:
 
     @classmethod
     def _from(cls, archive: zipfile.ZipFile, about: Mapping[str, Any]) -> CompactEdges:
-        coded, ranks = (read_array(archive.read(f"{name}.npy")) for name in (EDGES, EDGE_SCORES))
+        coded, ranks = (read_array(zips.read_member(archive, f"{name}.npy")) for name in (EDGES, EDGE_SCORES))
         entries = math.prod(about["shapes"][EDGES])
         check_size(coded, entries, about["last"])
         return cls(about["last"], about["edge_mask"], entries, coded, ranks, about["score_counts"])

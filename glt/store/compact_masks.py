@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,14 +14,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from glt import zips
+from glt import json_text, zips
 from glt.config import EdgeMaskKind, canonical_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store.edge_ranks import Bytes, quantised_ranks
 from glt.store.paths import SCHEMA
 from glt.store.round_files import EDGE_SCORES, EDGES, WEIGHTS, Floats
-from glt.store.safe_files import reading, replace_file
+from glt.store.safe_files import check_regular, reading, replace_file
 from glt.store.tensors import check_schema
 
 Content = TypeVar("Content")
@@ -30,8 +29,9 @@ Content = TypeVar("Content")
 ABOUT = "about.json"
 REMEDY = "restore it from a copy"
 MOST_ROUNDS = 255
-MOST_BYTES = 1 << 30
-DAMAGE = (*zips.DAMAGE, ValueError, KeyError, TypeError, MemoryError)
+# A hundred times what the largest example has.
+MOST_BYTES = 1 << 28
+DAMAGE = (*zips.DAMAGE, ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class CompactMasks:
     @classmethod
     def _from(cls, archive: zipfile.ZipFile, about: Mapping[str, Any]) -> CompactMasks:
         shapes = {name: tuple(shape) for name, shape in about["shapes"].items()}
-        coded = {name: read_array(archive.read(f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
+        coded = {name: read_array(zips.read_member(archive, f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
         for name, shape in shapes.items():
             check_size(coded[name], math.prod(shape), about["last"])
         return cls(about["last"], about["edge_mask"], shapes, coded, about["score_counts"])
@@ -162,10 +162,11 @@ def read_packed(path: Path, parse: Callable[[zipfile.ZipFile, Mapping[str, Any]]
     Raises StoreError for a missing, damaged, newer or absurdly large file.
     """
     with reading(path, REMEDY):
+        check_regular(path, MOST_BYTES)
         try:
-            with zipfile.ZipFile(path) as archive:
+            with zips.opened(path) as archive:
                 _check_unpacked(path, archive)
-                about = json.loads(archive.read(ABOUT))
+                about = json_text.parsed(zips.read_member(archive, ABOUT))
                 check_schema(path, about)
                 return parse(archive, about)
         except DAMAGE:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from glt.errors import StoreError
-from glt.store.checksums import check_events, checksums_in
+from glt.store.checksums import check_epochs, check_events, checksums_in
 from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
 from glt.store.records import Event
 from glt.store.safe_files import reading
@@ -114,9 +114,9 @@ class EventFile:
     def epochs(self, round: int, offset: int = 0) -> tuple[Epochs, int]:
         """Return the epochs of a round, from byte `offset` on where its start is known, and the offset to go on from.
 
-        Raises StoreError naming the first damaged line of those that are read.
+        Raises StoreError naming the first damaged line of those that are read, or for others than were written.
         """
-        known = [each for each in checksums_in(self.path.parent) if each.round == round and not offset]
+        known = checksums_in(self.path.parent)[round : round + 1]
         with self._opened() as file:
             end = _end(file)
             if not offset:
@@ -127,7 +127,9 @@ class EventFile:
             stop = _line_from(file, stop, end)
             file.seek(offset)
             content = file.read(stop - offset)
-        check_events(self.path, known, content.split(b"\n")[:-1], offset)
+            for written in known:
+                file.seek(written.start)
+                check_epochs(self.path, written, file.read(written.end - written.start))
         rows = [row for row in self._parsed(content, offset) if row.round == round]
         return _columns(rows), stop
 
@@ -153,7 +155,8 @@ class EventFile:
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
         """Open the file; one that is not there has no lines."""
-        with reading(self.path, SEE_DOCTOR), (self.path if self.path.exists() else Path(os.devnull)).open("rb") as file:
+        there = self.path if os.path.lexists(self.path) else Path(os.devnull)
+        with reading(self.path, SEE_DOCTOR), there.open("rb") as file:
             yield file
 
 

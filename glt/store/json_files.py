@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from glt import json_text
 from glt.errors import StoreError
-from glt.store.safe_files import reading
+from glt.store.safe_files import check_regular, reading
 
 SEE_DOCTOR = "run `python -m glt doctor`, which says what can be mended"
+# A document holds settings or a state, lines are of a million epochs at most.
+MOST_BYTES, MOST_BYTES_OF_LINES = 16 << 20, 1 << 30
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -20,9 +22,10 @@ Row = TypeVar("Row", bound=BaseModel)
 def read_json(path: Path, remedy: str) -> Any:
     """Return the JSON document in `path`; raises StoreError when it is missing or damaged."""
     with reading(path, remedy):
+        check_regular(path, MOST_BYTES)
         content = path.read_bytes()
     try:
-        return json.loads(content)
+        return json_text.parsed(content)
     except ValueError:
         raise StoreError(f"{path} is damaged (no valid JSON): {remedy}.") from None
 
@@ -36,6 +39,8 @@ def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
     # A symbolic link that leads nowhere is no missing file, but one that cannot be read.
     if not os.path.lexists(path):
         return [], 0
+    with reading(path, SEE_DOCTOR):
+        check_regular(path, MOST_BYTES_OF_LINES)
     with reading(path, SEE_DOCTOR), path.open("rb") as file:
         start = file.seek(_line_start(file, offset))
         content = file.read()

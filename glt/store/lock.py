@@ -27,7 +27,7 @@ _owned: set[Path] = set()
 def take_lock(path: Path) -> int:
     """Lock `path` and return the open descriptor; raises StoreError naming the process that holds it."""
     with writing(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         with writing(path):
             _lock_soon(descriptor)
@@ -89,7 +89,7 @@ def locked(path: Path) -> Iterator[None]:
 def briefly_locked(path: Path) -> Iterator[None]:
     """Hold the lock on `path` for the moments of one change; others wait their turn, threads of this process too."""
     with writing(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         with writing(path):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -101,8 +101,8 @@ def briefly_locked(path: Path) -> Iterator[None]:
 def is_locked(path: Path) -> bool:
     """Say whether some process holds the lock on `path` at this moment."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # not there, or a link or a folder, which nobody could hold
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -9,6 +9,7 @@ from pathlib import Path
 from glt.config import RunConfig, canonical_json, make_config
 from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import PretrainConfig, make_pretrain_config
+from glt.printable import quoted
 from glt.store.json_files import read_json
 from glt.store.paths import CONFIG, SCHEMA
 from glt.store.signing import unsigned
@@ -40,7 +41,9 @@ def run_name(config: RunConfig | PretrainConfig) -> str:
     parts = (config.dataset, config.task, config.model, config.method)
     for part in parts:
         if not PART.fullmatch(part) or part.startswith("."):
-            raise ConfigError(f"{part!r} cannot be part of a run's name: use letters, digits, '.', '_', '+' and '-'.")
+            raise ConfigError(
+                f"{quoted(part)} cannot be part of a run's name: use letters, digits, '.', '_', '+' and '-'."
+            )
     return "-".join((*parts, fingerprint(config)[:8]))
 
 

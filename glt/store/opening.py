@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from glt.errors import StoreError
+from glt.printable import quoted
 from glt.store import paths
 from glt.store.pretraining import PRETRAINING, Pretraining
 from glt.store.remembered import remembered
@@ -18,14 +19,14 @@ KINDS: dict[str, Callable[[Path, bool], KnownRun]] = {RUN: Run.open, PRETRAINING
 
 def known_folder(path: Path, writable: bool = True) -> KnownRun:
     """Open a run as `open_folder` does, again only when its config.json has changed since it was opened last."""
-    return (_WRITABLE if writable else _READ_ONLY)(path / paths.CONFIG)
+    return (_WRITABLE if writable else _READ_ONLY)(paths.inside(path, paths.CONFIG))
 
 
 def open_folder(path: Path, writable: bool = True) -> KnownRun:
     """Open a run of any kind; raises StoreError when it cannot be opened, or its kind is unknown here."""
     kind = read_document(path / paths.CONFIG).get(KIND, RUN)
     if kind not in KINDS:
-        raise StoreError(f"{path} holds something this GLT Studio does not know ({kind!r}): update GLT Studio.")
+        raise StoreError(f"{path} holds something this GLT Studio does not know ({quoted(kind)}): update GLT Studio.")
     return KINDS[kind](path, writable)
 
 

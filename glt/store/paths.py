@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 SCHEMA = 1
@@ -41,13 +42,19 @@ TENSORS_OF_ROUND = re.compile(r"(?:round|weights)-(\d{2,})\.safetensors")
 UNFINISHED_WRITE = ".writing"
 
 
+@lru_cache(maxsize=40_000)
+def inside(folder: Path, name: str) -> Path:
+    """Return `folder / name`: the same object every time, because joining paths is most of a look at many runs."""
+    return folder / name
+
+
 def seed_folder(run: Path, seed: int) -> Path:
     """Return the folder of one seed.
 
     >>> seed_folder(Path("a"), 3).name
     'seed-3'
     """
-    return run / f"seed-{seed}"
+    return inside(run, f"seed-{seed}")
 
 
 def masks_file(seed: Path, number: int) -> Path:

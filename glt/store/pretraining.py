@@ -17,7 +17,7 @@ from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
 from glt.store.naming import check_name
 from glt.store.records import Epoch
 from glt.store.round_files import Floats
-from glt.store.run import KIND, check_config, read_document
+from glt.store.run import KIND, check_config, read_document, settings_in
 from glt.store.run_folder import REMEDY, RunFolder
 from glt.store.safe_files import append_line, cut_file, flush_file, replace_file, writing
 from glt.store.seed_folder import SeedFolder
@@ -109,10 +109,11 @@ class PretrainingSeed(SeedFolder):
         self._writing()
         if not self.path.exists():
             return 0
+        was_complete = self.is_complete()
         aside = self._move_unusable(aside)
         if self.is_sound():
             return 1
-        if self.is_complete():
+        if was_complete:
             aside.move(self._result)
             aside.copy(self.path / paths.EVENTS)
         for file in sorted(self.path.iterdir()):
@@ -156,8 +157,8 @@ def read_pretrain_config(folder: Path) -> PretrainConfig:
     if document.get(KIND) != PRETRAINING:
         raise StoreError(f"{folder.name} is no {PRETRAINING} run: name one that `python -m glt pretrain` made.")
     try:
-        return make_pretrain_config(document["config"])
-    except (ConfigError, KeyError, TypeError) as error:
+        return make_pretrain_config(settings_in(document))
+    except ConfigError as error:
         raise StoreError(f"{path} is damaged ({str(error).rstrip('.')}): {REMEDY}.") from None
 
 

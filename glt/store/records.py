@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, ValidationError
 
 from glt.masks import Masks
 
 State = Literal["queued", "running", "stopped", "done", "failed", "lost"]
 MacConvention = Literal["dense_features", "sparse_features", "published"]
 MAC_CONVENTIONS: tuple[MacConvention, ...] = ("dense_features", "sparse_features", "published")
+MOST = 2**63 - 1
+# What systems number their processes with.
+Pid = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class Record(BaseModel):
     """A frozen row of the run folder; unknown keys are refused, so a damaged line is noticed."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class RoundRecord(Record):
@@ -33,6 +36,12 @@ class RoundRecord(Record):
     best_epoch: int
     seconds: float
     macs: dict[MacConvention, int]
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every number is one that 64 bits hold: no run counts or lasts further."""
+        numbers = [value for value in vars(self).values() if isinstance(value, int | float)]
+        return all(abs(number) <= MOST for number in (*numbers, *self.macs.values()))
 
     @classmethod
     def of(cls, round_: int, masks: Masks, **measured: Any) -> RoundRecord:
@@ -55,7 +64,7 @@ class Event(Record):
     round: int
     stage: str
     epoch: int
-    loss: float | None
+    loss: Annotated[float, AllowInfNan()] | None
     val: float
     test: float
 
@@ -95,7 +104,7 @@ class Status(Record):
 
     state: State
     seed: int
-    pid: int | None = None
+    pid: Pid | None = None
     process_started: float | None = None
     process_mark: str | None = None
     host: str = ""

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from glt.errors import StoreError
 from glt.store import paths
 from glt.store.checkpoint import event_sizes, usable_checkpoint
-from glt.store.checksums import RoundChecksum, add_checksums, are_events, checksums_in, cut_checksums, is_record
+from glt.store.checksums import RoundChecksum, add_checksums, checksums_in, cut_checksums, holds_epochs, is_record
 from glt.store.json_files import whole_lines
 from glt.store.records import RoundRecord, round_of_event
 from glt.store.round_files import read_masks, read_weights
@@ -109,12 +109,10 @@ def _sound_rounds(folder: Path) -> tuple[int, int]:
 
 def rounds_with_sound_events(folder: Path, known: Sequence[RoundChecksum]) -> int | None:
     """Return how many rounds, from round 0 on, have the epochs they were written with; None when all have."""
-    lines = whole_lines(folder / paths.EVENTS)[0]
-    content = b"\n".join([*lines, b""])
-    for written in known:
-        if not are_events(content, written):
-            return written.round
-    return None if known else _round_of_first_damage(lines)
+    path = folder / paths.EVENTS
+    if not known:
+        return _round_of_first_damage(whole_lines(path)[0])
+    return next((written.round for written in known if not holds_epochs(path, written)), None)
 
 
 def _round_of_first_damage(lines: Sequence[bytes]) -> int | None:

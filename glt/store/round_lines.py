@@ -20,6 +20,8 @@ def read_rounds(path: Path) -> list[RoundRecord]:
     for number, record in enumerate(records):
         if record.round != number:
             raise StoreError(f"{path} has round {record.round} where round {number} belongs: {SEE_DOCTOR}.")
+        if not record.is_bounded:
+            raise StoreError(f"{path} is damaged in line {number + 1} (a number beyond all bounds): {SEE_DOCTOR}.")
     return records
 
 

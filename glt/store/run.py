@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +57,25 @@ def read_config_file(path: Path, remedy: str = "name the config.json of a run, o
             "that starts from it."
         )
     try:
-        return make_config(document["config"])
-    except (ConfigError, KeyError, TypeError) as error:
+        return make_config(settings_in(document))
+    except ConfigError as error:
         raise StoreError(f"{path} is damaged ({str(error).rstrip('.')}): {remedy}.") from None
+
+
+def settings_in(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings in what a config.json holds; raises ConfigError when there are none by name."""
+    settings = document.get("config")
+    if not isinstance(settings, dict):
+        raise ConfigError("it holds no settings by name")
+    return settings
 
 
 def read_document(path: Path, remedy: str = REMEDY) -> dict[str, Any]:
     """Return what is in a config.json, of whatever kind; raises StoreError when it is missing, damaged or newer."""
     document = read_json(path, remedy)
     check_schema(path, document)
+    if not isinstance(document.get(KIND, RUN), str):
+        raise StoreError(f"{path} is damaged (its kind is no word): {remedy}.")
     return dict(document)
 
 

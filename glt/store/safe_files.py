@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from glt.errors import StoreError
+from glt.formats import file_size
 from glt.store.paths import UNFINISHED_WRITE
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -37,6 +39,15 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
         raise StoreError(f"{path} is missing: {remedy}.") from error
     except OSError as error:
         raise StoreError(f"{path} cannot be read ({error.strerror or error}): {remedy}.") from error
+
+
+def check_regular(path: Path, most_bytes: int) -> None:
+    """Raise OSError for a device or a pipe, which reading has no end of, for too large a file and a missing one."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no plain file")
+    if found.st_size > most_bytes:
+        raise OSError(errno.EFBIG, f"{file_size(found.st_size)} are more than it can have, {file_size(most_bytes)}")
 
 
 def make_folder(path: Path) -> None:
@@ -91,11 +102,18 @@ def append_line(path: Path, line: str, durable: bool = False) -> None:
     """Append one line by a single write; a line that does not fit, or stay, is taken back and StoreError raised."""
     content = line.encode() + b"\n"
     with writing(path):
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:
             _append(descriptor, content, durable)
         finally:
             os.close(descriptor)
+
+
+def refuse_link(*places: Path) -> None:
+    """Raise StoreError when one of these is a symbolic link: what is written below it would land elsewhere."""
+    for path in places:
+        if path.is_symlink():
+            raise StoreError(_link_fault(path))
 
 
 def flush_file(path: Path) -> None:
@@ -113,6 +131,7 @@ def flush_file(path: Path) -> None:
 
 def cut_file(path: Path, size: int) -> None:
     """Shorten `path` to `size` bytes; a missing file is fine."""
+    refuse_link(path)
     with writing(path):
         if path.exists() and path.stat().st_size > size:
             os.truncate(path, size)
@@ -138,7 +157,16 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def _link_fault(path: Path) -> str:
+    return (
+        f"{path} is a symbolic link, and nothing is written through one: move what it points to into its place, or "
+        "choose another store with --store or GLT_STORE."
+    )
+
+
 def _write_fault(path: Path, error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return _link_fault(path)
     if error.errno in FULL:
         return f"{path} could not be written because the disk is full: free some space, then resume the run."
     if error.errno in FORBIDDEN:

@@ -72,16 +72,16 @@ class SeedRun(SeedFolder):
 
     def last_round(self) -> RoundRecord | None:
         """Return the record of the last whole round, None before round 0; raises StoreError as `rounds` does."""
-        return last_round(self.path / paths.ROUNDS)
+        return last_round(paths.inside(self.path, paths.ROUNDS))
 
     def whole_rounds(self) -> int:
         """Return how many rounds are written, round 0 included, without looking into them."""
-        return count_lines(self.path / paths.ROUNDS)
+        return count_lines(paths.inside(self.path, paths.ROUNDS))
 
     def rounds_stamp(self) -> tuple[int, int]:
         """Return size and modification time (ns) of the table of rounds: both change when a round is written."""
         try:
-            found = (self.path / paths.ROUNDS).stat()
+            found = paths.inside(self.path, paths.ROUNDS).stat()
         except FileNotFoundError:
             return 0, 0
         return found.st_size, found.st_mtime_ns

@@ -21,7 +21,7 @@ from glt.store.lock import locked
 from glt.store.records import Status
 from glt.store.remembered import remembered
 from glt.store.resuming import move_unusable
-from glt.store.safe_files import make_folder, overwrite_file, replace_file
+from glt.store.safe_files import make_folder, overwrite_file, refuse_link, replace_file
 from glt.store.setting_aside import Aside
 from glt.store.signing import signed, unsigned
 
@@ -113,7 +113,7 @@ class SeedFolder(ABC):
         A seed that was done before its run was extended is "stopped". A missing or damaged status file is no error:
         what the other files tell is returned instead.
         """
-        path = self.path / paths.STATUS
+        path = paths.inside(self.path, paths.STATUS)
         try:
             status = concluded(_written_status(path), self.lock_path)
         except (StoreError, ValidationError):
@@ -131,7 +131,7 @@ class SeedFolder(ABC):
     def is_at_work(self) -> bool:
         """Say whether a worker is at this seed or waits for its turn; cheaper than `status`."""
         try:
-            return concluded(_written_status(self.path / paths.STATUS), self.lock_path).state in ACTIVE
+            return concluded(_written_status(paths.inside(self.path, paths.STATUS)), self.lock_path).state in ACTIVE
         except (StoreError, ValidationError):
             return False
 
@@ -186,3 +186,4 @@ class SeedFolder(ABC):
     def _writing(self) -> None:
         if not self._writable or self.is_example:
             raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")
+        refuse_link(self.path.parent, self.path)

@@ -20,7 +20,7 @@ from glt.store.opening import KnownRun, known_folder, open_folder
 from glt.store.pretraining import Pretraining, write_pretrain_config
 from glt.store.run import Run, read_config, write_config
 from glt.store.run_folder import folder_size
-from glt.store.safe_files import clear_unfinished, make_folder, reading
+from glt.store.safe_files import clear_unfinished, make_folder, reading, refuse_link
 from glt.store.seed import SeedRun
 
 AnyKind = TypeVar("AnyKind", bound=KnownRun)
@@ -101,6 +101,7 @@ class Store:
         """
         self._writing()
         folder = self.root / run_name(config)
+        refuse_link(folder)
         if not (folder / paths.CONFIG).exists():
             with self._writing_config(folder):
                 write_config(folder, config)
@@ -112,6 +113,7 @@ class Store:
         """Return the pre-training run with `config`, made when it is new; raises StoreError as `create` does."""
         self._writing()
         folder = self.root / run_name(config)
+        refuse_link(folder)
         if not (folder / paths.CONFIG).exists():
             with self._writing_config(folder):
                 write_pretrain_config(folder, config)
@@ -129,6 +131,7 @@ class Store:
     def queue_folder(self) -> Path:
         """Return the folder in which waiting workers line up, made when missing."""
         self._writing()
+        refuse_link(self.queue_path)
         make_folder(self.queue_path)
         return self.queue_path
 
@@ -142,12 +145,16 @@ class Store:
             return []
         with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
             names = sorted(entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir())
-        return [self.root / name for name in names]
+        return [paths.inside(self.root, name) for name in names]
 
     def move_to_trash(self, folder: Path) -> None:
         """Move a run's folder to the store's trash; raises StoreError when it is at work or not of this store."""
         self._writing()
         trash.move_to_trash(self.root, folder)
+
+    def set_aside(self) -> list[Path]:
+        """Return the folders that mending moves things to, which need not be there."""
+        return [self.root / f".{paths.ASIDE}", *(folder / paths.ASIDE for folder in self.folders())]
 
     def trashed(self) -> list[Path]:
         """Return what lies in the trash."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +13,15 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from glt import json_text
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store.paths import SCHEMA
-from glt.store.safe_files import reading, replace_file
+from glt.store.safe_files import check_regular, reading, replace_file
 
 METADATA_KEY = "glt"
+# Larger than any disk that a run is kept on: what is asked is whether it is a plain file.
+MOST_BYTES = 1 << 50
 
 Array = NDArray[Any]
 
@@ -58,6 +60,7 @@ def read_about(path: Path, remedy: str) -> dict[str, Any]:
 @contextmanager
 def _opened(path: Path, remedy: str) -> Iterator[Any]:
     with reading(path, remedy):
+        check_regular(path, MOST_BYTES)
         try:
             with safe_open(path, framework="numpy") as file:
                 yield file
@@ -66,7 +69,7 @@ def _opened(path: Path, remedy: str) -> Iterator[Any]:
 
 
 def _about(file: Any) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(file.metadata()[METADATA_KEY])
+    about: dict[str, Any] = json_text.parsed(file.metadata()[METADATA_KEY])
     return about
 
 
@@ -83,7 +86,7 @@ def checksum(arrays: Mapping[str, Array], about: Mapping[str, Any] | None = None
 def check_schema(path: Path, document: Any) -> None:
     """Raise StoreError when a file was written by a newer version of the store's format, or says no version."""
     schema = document.get("schema") if isinstance(document, dict) else None
-    if not isinstance(schema, int):
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise StoreError(f"{path} is damaged (it does not say which format it has): restore it from a copy.")
     if schema > SCHEMA:
         raise StoreError(

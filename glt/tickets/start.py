@@ -13,6 +13,7 @@ from glt.config import RunConfig
 from glt.data.graph import Graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.pretraining.start import FIRST_LAYER, check_fit, pretraining_of
+from glt.printable import quoted
 from glt.store import FirstLayer, Pretraining, Run, SeedRun, Store
 
 ENVIRONMENT_KEY = "pretraining"
@@ -97,9 +98,11 @@ def _find(store: Store, name: str) -> Pretraining:
     try:
         found = store.find_pretraining(name)
     except StoreError as error:
-        raise ConfigError(f"pretraining cannot be {name!r}: {error}") from None
+        raise ConfigError(f"pretraining cannot be {quoted(name)}: {error}") from None
     if found.name != name:
-        raise ConfigError(f"pretraining cannot be the path {name!r}: give the name of a pre-training run in the store.")
+        raise ConfigError(
+            f"pretraining cannot be the path {quoted(name)}: give the name of a pre-training run in the store."
+        )
     return found
 
 

@@ -79,3 +79,28 @@ def test_a_round_beyond_the_last_one_is_told(make_run: Callable[..., Run], open_
     assert app.slider(key="round").value == 3
     assert [toast.value for toast in app.toast] == ["The link asks for round “99”, not found here: another is shown."]
     assert not open_page("subgraphs", run=run.name, round="2").toast
+
+
+def test_words_typed_on_one_page_are_not_a_choice_made_on_another() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from app.widgets import address, controls
+
+        page = st.session_state.setdefault("page", "compare")
+        address.enter(page)
+        if page == "compare":
+            controls.segments("at", "Paired at", {"round": "round", "sparsity": "sparsity"}, "round")
+        else:
+            st.caption(f"told [{controls.text('at', 'Node')}]")
+
+    app = AppTest.from_function(script).run()
+    for page, told in (("subgraphs", ""), ("compare", None), ("subgraphs", "")):
+        app.session_state["page"] = page
+        app.run()
+        assert not app.exception
+        assert [caption.value for caption in app.caption] == ([f"told [{told}]"] if told is not None else [])
+    app.text_input(key="at").set_value("17").run()
+    app.session_state["page"] = "elsewhere"
+    app.run()
+    assert app.caption[0].value == "told [17]"

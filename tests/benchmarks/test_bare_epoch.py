@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, random_array
 
 from benchmarks.bare_epoch import SPARSE_PRODUCTS, BareEpoch
 from benchmarks.floors import arrays_of, schedule
+from benchmarks.seen_epoch import SeenEpoch
 from benchmarks.sparse_products import IMPLEMENTATIONS, pattern_of
 from glt.data import load_graph
 from glt.presets import resolve
@@ -36,12 +37,13 @@ def test_every_sparse_product_is_the_dense_one(name: str, width: int) -> None:
     torch.testing.assert_close(found, torch.from_numpy(numbers) @ dense, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [BareEpoch, SeenEpoch])
 @pytest.mark.parametrize("soft", [True, False], ids=["search", "retrain"])
-def test_bare_epochs_train_as_the_engine_does(soft: bool) -> None:
+def test_bare_epochs_train_as_the_engine_does(soft: bool, kind: type[BareEpoch]) -> None:
     problem = Problem(resolve({"dataset": "cora", "hidden": 16}, "official"), load_graph("cora"))
     theta, masks = problem.initial_weights(0), problem.full_masks()
     start = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu") if soft else None
-    bare = BareEpoch(problem, theta, arrays_of(start), stream(0, 1, "search"), CHOSEN)
+    bare = kind(problem, theta, arrays_of(start), stream(0, 1, "search"), CHOSEN)
     losses, scores = [], []
     for _ in range(EPOCHS):
         for kernel in bare.kernels():

@@ -12,6 +12,7 @@ import pytest
 from glt.doctor import examine, examine_store, mend
 from glt.errors import StoreError
 from glt.store import Run, Status, Store
+from glt.store.setting_aside import is_usable
 from tests.damage.conftest import compute
 from tests.damage.damages import as_dangling_link, as_folder, as_unreadable, cut, damages, flip, noise, remove
 from tests.damage.reading import said
@@ -55,10 +56,10 @@ def test_mended_and_resumed_gives_the_bytes_of_an_undamaged_run(copy: Copy, case
     expected, other = files(run, 0), files(run, 1)
     damage(run.path / "seed-0" / name)
     assert doctor(store, run.name) == 1
-    before = {path.read_bytes() for path in run.path.rglob("*") if path.is_file() and path.name not in EXEMPT}
+    before = {path.read_bytes() for path in run.path.rglob("*") if is_usable(path) and path.name not in EXEMPT}
     assert doctor(store, run.name, "--mend") == 0
     assert doctor(store, run.name) == 0
-    after = {path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+    after = {path.read_bytes() for path in run.path.rglob("*") if is_usable(path)}
     assert before <= after, "something was deleted"
     compute(run.seed(0))
     assert files(run, 0) == expected
@@ -140,6 +141,7 @@ def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
         mend(each)
     assert not any(path.exists() for path in left)
     assert doctor(store) == 0
+    assert str(run.path / "set-aside") in said("glt", ["doctor", "--store", str(store.root)]).out
     kept = [path for path in store.root.rglob("*") if path.is_file() and path.read_bytes() == b"left"]
     assert {path.name for path in kept} == {path.name for path in left}
     assert seed.is_sound()
@@ -214,3 +216,21 @@ def test_a_store_of_an_earlier_version_has_no_checksums_and_is_well(copy: Copy) 
     assert len(run.seed(0).rounds()) == 3
     run.seed(0).drop_unfinished()
     assert (run.path / "seed-0" / "checksums.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [("pretrained.safetensors", flip(1)), ("pretrained.safetensors", as_folder), ("events.jsonl", flip(1))],
+)
+def test_a_damaged_pre_training_starts_again_and_keeps_what_there_was(copy: Copy, name: str, damage: Damage) -> None:
+    store = copy()
+    run = store.pretrainings()[0]
+    path = run.path / "seed-0" / name
+    damage(path)
+    before = {path.read_bytes() for path in run.path.rglob("*") if is_usable(path) and path.name not in EXEMPT}
+    assert not run.seed(0).is_sound()
+    assert doctor(store, run.name) == 1
+    assert doctor(store, run.name, "--mend") == 0
+    assert before <= {path.read_bytes() for path in run.path.rglob("*") if is_usable(path)}
+    assert run.seed(0).status().state == "stopped"
+    assert doctor(store, run.name) == 0

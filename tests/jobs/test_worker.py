@@ -9,10 +9,11 @@ import sys
 import time
 from collections.abc import Callable
 
+import psutil
 import pytest
 
 from glt.config import RunConfig
-from glt.jobs.worker import main
+from glt.jobs.worker import NICENESS, main
 from glt.store import Store
 
 STARTER = """
@@ -57,6 +58,8 @@ def test_a_signal_stops_a_worker(store: Store, long_config: RunConfig, wait: Cal
     command = [sys.executable, "-m", "glt.jobs.worker", str(store.root), run.name, "4"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as worker:
         wait(run, "running", "lost", seeds=[4], rounds=1)  # lost: before its first status
+        # The nicest there is are 19, whatever is added.
+        assert psutil.Process(worker.pid).nice() == min(psutil.Process().nice() + NICENESS, 19)
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(timeout=30) == 130
     assert run.seed(4).status().state == "stopped"

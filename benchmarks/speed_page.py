@@ -1,0 +1,202 @@
+"""docs/speed.md, written from a report: `python -m benchmarks page`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from benchmarks.aims import AIMS, Aim
+from benchmarks.collecting import BASELINE, read_report
+from benchmarks.own_process import ROOT
+from benchmarks.ratio_table import range_words, value_words
+from benchmarks.results import Measured, Report
+from benchmarks.subjects import ARXIV, MODELS, SMALL, width_words
+from glt.formats import MISSING
+
+PAGE = ROOT / "docs" / "speed.md"
+LABELS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed", ARXIV: "ogbn-arxiv's structure"}
+NETWORKS = {"gcn": "GCN", "gin": "GIN", "gat": "GAT", "resgcn": "ResGCN"}
+
+INTRODUCTION = """# How fast
+
+This page is written by `python -m benchmarks page` from the report that `python -m benchmarks all --save-baseline`
+keeps ([benchmarks/baseline.json](../benchmarks/baseline.json)); `make bench` measures again and prints ratios to it.
+CPU seconds are those of one thread; a value is the median of its repetitions, its range the 10th to the 90th
+percentile. Ranges on a shared machine are the neighbours' doing as much as ours: compare ratios before times.
+"""
+TITLES = {
+    "formulations": (
+        "One search epoch in four formulations",
+        "GCN of 512, in turns in one process. `ours` is the product's own loop; `pyg` is PyTorch Geometric with a "
+        "trainable edge weight and dense features, as its documentation has it; `dense` has everything N x N; "
+        "`authors` is the same with the authors' normalisation, two products with diagonal N x N matrices. Memory is "
+        "the peak of a process each.",
+    ),
+    "runs": (
+        "Whole runs",
+        "UGS, a GCN of 512 and the preset `official`, by the workers that `glt run` starts, from start to end.",
+    ),
+    "parallel": (
+        "Seeds side by side",
+        "Rounds of one seed alone, and of the slower one of two that run at the same time, one thread each.",
+    ),
+    "measurements": (
+        "Measures of graphs",
+        "What a page computes when nothing is known yet, beside NetworkX where it is bearable.",
+    ),
+    "pictures": ("Layouts and figures", "Whole graphs laid out; two panels of a sample as HTML; figures as PDF."),
+    "stores": (
+        "Stores",
+        "Runs of two seeds and twenty rounds, drawn at random in the real format. Rounds are written and flushed.",
+    ),
+    "start": ("Start of the app", "From the command to a page that takes clicks."),
+    "pages": ("Pages of the app", "Over a store of a thousand runs, in Chromium."),
+    "events": ("A million events in one run", "What a page takes that reads them."),
+    "load": ("Load", "Many clients at once."),
+}
+
+
+def write_page(words: Sequence[str]) -> int:
+    """Write the page that the command line asks for."""
+    parser = ArgumentParser(prog="python -m benchmarks page", description=__doc__)
+    parser.add_argument("--report", type=Path, default=BASELINE, help="report to read (default: the saved baseline)")
+    parser.add_argument("--out", type=Path, default=PAGE, help="page to write (default: docs/speed.md)")
+    options = parser.parse_args(words)
+    options.out.write_text(page(read_report(options.report)), encoding="utf-8")
+    return 0
+
+
+def page(report: Report) -> str:
+    """Return the page of a report as Markdown."""
+    further = [part for part in TITLES if any(_part(each) == part for each in report.results)]
+    parts = [
+        INTRODUCTION,
+        _machine(report),
+        _aims(report),
+        _epochs(report),
+        _floors(report),
+        *(_further(report, part) for part in further),
+        _failed(report),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table.
+
+    >>> print(table(["a", "b"], [["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("|" + "|".join(f" {cell} " if cell != "---" else cell for cell in line) + "|" for line in lines)
+
+
+def _section(title: str, words: str, *tables: str) -> str:
+    return "\n\n".join(part for part in (f"## {title}", words, *tables) if part) + "\n"
+
+
+def _machine(report: Report) -> str:
+    has = report.machine
+    machine = f"{has['processor']}, {has['cores']} cores, {has['memory_gb']} GB of memory, {has['system']}"
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    when = f"Measured on {report.time[:10]} at revision {(report.revision or 'unknown')[:12]}."
+    return _section("On what", f"{machine}. {versions}. {when}")
+
+
+def _aims(report: Report) -> str:
+    rows = [_aim(aim, aim.measured(report)) for aim in AIMS]
+    missed = [row[0] for row in rows if row[3] == "no"]
+    told = f"Not reached: {'; '.join(missed)}." if missed else ""
+    return _section("Aims", told, table(["aim", "limit", "measured", "reached"], rows))
+
+
+def _aim(aim: Aim, found: Measured | None) -> list[str]:
+    sign = "at least" if aim.at_least else "at most"
+    if found is None:
+        return [aim.words, f"{sign} {aim.limit:g}", MISSING, "not measured"]
+    shown = value_words(found, found.value)
+    spread = "" if found.p10 is None else f" ({range_words(found)})"
+    limit = f"{sign} {value_words(found, aim.limit)}"
+    return [aim.words, limit, shown + spread, "yes" if aim.is_reached(found) else "no"]
+
+
+def _epochs(report: Report) -> str:
+    known = report.by_name()
+    columns = ("search", "retrain", "evaluation", "search memory")
+    rows = []
+    for subject in (*SMALL, ARXIV):
+        for model in MODELS:
+            found = [known.get(f"epochs/{subject}/{model}/{column}") for column in columns]
+            if any(found):
+                network = f"{NETWORKS[model]}, {width_words(subject, model)}"
+                rows.append([LABELS[subject], network, *map(_with_range, found)])
+    words = (
+        "A search epoch trains weights and masks, a retraining epoch the weights alone, both on the whole graph and "
+        "with an evaluation at the end; the evaluation is also timed by itself, first layer included. Memory is the "
+        "peak of a process of its own, torch included. Features of ogbn-arxiv are synthetic (128 numbers a node)."
+    )
+    head = ["graph", "network", "search epoch", "retraining epoch", "evaluation", "memory of a search"]
+    return _section("Epochs", words, table(head, rows)) if rows else ""
+
+
+def _floors(report: Report) -> str:
+    known = report.by_name()
+    names = [f"floors/{subject}/{stage}" for subject in SMALL for stage in ("search", "retrain")]
+    there = [name for name in names if f"{name}/floor" in known]
+    if not there:
+        return ""
+    columns = ("epoch", "floor", "epoch over floor", "floor of seen rows")
+    rows = [[_place(name), *(_with_range(known.get(f"{name}/{column}")) for column in columns)] for name in there]
+    words = (
+        "The floor of an epoch is the time of the kernels that it cannot do without, run bare, in an epoch's order, on "
+        "the same data and widths, in turns with whole epochs: no autograd, no loop. Each counts as often as the "
+        "mathematics asks for it (the first layer once, for evaluation and the next training pass), by the fastest "
+        "implementation that a try of embedding_bag, MKL, torch.sparse and scipy finds. A bare epoch trains as the "
+        "engine does, which a test checks. It works on all nodes. The floor of seen rows leaves out what neither the "
+        "loss nor a score sees, and trains alike too: most hidden rows have no gradient."
+    )
+    kernels = [_kernels(report, name) for name in there if name.endswith("search")]
+    return _section(
+        "Floors", words, table(["GCN of 512", "epoch", "floor", "epoch / floor", "floor of seen rows"], rows), *kernels
+    )
+
+
+def _place(name: str) -> str:
+    _, subject, stage = name.split("/")
+    return f"{LABELS[subject]}, {stage}"
+
+
+def _kernels(report: Report, name: str) -> str:
+    start = f"{name}/kernels/"
+    rows = [
+        [each.name.removeprefix(start), each.note, _with_range(each)]
+        for each in report.results
+        if each.name.startswith(start)
+    ]
+    return f"Kernels of {_place(name)}:\n\n" + table(["kernel", "times, by", "CPU time"], rows)
+
+
+def _further(report: Report, part: str) -> str:
+    title, words = TITLES[part]
+    found = [each for each in report.results if _part(each) == part]
+    rows = [[each.name.partition("/")[2].replace("/", ", "), _with_range(each), each.unit] for each in found]
+    return _section(title, words, table(["what", "measured", "unit"], rows))
+
+
+def _part(result: Measured) -> str:
+    return result.name.partition("/")[0]
+
+
+def _with_range(found: Measured | None) -> str:
+    if found is None:
+        return MISSING
+    value = value_words(found, found.value)
+    return value if found.p10 is None else f"{value} ({range_words(found)})"
+
+
+def _failed(report: Report) -> str:
+    names = ", ".join(failed.part for failed in report.failed)
+    return _section("Missing", f"These parts gave nothing when this was measured: {names}.") if names else ""

@@ -1,0 +1,83 @@
+"""What is measured on: the small graphs and the real structure of ogbn-arxiv, with networks that fit each."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.arxiv_layout import LAST_TRAINING_YEAR, VALIDATION_YEAR, Papers, read_structure, synthetic_features
+from glt.config import RunConfig
+from glt.data import load_graph
+from glt.data.graph import Graph, Provenance, Split, simple_edges
+from glt.presets import resolve
+
+STRUCTURE = "arxiv_structure"
+SMALL = ("cora", "citeseer", "pubmed")
+ARXIV = "arxiv"
+MODELS = ("gcn", "gin", "gat", "resgcn")
+
+Settings = dict[str, Any]
+# GAT has eight heads of the hidden width.
+OF_SMALL: dict[str, Settings] = {
+    "gcn": {"hidden": 512},
+    "gin": {"hidden": 512},
+    "gat": {"hidden": 512},
+    "resgcn": {"hidden": 128, "layers": 7},
+}
+OF_ARXIV: dict[str, Settings] = {
+    "gcn": {"hidden": 128},
+    "gin": {"hidden": 128},
+    "gat": {"hidden": 16},
+    "resgcn": {"hidden": 128, "layers": 4},
+}
+
+
+def network_of(subject: str, model: str) -> RunConfig:
+    """Return the config of a network, hyper-parameters as the preset `official` has them."""
+    settings = (OF_ARXIV if subject == ARXIV else OF_SMALL)[model]
+    return resolve({"dataset": "ogbn-arxiv" if subject == ARXIV else subject, "model": model, **settings}, "official")
+
+
+def width_words(subject: str, model: str) -> str:
+    """Say how wide and deep a network is.
+
+    >>> width_words("cora", "gat"), width_words("arxiv", "resgcn")
+    ('8 x 512', '4 layers of 128')
+    """
+    settings = (OF_ARXIV if subject == ARXIV else OF_SMALL)[model]
+    if "layers" in settings:
+        return f"{settings['layers']} layers of {settings['hidden']}"
+    return f"8 x {settings['hidden']}" if model == "gat" else str(settings["hidden"])
+
+
+def graph_of(subject: str) -> Graph:
+    """Return a graph by name; that of ogbn-arxiv has its real edges, classes and years, and synthetic features.
+
+    Raises DataError when its files are not in the data root that GLT_DATA names.
+    """
+    return arxiv_graph() if subject == ARXIV else load_graph(subject)
+
+
+def arxiv_graph() -> Graph:
+    """Return the real graph of ogbn-arxiv with its published split and synthetic features [N, 128]."""
+    papers = read_structure(Path(os.environ.get("GLT_DATA") or "data").expanduser() / STRUCTURE)
+    citing, cited = papers.citations.tocoo().coords
+    pairs = np.stack([citing, cited]).astype(np.int64)
+    nodes = papers.labels.size
+    edges, duplicates, loops = simple_edges(pairs, nodes)
+    return Graph(
+        name="ogbn-arxiv's structure",
+        edges=edges,
+        features=synthetic_features(papers.labels, np.random.default_rng(0)),
+        labels=papers.labels,
+        split=_split(papers),
+        provenance=Provenance(STRUCTURE, pairs.shape[1], duplicates, loops),
+    )
+
+
+def _split(papers: Papers) -> Split:
+    train, val = papers.years <= LAST_TRAINING_YEAR, papers.years == VALIDATION_YEAR
+    return Split(*(np.flatnonzero(part) for part in (train, val, ~train & ~val)))

@@ -1,0 +1,97 @@
+"""What the server answers to pages of elsewhere and to requests that no page sends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from tests.browser.raw_requests import handshake, request
+
+FOREIGN = "http://evil.example"
+# In a system's list of users, and in our own sources and settings.
+SECRETS = (b"root:", b"[server]", b"allowedHosts", b"def main()")
+UP = "../" * 8
+ESCAPED = "%2e%2e/" * 8
+TRICKS = (
+    f"/app/static/{UP}etc/passwd", f"/app/static/{ESCAPED}etc/passwd", "/app/static/main.py", f"/static/{UP}etc/passwd",
+    f"/static/{ESCAPED}etc/passwd", "/static/..%2f..%2f..%2f..%2fetc/passwd", f"/static/..%5c..%5c{UP}etc/passwd",
+    f"/component/glt_studio.picking/{UP}etc/passwd", f"/component/{ESCAPED}etc/passwd", "/component//etc/passwd",
+    f"/_stcore/bidi-components/glt_studio.picking/{ESCAPED}etc/passwd", f"/media/{UP}etc/passwd",
+    f"/media/{ESCAPED}etc/passwd", f"/{UP}etc/passwd", f"/{ESCAPED}etc/passwd", "//etc/passwd", "/%00",
+    "/.streamlit/config.toml", f"/{ESCAPED}.streamlit/config.toml", "/main.py", "/app/main.py", "/C:/Windows/win.ini",
+    "/%ff%fe", "/curves/" + UP, "/_stcore/" + ESCAPED + "etc/passwd", "/\\\\host\\share\\a",
+)  # fmt: skip
+
+
+def test_only_this_machine_is_listened_to(address: str) -> None:
+    port = urlsplit(address).port
+    listening = [each for each in psutil.net_connections("tcp") if each.status == "LISTEN" and each.laddr.port == port]
+    assert listening
+    assert {each.laddr.ip for each in listening} <= {"127.0.0.1", "::1"}
+
+
+def test_a_page_of_elsewhere_opens_no_session(address: str) -> None:
+    port = urlsplit(address).port
+    assert handshake(address, Origin=address) == 101
+    assert handshake(address, Origin=FOREIGN) == 403
+    assert handshake(address, Origin="null") == 403
+    assert handshake(address, Origin=f"http://localhost.evil.example:{port}") == 403
+
+
+def test_a_name_that_was_pointed_here_opens_no_session(address: str) -> None:
+    """DNS rebinding: the page's own name leads to this machine, so that origin and host are equal."""
+    port = urlsplit(address).port
+    rebound = f"evil.example:{port}"
+    assert handshake(address, Host=rebound, Origin=f"http://{rebound}") == 403
+    assert handshake(address, Host=rebound) == 403
+    assert handshake(address, Host=f"127.0.0.1:{port}", Origin=f"http://127.0.0.1:{port}") == 101
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_nothing_is_uploaded_or_taken_away_without_the_pages_token(address: str, method: str) -> None:
+    path = "/_stcore/upload_file/session/file"
+    assert request(address, path, method, b"x").status == 403
+    assert request(address, path, method, b"x", Origin=FOREIGN, X_Xsrftoken="made-up").status == 403
+    guessed = {"Cookie": "_streamlit_xsrf=a", "X_Xsrftoken": "b"}
+    assert request(address, path, method, b"x", Origin=FOREIGN, **guessed).status == 403
+
+
+def test_no_page_of_elsewhere_may_read_an_answer(address: str) -> None:
+    for path in ("/_stcore/health", "/_stcore/host-config", "/", "/_stcore/metrics", "/media/x"):
+        allowed = request(address, path, Origin=FOREIGN).headers.get("access-control-allow-origin")
+        assert allowed is None, path
+    told = request(address, "/_stcore/upload_file/a/b", "OPTIONS", Origin=FOREIGN).headers
+    assert "evil" not in told.get("access-control-allow-origin", "")
+
+
+def test_no_program_drives_the_app(address: str) -> None:
+    for path in ("/_stcore/agent/interact", "/_stcore/agent/mcp"):
+        answer = request(address, path, "POST", b"{}")
+        assert answer.status >= 400
+        assert b"does not serve" in answer.body or answer.status in {403, 404, 405}
+
+
+@pytest.mark.parametrize("path", TRICKS)
+def test_no_path_leads_to_a_file_of_the_machine(address: str, path: str) -> None:
+    answer = request(address, path)
+    assert answer.status < 500
+    assert not any(secret in answer.body for secret in SECRETS)
+
+
+def test_requests_beyond_measure_are_refused_and_the_server_lives(address: str) -> None:
+    assert request(address, "/curves?runs=" + "a" * 100_000).status in {200, 400, 414, 431}
+    assert request(address, "/", Cookie="a=" + "b" * 100_000).status in {200, 400, 431}
+    assert request(address, "/_stcore/health").status == 200
+
+
+def test_the_log_says_nothing_of_a_fault(store_log: Path) -> None:
+    assert "Traceback" not in store_log.read_text()
+
+
+@pytest.fixture
+def store_log(address: str, store: object) -> Path:
+    """What the server has printed so far."""
+    return Path(store.root).parent / "server.log"  # type: ignore[attr-defined]

@@ -1,0 +1,157 @@
+"""Every argument of every command, with words that are none: one line on standard error, another exit code than 0."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import analysis.cli.main as of_analysis
+import analysis.cli.verb as analysis_verbs
+import glt.cli.main as of_glt
+from glt.cli.verb import VERBS
+from glt.config import CORE_FIELDS
+from glt.errors import ConfigError, StudioError
+from glt.presets import option_fields, resolve
+from glt.store import Run, Store
+from glt.store.run import read_config_file
+from tests.fuzz.hostile import DOCUMENTS, EXAMPLES, LONG, WRITTEN, hostile, texts, values, written
+
+MAINS = {"glt": of_glt.main, "analysis": of_analysis.main}
+REGISTRIES = {"glt": VERBS, "analysis": analysis_verbs.VERBS}
+# What is given where a word must be good for the others to be looked at; these verbs begin no computation.
+GOOD = {"--round": "1", "--seed": "0", "--seeds": "0", "--grid": "p_graph=.1", "--store": "nowhere"}
+CALM = {"run", "resume", "sweep", "reproduce", "pretrain", "stop", "delete"}
+# No argument of a process can hold it.
+TRIPPING = (LONG, "\x1b[31m\udcff", "x=", "nan", "-1", "1" * 100_000, "../../x", "a\nb", "\u202ex", "=", "x=\udc80")
+GIVEN = tuple(word for word in WRITTEN if "\x00" not in word)
+SETTINGS = [*CORE_FIELDS, *option_fields(resolve({}))]
+
+
+def arguments() -> Iterator[tuple[str, str, str]]:
+    """Yield every (program, verb, argument), flags by their long name."""
+    for program, registry in REGISTRIES.items():
+        for verb in registry:
+            parser = argparse.ArgumentParser()
+            verb.add_arguments(parser)
+            for action in parser._actions:
+                if action.nargs != 0:
+                    yield program, verb.name, next(iter(action.option_strings[::-1]), action.dest.upper())
+
+
+ARGUMENTS = list(arguments())
+
+
+@pytest.fixture
+def place(store: Store) -> Run:
+    """A run without rounds, in whose store nothing may be computed."""
+    return store.create(resolve({}))
+
+
+def complaint(capsys: pytest.CaptureFixture[str], program: str, words: list[str]) -> str:
+    """Run a command and return the one line it says."""
+    try:
+        code = MAINS[program](words)
+    except SystemExit as end:
+        code = int(str(end.code))
+    said = capsys.readouterr()
+    told = f"{program} {' '.join(word[:60] for word in words)}"
+    assert code in {0, 1, 2}, told
+    if code:
+        assert said.err.count("\n") == 1, (told, said.err[:500])
+        assert len(said.err) < 4600, told
+        assert said.err[:-1].isprintable(), (told, said.err[:500])
+        assert "Unexpected" not in said.err, (told, said.err[:500])
+    return said.err
+
+
+def words_for(program: str, verb: str, name: str, word: str, run: str) -> list[str]:
+    """Return a command line in which one argument is `word` and the others are good, or missing."""
+    flag = [name, word] if name.startswith("--") else []
+    fitting = {"RUN": run, "RUNS": run, "FILE": "nowhere.zip", "NAME": "accuracy", "FIGURE": "accuracy"}
+    parser = argparse.ArgumentParser()
+    REGISTRIES[program].get(verb).add_arguments(parser)
+    there = {option for action in parser._actions for option in action.option_strings}
+    known = {option: value for option, value in GOOD.items() if option in there}
+    flags = [part for flag_, value in known.items() if flag_ not in {name, "--store"} for part in (flag_, value)]
+    asked = [action.dest.upper() for action in parser._actions if not action.option_strings]
+    places = [word if place == name else fitting.get(place, "x") for place in asked]
+    return [verb, *flags, *flag, "--", *places] if places else [verb, *flags, *flag]
+
+
+def is_calm(verb: str, name: str) -> bool:
+    """Say whether a bad word in this place begins nothing, however good the others are."""
+    return verb not in CALM or name in {"RUN", "RUNS", "--set", "--seeds", "--grid", "--device", "--threads", "--model"}
+
+
+@pytest.mark.parametrize(("program", "verb", "name"), [each for each in ARGUMENTS if is_calm(*each[1:])])
+def test_words_to_trip_over(
+    capsys: pytest.CaptureFixture[str], place: Run, monkeypatch: pytest.MonkeyPatch, program: str, verb: str, name: str
+) -> None:
+    forbid_work(monkeypatch)
+    for word in TRIPPING if EXAMPLES else TRIPPING[:3]:
+        complaint(capsys, program, words_for(program, verb, name, word, place.name))
+
+
+@hostile(few=20)
+@given(
+    which=st.sampled_from([each for each in ARGUMENTS if is_calm(*each[1:])]),
+    word=st.one_of(st.sampled_from(GIVEN), st.text(max_size=30)),
+)
+def test_words_of_any_kind(
+    capsys: pytest.CaptureFixture[str], which: tuple[str, str, str], word: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        forbid_work(patch)
+        patch.setenv("GLT_STORE", str(tmp_path_factory.getbasetemp() / "empty"))
+        patch.chdir(tmp_path_factory.getbasetemp())
+        complaint(capsys, which[0], words_for(*which, word.replace("\x00", ""), "nowhere"))
+
+
+def forbid_work(patch: pytest.MonkeyPatch) -> None:
+    """Have whoever would start a process be told that it cannot."""
+    from glt.errors import JobError
+    from glt.jobs import launching
+
+    def refuse(*_: object) -> None:
+        raise JobError("No worker could be started (a test): try again.")
+
+    patch.setattr(launching, "_worker_process", refuse)
+
+
+@hostile(few=60)
+@given(name=st.one_of(st.sampled_from(SETTINGS), texts()), value=st.one_of(texts(), values()))
+def test_settings_of_any_kind(name: str, value: object) -> None:
+    said = ""
+    try:
+        json.dumps(resolve({name: value}).model_dump(mode="json"), allow_nan=False)
+    except ConfigError as error:
+        said = str(error)
+    assert len(said) < 4600
+
+
+@hostile(few=60)
+@given(
+    content=st.one_of(
+        st.sampled_from(DOCUMENTS), values().map(lambda value: written(value).encode()), st.binary(max_size=200)
+    )
+)
+def test_config_files_of_any_kind(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "config.json"
+    path.write_bytes(content)
+    with pytest.raises(StudioError) as refusal:
+        read_config_file(path)
+    assert len(str(refusal.value)) < 5000
+
+
+def test_names_a_person_gives(store: Store, capsys: pytest.CaptureFixture[str], around: Path) -> None:
+    run = store.create(resolve({}))
+    for word in GIVEN if EXAMPLES else GIVEN[::8]:
+        for flag in ("--title", "--note", "--color"):
+            complaint(capsys, "glt", ["annotate", run.name, f"{flag}={word}"])
+    assert len(store.annotations().of(run.name).title) <= 60

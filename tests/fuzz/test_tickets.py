@@ -1,0 +1,223 @@
+"""Ticket files whose sums fit and whose content does not: each is one sentence, or a check that fails."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glt.cli.main import main
+from glt.export.archive import ticket_bytes
+from glt.export.ticket import make_ticket
+from glt.presets import resolve
+from glt.store import Store
+from tests.conftest import write_true_rounds
+from tests.export.changed_files import changed
+from tests.fuzz.hostile import SCRIPT, hostile, numbers, values
+
+LONG = pytest.mark.long
+NONE = np.zeros(0, dtype=np.int64)
+DRAWN = (
+    "edges", "labels", "outputs", "edge_mask", "split.test", "split.train", "features.rows", "features.columns",
+    "features.values", "features.shape", "weight.layers.0.weight", "mask.layers.0.weight", "edge_index", "targets",
+    "edge_features", "links.val", "theta_0.layers.0.weight", "features.dense",
+)  # fmt: skip
+TYPES = ("int8", "uint8", "int32", "uint64", "int64", "float16", "float32", "float64", "bool")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A ticket file of a narrow GCN, drawn and not trained."""
+    seed = (
+        Store(tmp_path_factory.mktemp("whole"))
+        .create(resolve({"hidden": 4, "rounds": 1, "p_graph": 0.5, "p_weight": 0.5}))
+        .seed(0)
+    )
+    with seed.lock():
+        write_true_rounds(seed)
+    return ticket_bytes(make_ticket(seed, 1))
+
+
+def told(capsys: pytest.CaptureFixture[str], path: Path) -> str:
+    """Check a file by the command and return what it says; whatever it is, it is no success and no accident."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = main(["import", str(path), "--json"])
+    said = capsys.readouterr()
+    assert code == 1, said.out[:300]
+    assert "Unexpected" not in said.err, said.err
+    if said.out:
+        assert not json.loads(said.out)["passed"]
+        return said.out
+    assert said.err.count("\n") == 1, said.err[:500]
+    assert len(said.err) < 4600
+    return said.err
+
+
+def file_of(whole: bytes, folder: Path) -> Path:
+    path = folder / "ticket.zip"
+    path.write_bytes(whole)
+    return path
+
+
+def few_nodes(nodes: int, classes: int = 1, edges: Any = ((), ())) -> dict[str, np.ndarray]:
+    """Tensors of a graph of so many nodes without features, edges as they are given."""
+    pairs = np.array(edges, dtype=np.int32).reshape(2, -1)
+    return {
+        "edges": pairs, "edge_mask": np.ones(2 * pairs.shape[1], dtype=bool), "labels": np.zeros(nodes, dtype=np.int64),
+        "outputs": np.zeros((nodes, classes), dtype=np.float32), "features.rows": np.zeros(nodes + 1, dtype=np.int64),
+        "features.columns": np.zeros(0, dtype=np.int32), "features.values": np.zeros(0, dtype=np.float32),
+        "features.shape": np.array([nodes, 1433]), "split.train": NONE, "split.val": NONE, "split.test": NONE,
+        "edge_index": np.zeros((2, 0), dtype=np.int64), "edge_weight": np.zeros(0, dtype=np.float32),
+    }  # fmt: skip
+
+
+ARRAYS: dict[str, dict[str, np.ndarray]] = {
+    "no node": few_nodes(0),
+    "one node": few_nodes(1),
+    "one class": few_nodes(5),
+    "no edges": few_nodes(5, 7),
+    "a self-loop": few_nodes(5, 7, ((1,), (1,))),
+    "an edge twice": few_nodes(5, 7, ((1, 1), (2, 2))),
+    "a negative id": few_nodes(5, 7, ((-1,), (2,))),
+    "an id beyond": few_nodes(5, 7, ((1,), (5,))),
+    "three ends": {"edges": np.zeros((3, 4), dtype=np.int32)},
+    "no test nodes": {"split.test": NONE},
+    "no nodes to train on": {"split.train": NONE},
+    "negative labels": {"labels": np.full(2708, -5)},
+    "labels beyond": {"labels": np.full(2708, 2**62)},
+    "labels that are no numbers": {"labels": np.full(2708, np.nan)},
+    "features that are no numbers": {"features.values": np.full(49216, np.nan, dtype=np.float32)},
+    "features without end": {"features.values": np.full(49216, np.inf, dtype=np.float32)},
+    "weights that are no numbers": {"weight.layers.0.weight": np.full((1433, 4), np.nan, dtype=np.float32)},
+    "a shape of no numbers": {"features.shape": np.array([np.nan, np.inf])},
+    "a shape without end": {"features.shape": np.array([2**62, 2**62])},
+    "a shape below zero": {"features.shape": np.array([-1, -1])},
+    "nothing": dict.fromkeys(("edges", "labels", "outputs", "edge_mask"), np.zeros(0)),
+    "one number": dict.fromkeys(("edges", "labels", "outputs", "edge_mask"), np.array(3.0)),
+}
+DOCUMENTS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "a run of ten million letters": lambda about: about.update(run="a" * 10**7),
+    "a node of many letters": lambda about: about["node_ids"].__setitem__(0, "a" * 10**4),
+    "a node of ten million letters": lambda about: about["node_ids"].__setitem__(0, "a" * 10**7),
+    "a class of ten million letters": lambda about: about.update(class_names=["a" * 10**7] * 7),
+    "a million classes": lambda about: about.update(class_names=[str(n) for n in range(10**6)]),
+    "a data set of ten million letters": lambda about: about["config"].update(dataset="a" * 10**7),
+    "scripts": lambda about: about.update(run=SCRIPT, metric=SCRIPT, class_names=[SCRIPT] * 7),
+    "the widest network": lambda about: about["config"].update(hidden=65_536, layers=1_000),
+    "an option that is a list": lambda about: about["config"].update(options={"gat_heads": [1]}),
+    "a huge number": lambda about: about["record"].update(test=1e308, seconds=1e308),
+    "a huge whole number": lambda about: about["record"].update(best_epoch=10**400),
+    "a huge seed": lambda about: about.update(seed=10**400),
+    "a huge count of rows": lambda about: about["data"].update(raw_rows=10**400),
+    "a deep environment": lambda about: about.update(environment={"a": [[[[[[[[[[1]]]]]]]]]]}, seed=-1),
+}
+
+
+@pytest.mark.parametrize("kind", list(ARRAYS))
+def test_tensors_to_trip_over(
+    capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "brought").mkdir()
+    told(capsys, changed(file_of(whole, tmp_path / "brought"), **ARRAYS[kind]))
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=LONG) if "million" in kind else kind for kind in DOCUMENTS])
+def test_documents_to_trip_over(
+    capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "brought").mkdir()
+    told(capsys, changed(file_of(whole, tmp_path / "brought"), DOCUMENTS[kind]))
+
+
+@pytest.mark.long
+def test_a_network_that_fits_into_no_memory_is_not_computed(
+    capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path
+) -> None:
+    """A small file whose hidden layer has 400,000 rows of 65,536 numbers, 105 GB."""
+    nodes, hidden = 400_000, 65_536
+    shapes = {"layers.0.weight": (1, hidden), "layers.1.weight": (hidden, 1)}
+    arrays = few_nodes(nodes) | {
+        "features.shape": np.array([nodes, 1]),
+        "edge_weight": np.ones(nodes, dtype=np.float32),
+    }
+    arrays["edge_index"] = np.tile(np.arange(nodes), (2, 1))
+    for name, shape in shapes.items():
+        arrays |= {f"weight.{name}": np.zeros(shape, "f4"), f"mask.{name}": np.zeros(shape, bool)}
+    (tmp_path / "brought").mkdir()
+    path = changed(
+        file_of(whole, tmp_path / "brought"),
+        lambda about: (about["config"].update(hidden=hidden), about.update(node_ids=None, class_names=[])),
+        **arrays,
+    )
+    assert "which needs about" in told(capsys, path)
+
+
+@hostile(few=12)
+@given(data=st.data())
+def test_tensors_of_any_kind(
+    capsys: pytest.CaptureFixture[str], whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = file_of(whole, tmp_path_factory.getbasetemp())
+    name = data.draw(st.sampled_from(DRAWN))
+    shape = data.draw(st.lists(st.sampled_from([0, 1, 2, 3, 7, 2708, 5278, 10556]), max_size=3))
+    array = np.zeros(shape if np.prod(shape) < 10**7 else [1], dtype=data.draw(st.sampled_from(TYPES)))
+    drawn = data.draw(numbers().map(float_of))
+    if array.size:
+        with np.errstate(all="ignore"):
+            array.flat[0] = np.clip(np.nan_to_num(drawn) if array.dtype.kind != "f" else drawn, *ends(array.dtype))
+    told_or_passed(capsys, changed(path, **{name: array}))
+
+
+@hostile(few=12)
+@given(data=st.data())
+def test_documents_of_any_kind(
+    capsys: pytest.CaptureFixture[str], whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = file_of(whole, tmp_path_factory.getbasetemp())
+    value = data.draw(values().filter(is_json))
+
+    def change(about: dict[str, Any]) -> None:
+        part = data.draw(
+            st.sampled_from([about, about["config"], about["record"], about["data"], about["config"]["options"]])
+        )
+        part[data.draw(st.sampled_from([*sorted(part), "more"]))] = value
+
+    told_or_passed(capsys, changed(path, change))
+
+
+def told_or_passed(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    """What was changed may be what leaves no trace: then the check passes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = main(["import", str(path), "--json"])
+    said = capsys.readouterr()
+    assert code in {0, 1}
+    assert "Unexpected" not in said.err, said.err
+    assert said.out or (said.err.count("\n") == 1 and len(said.err) < 4600)
+
+
+def float_of(value: float) -> float:
+    return float(value) if abs(value) < 1e300 or math.isnan(value) else 1e300
+
+
+def ends(kind: np.dtype[Any]) -> tuple[float, float]:
+    if kind.kind == "f":
+        return -np.inf, np.inf
+    return (0, 1) if kind.kind == "b" else (float(np.iinfo(kind).min) / 2, float(np.iinfo(kind).max) / 2)
+
+
+def is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError:
+        return False
+    return True
