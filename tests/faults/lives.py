@@ -61,7 +61,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Plan:
-    """What moments are drawn from: seconds to the first epoch and to the end, epochs a stage, rounds, stages of a search."""
+    """What moments are drawn from: seconds to the first epoch and to the end, sizes of the run, its searches."""
 
     begin: float
     whole: float
