@@ -61,11 +61,12 @@ class Moment:
 
 @dataclass(frozen=True)
 class Plan:
-    """What moments are drawn from: seconds to the first epoch and to the end, epochs a stage, stages of a search."""
+    """What moments are drawn from: seconds to the first epoch and to the end, sizes of the run, its searches."""
 
     begin: float
     whole: float
     epochs: int
+    rounds: int
     searches: frozenset[str]
     checkpoints: bool
 
@@ -154,7 +155,7 @@ class Life:
         rounds = (self.folder / "rounds.jsonl").read_bytes().count(b"\n") if "rounds.jsonl" in names else 0
         halves = [name for name in names if name.endswith(".writing")]
         parts = {f"{kind}-{rounds:02d}.safetensors" for kind in ("round", "weights")}
-        if halves or parts & set(names):
+        if halves or parts & set(names) or rounds == plan.rounds:
             return "writing"
         self._glance()
         if not self.epochs:

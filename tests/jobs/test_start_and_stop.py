@@ -14,7 +14,7 @@ from glt.config import RunConfig
 from glt.errors import ConfigError, JobError, StoreError
 from glt.jobs import launching, resume, slot_count, start, stop
 from glt.jobs.sweeping import start_all
-from glt.store import Run, Store
+from glt.store import Run, State, Store
 from glt.store.liveness import same_process
 
 Wait = Callable[..., None]
@@ -66,6 +66,20 @@ def test_starting_a_complete_run_starts_nothing(store: Store, config: RunConfig,
     start(store, config, [0])
     assert resume(store, run) == []
     assert run.seed(0).status() == before
+
+
+@pytest.mark.parametrize("state", ["running", "failed"])
+def test_a_worker_that_ended_after_its_last_round_is_done_once_it_is_started_again(
+    store: Store, config: RunConfig, wait: Wait, state: State
+) -> None:
+    run = start(store, config, [0])
+    wait(run, "done")
+    done = run.seed(0).status()
+    run.seed(0).write_status(done.model_copy(update={"state": state, "process_mark": None, "process_started": 1.0}))
+    assert run.seed(0).status().state == ("lost" if state == "running" else "failed")
+    start(store, config, [0])
+    assert run.seed(0).status().state == "done"
+    assert run.seed(0).status().progress == done.progress
 
 
 def test_more_rounds_extend_a_run(store: Store, config: RunConfig, wait: Wait) -> None:

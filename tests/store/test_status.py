@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
+from glt.errors import StoreError
 from glt.store import Run, SeedRun, State, Status
 from glt.store.liveness import identity
 
@@ -77,6 +80,21 @@ def test_done_before_the_run_was_extended_is_stopped(fresh: SeedRun) -> None:
 
 def test_a_complete_seed_without_status_is_done(seed_run: SeedRun) -> None:
     assert seed_run.status().state == "done"
+
+
+def test_a_status_is_written_over_where_a_second_file_has_no_room(
+    fresh: SeedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    fresh.write_status(status(pid=os.getpid()))
+    monkeypatch.setattr(Path, "replace", full)
+    fresh.write_status(status("failed", error="The disk is full."))
+    assert fresh.status().error == "The disk is full."
+    (fresh.path / "status.json").unlink()
+    with pytest.raises(StoreError, match="disk is full"):
+        fresh.write_status(status("failed"))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"state":"happy","seed":0}'])
