@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
@@ -35,18 +35,22 @@ def run(args: Namespace) -> int:
     from glt.doctor import examine, examine_store
 
     store = open_store(args, writable=args.mend)
+    looked: Iterable[Examined]
     machine = None
     if args.runs:
-        looked = [examine(store.folder(name)) for name in dict.fromkeys(args.runs)]
+        looked = map(examine, map(store.folder, dict.fromkeys(args.runs)))
     else:
         looked, machine = examine_store(store), _machine(store)
+    # Each is mended at once: what was seen of it holds for moments.
     results = [(each, _mended(each, args.mend)) for each in looked]
     notes = [] if args.runs else list(_notes(store))
     if args.json:
         print_json({**_document(results, machine), "notes": notes})
     else:
         _print(store, results, [*(machine.lines if machine else ()), *notes])
-    left = any(result.left for _, result in results) or (machine is not None and machine.faults)
+    left = any(finding.is_fault for _, result in results for finding in result.left) or (
+        machine is not None and machine.faults
+    )
     return FAILED if left else DONE
 
 
@@ -87,14 +91,14 @@ def _print(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequ
             print(f"What was moved or cut is in {result.aside}.")
         if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
             print(f"Go on with: python -m glt resume {examined.folder}")
-    found = sum(len(result.left) + len(result.mended) for _, result in results)
+    found = sum(finding.is_fault for _, result in results for finding in (*result.left, *result.mended))
     runs = sum(not examined.is_store for examined, _ in results)
     print(f"{store.root}: {number_of(runs, 'run')} looked at, {_verdict(found, results)}")
 
 
 def _verdict(found: int, results: Sequence[tuple[Examined, Mended]]) -> str:
     """Say what the whole comes to, and what to do next."""
-    left = [finding for _, result in results for finding in result.left]
+    left = [finding for _, result in results for finding in result.left if finding.is_fault]
     if not found:
         return "all well."
     if not left:
