@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
+from glt.commands import command
+from glt.errors import StoreError
 from glt.formats import file_size, listing, number_of
 from glt.store import folder_size
 
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
     from glt.doctor.machine import Machine
     from glt.doctor.mending import Mended
     from glt.store import Store
+
+
+UNFIT = "GLT Studio cannot work here as it is: see the first lines"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,6 +47,7 @@ def run(args: Namespace) -> int:
     if args.runs:
         looked = map(examine, map(store.folder, dict.fromkeys(args.runs)))
     else:
+        _check_is_there(store, args)
         looked, machine = examine_store(store), _machine(store)
     # Each is mended at once: what was seen of it holds for moments.
     results = [(each, _mended(each, args.mend)) for each in looked]
@@ -47,17 +55,29 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json({**_document(results, machine), "notes": notes})
     else:
-        _print(store, results, [*(machine.lines if machine else ()), *notes])
+        is_fit = machine is None or not machine.faults
+        _print(store, results, [*(machine.lines if machine else ()), *notes], is_fit)
     left = any(finding.is_fault for _, result in results for finding in result.left) or (
         machine is not None and machine.faults
     )
     return FAILED if left else DONE
 
 
+def _check_is_there(store: Store, args: Namespace) -> None:
+    """Raise StoreError for a store that somebody named and that is not there; the usual one need not be made yet."""
+    if not store.root.exists() and args.store != (os.environ.get("GLT_STORE") or "runs"):
+        raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
+
+
 def _mended(examined: Examined, wanted: bool) -> Mended:
+    """Mend where that is wanted; where it cannot be done, why is said and the next run is looked at."""
     from glt.doctor.mending import Mended, mend
 
-    return mend(examined) if wanted else Mended((), examined.findings, None)
+    try:
+        return mend(examined) if wanted else Mended((), examined.findings, None)
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return Mended((), examined.findings, None)
 
 
 def _machine(store: Store) -> Machine:
@@ -77,7 +97,7 @@ def _notes(store: Store) -> Iterator[str]:
         yield f"Set aside by mending: {size} in {', '.join(map(str, aside))}; delete it when it is not wanted any more."
 
 
-def _print(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str]) -> None:
+def _print(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str], is_fit: bool) -> None:
     for line in lines:
         print(line)
     for examined, result in results:
@@ -90,10 +110,11 @@ def _print(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequ
         if result.aside is not None:
             print(f"What was moved or cut is in {result.aside}.")
         if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
-            print(f"Go on with: python -m glt resume {examined.folder}")
+            print(f"Go on with: {command('resume', examined.folder)}")
     found = sum(finding.is_fault for _, result in results for finding in (*result.left, *result.mended))
     runs = sum(not examined.is_store for examined, _ in results)
-    print(f"{store.root}: {number_of(runs, 'run')} looked at, {_verdict(found, results)}")
+    verdict = _verdict(found, results) if found or is_fit else f"no damage found, but {UNFIT}."
+    print(f"{store.root}: {number_of(runs, 'run')} looked at, {verdict}")
 
 
 def _verdict(found: int, results: Sequence[tuple[Examined, Mended]]) -> str:

@@ -33,27 +33,40 @@ def make_parser(program: str, description: str, verbs: Registry[Verb]) -> Argume
     parser.add_argument("--version", action="version", version=f"GLT Studio {__version__}")
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in verbs:
-        verb.add_arguments(commands.add_parser(verb.name, help=verb.label, description=verb.label))
+        of_verb = commands.add_parser(verb.name, help=verb.label, description=verb.label)
+        of_verb.set_defaults(complain=of_verb.error)
+        verb.add_arguments(of_verb)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb of `python -m glt` and return its exit code."""
     parser = make_parser("python -m glt", "Find, inspect and cost graph lottery tickets.", VERBS)
-    return run_verb(VERBS, parser.parse_args(arguments))
+    return run_verb(VERBS, parsed(parser, arguments))
+
+
+def parsed(parser: ArgumentParser, arguments: Sequence[str] | None) -> Namespace:
+    """Return the arguments; of those that the verb does not know its own parser complains, which names its help."""
+    args, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        args.complain(f"unrecognized arguments: {' '.join(unknown)}")
+    return args
 
 
 def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
     """Run the chosen verb and return its exit code; every complaint is one line on standard error."""
     _print_any_name()
     try:
-        return verbs.get(args.verb).run(args)
+        code = verbs.get(args.verb).run(args)
+        # A reader that has gone is noticed here, not while Python ends.
+        sys.stdout.flush()
+        return code
     except StudioError as error:
         return _complain(str(error), BAD_ARGUMENTS if isinstance(error, ConfigError) else FAILED)
     except BrokenPipeError:
         # The reader (head, less) has gone; without this, Python complains once more while it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return DONE
     except OSError as error:
         return _complain(f"{error.filename or 'The file system'}: {error.strerror or error}.", FAILED)
     except KeyboardInterrupt:

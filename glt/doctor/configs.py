@@ -8,6 +8,7 @@ from glt.doctor.finding import Finding, moved, what_it_is
 from glt.errors import StoreError
 from glt.store import paths
 from glt.store.json_files import read_json
+from glt.store.lost_config import remedy_without_config
 from glt.store.naming import owner_of
 from glt.store.setting_aside import is_usable
 
@@ -35,7 +36,7 @@ def config_finding(folder: Path, error: StoreError) -> Finding:
 
 def _without(folder: Path) -> Finding:
     if _has_form_of_run(folder):
-        return Finding(folder / paths.CONFIG, "is missing", REMEDY)
+        return Finding(folder / paths.CONFIG, "is missing", remedy_without_config(folder))
     return _no_run(folder)
 
 

@@ -44,7 +44,10 @@ def mend(examined: Examined) -> Mended:
         rest = [finding for finding in again if finding.mend is not None]
         _apply([finding for finding in rest if finding.moves], aside)
         _apply([finding for finding in rest if not finding.moves], aside)
-    return Mended((*freed, *rest), tuple(each for each in again if each.mend is None), aside.folder)
+    left = tuple(each for each in again if each.mend is None)
+    # Without a config.json the run is not whole yet, and what is needed next is said.
+    lost = () if examined.run or examined.is_store or not rest else examine(examined.folder).findings
+    return Mended((*freed, *rest), (*left, *lost), aside.folder)
 
 
 @contextmanager
