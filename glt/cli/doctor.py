@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
+from glt.cli.doctor_lines import clear_progress, lines_on, show_progress
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
-from glt.commands import command
 from glt.errors import StoreError
-from glt.formats import file_size, listing, number_of
+from glt.formats import file_size, number_of
 from glt.store import folder_size
 
 if TYPE_CHECKING:
@@ -50,17 +50,32 @@ def run(args: Namespace) -> int:
         _check_is_there(store, args)
         looked, machine = examine_store(store), _machine(store)
     # Each is mended at once: what was seen of it holds for moments.
-    results = [(each, _mended(each, args.mend)) for each in looked]
+    for line in machine.lines if machine and not args.json else ():
+        print(line)
+    results = list(_results(looked, args))
     notes = [] if args.runs else list(_notes(store))
     if args.json:
         print_json({**_document(results, machine), "notes": notes})
     else:
         is_fit = machine is None or not machine.faults
-        _print(store, results, [*(machine.lines if machine else ()), *notes], is_fit)
+        _conclude(store, results, notes, is_fit)
     left = any(finding.is_fault for _, result in results for finding in result.left) or (
         machine is not None and machine.faults
     )
     return FAILED if left else DONE
+
+
+def _results(looked: Iterable[Examined], args: Namespace) -> Iterator[tuple[Examined, Mended]]:
+    """Look at one folder after the other, and say at once what was found."""
+    for number, examined in enumerate(looked, start=1):
+        result = _mended(examined, args.mend)
+        if not args.json:
+            clear_progress()
+            for line in lines_on(examined, result):
+                print(line, flush=True)
+            show_progress(number)
+        yield examined, result
+    clear_progress()
 
 
 def _check_is_there(store: Store, args: Namespace) -> None:
@@ -97,20 +112,9 @@ def _notes(store: Store) -> Iterator[str]:
         yield f"Set aside by mending: {size} in {', '.join(map(str, aside))}; delete it when it is not wanted any more."
 
 
-def _print(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str], is_fit: bool) -> None:
+def _conclude(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str], is_fit: bool) -> None:
     for line in lines:
         print(line)
-    for examined, result in results:
-        if examined.busy:
-            print(f"{examined.folder}: {listing(examined.busy)} at work, not looked at.")
-        for finding in result.left:
-            print(finding.sentence)
-        for finding in result.mended:
-            print(f"Mended: {finding.path} {finding.wrong}; {finding.then}.")
-        if result.aside is not None:
-            print(f"What was moved or cut is in {result.aside}.")
-        if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
-            print(f"Go on with: {command('resume', examined.folder)}")
     found = sum(finding.is_fault for _, result in results for finding in (*result.left, *result.mended))
     runs = sum(not examined.is_store for examined, _ in results)
     verdict = _verdict(found, results) if found or is_fit else f"no damage found, but {UNFIT}."
