@@ -57,10 +57,7 @@ def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
     """Run the chosen verb and return its exit code; every complaint is one line on standard error."""
     _print_any_name()
     try:
-        code = verbs.get(args.verb).run(args)
-        # A reader that has gone is noticed here, not while Python ends.
-        sys.stdout.flush()
-        return code
+        return _run_and_flush(verbs.get(args.verb), args)
     except StudioError as error:
         return _complain(str(error), BAD_ARGUMENTS if isinstance(error, ConfigError) else FAILED)
     except BrokenPipeError:
@@ -76,6 +73,17 @@ def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
             raise
         fault = f"Unexpected {type(error).__name__} ({error})"
         return _complain(f"{fault}: run the same command with {DEBUG_VARIABLE}=1 to see where.", FAILED)
+
+
+def _run_and_flush(verb: Verb, args: Namespace) -> int:
+    """Run a verb; raises BrokenPipeError where the reader has gone, not only while Python ends."""
+    try:
+        code = verb.run(args)
+        sys.stdout.flush()
+    except SystemExit as error:
+        # Rich leaves by this when it meets a closed pipe.
+        raise error.__context__ if isinstance(error.__context__, BrokenPipeError) else error from None
+    return code
 
 
 def _print_any_name() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 from glt.store.paths import EXAMPLES
 
 
-def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_quietly() -> None:
     line = [sys.executable, "-m", "glt", "list", "--store", str(EXAMPLES)]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as listing:
-        assert listing.stdout is not None and listing.stderr is not None
+        assert listing.stdout is not None
+        assert listing.stderr is not None
         listing.stdout.close()
         assert listing.stderr.read() == b""
     assert listing.returncode == 0
