@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.cli.verb import VERBS
-from glt.cli.main import make_parser, run_verb
+from glt.cli.main import make_parser, parsed, run_verb
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb of `python -m analysis` and return its exit code."""
     parser = make_parser("python -m analysis", "Measure, draw and export saved runs.", VERBS)
-    return run_verb(VERBS, parser.parse_args(arguments))
+    return run_verb(VERBS, parsed(parser, arguments))

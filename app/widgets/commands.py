@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from app.widgets.computing import Computation
+from glt.commands import command
 from glt.store import Run
 
 
@@ -16,7 +17,7 @@ def line(verb: str, run: Run, number: int, seed: int, *further: str) -> list[str
 
 def shown(arguments: Sequence[str]) -> str:
     """Return the command as people type it."""
-    return " ".join(["python -m glt", *arguments])
+    return command(*arguments)
 
 
 def begin(arguments: Sequence[str]) -> Callable[[], Computation]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import streamlit as st
 
 from app.widgets import frame
 from app.widgets.opened import Opened
+from glt.commands import command as as_typed
 from glt.doctor import Examined, examine, mend
 from glt.errors import StudioError
 from glt.formats import number_of
@@ -35,10 +35,13 @@ def offer(found: Opened, folder: Path) -> None:
 
 def command(found: Opened, folder: Path) -> str:
     """Return what to type in place of the button."""
-    return f"python -m glt doctor {folder.name} --mend --store {shlex.quote(str(found.store.root))}"
+    return as_typed("doctor", folder.name, "--mend", "--store", found.store.root)
 
 
 def _check(found: Opened, folder: Path) -> None:
+    if not folder.is_dir():
+        frame.failure("This run's folder is no longer there: it was renamed, moved or deleted.")
+        return
     with st.spinner(SPINNER), frame.or_why():
         looked = examine(folder)
         if looked.findings:

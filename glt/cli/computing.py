@@ -11,6 +11,7 @@ from glt.cli.displays import make_display
 from glt.cli.documents import document
 from glt.cli.following import follow, interruption
 from glt.cli.main import DONE
+from glt.commands import command
 from glt.formats import count, duration, file_size, listing
 from glt.jobs.devices import Wanted
 from glt.jobs.forecast import forecast
@@ -57,7 +58,7 @@ def _announce(args: Namespace, console: Console, run: KnownRun, seeds: list[int]
     if not working:
         line = f"{run.path} is complete already: {_whole(run)} of {listing(seeds)}."
     elif args.detach:
-        line = f"Started {run.path}, {listing(working)}; see it with: python -m glt show {run.path}"
+        line = f"Started {run.path}, {listing(working)}; see it with: {command('show', run.path)}"
     else:
         line = f"{run.path}: {listing(working)}, {_cost(run, working, args.device)}"
     for sentence in (line, *_start(run, working)):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
+from glt.cli.doctor_lines import clear_progress, lines_on, show_progress
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
-from glt.formats import file_size, listing, number_of
+from glt.errors import StoreError
+from glt.formats import file_size, number_of
 from glt.store import folder_size
 
 if TYPE_CHECKING:
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
     from glt.doctor.machine import Machine
     from glt.doctor.mending import Mended
     from glt.store import Store
+
+
+UNFIT = "GLT Studio cannot work here as it is: see the first lines"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,25 +42,57 @@ def run(args: Namespace) -> int:
     from glt.doctor import examine, examine_store
 
     store = open_store(args, writable=args.mend)
+    looked: Iterable[Examined]
     machine = None
     if args.runs:
-        looked = [examine(store.folder(name)) for name in dict.fromkeys(args.runs)]
+        looked = map(examine, map(store.folder, dict.fromkeys(args.runs)))
     else:
+        _check_is_there(store, args)
         looked, machine = examine_store(store), _machine(store)
-    results = [(each, _mended(each, args.mend)) for each in looked]
+    # Each is mended at once: what was seen of it holds for moments.
+    for line in machine.lines if machine and not args.json else ():
+        print(line)
+    results = list(_results(looked, args))
     notes = [] if args.runs else list(_notes(store))
     if args.json:
         print_json({**_document(results, machine), "notes": notes})
     else:
-        _print(store, results, [*(machine.lines if machine else ()), *notes])
-    left = any(result.left for _, result in results) or (machine is not None and machine.faults)
+        is_fit = machine is None or not machine.faults
+        _conclude(store, results, notes, is_fit)
+    left = any(finding.is_fault for _, result in results for finding in result.left) or (
+        machine is not None and machine.faults
+    )
     return FAILED if left else DONE
 
 
+def _results(looked: Iterable[Examined], args: Namespace) -> Iterator[tuple[Examined, Mended]]:
+    """Look at one folder after the other, and say at once what was found."""
+    for number, examined in enumerate(looked, start=1):
+        result = _mended(examined, args.mend)
+        if not args.json:
+            clear_progress()
+            for line in lines_on(examined, result):
+                print(line, flush=True)
+            show_progress(number)
+        yield examined, result
+    clear_progress()
+
+
+def _check_is_there(store: Store, args: Namespace) -> None:
+    """Raise StoreError for a store that somebody named and that is not there; the usual one need not be made yet."""
+    if not store.root.exists() and args.store != (os.environ.get("GLT_STORE") or "runs"):
+        raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
+
+
 def _mended(examined: Examined, wanted: bool) -> Mended:
+    """Mend where that is wanted; where it cannot be done, why is said and the next run is looked at."""
     from glt.doctor.mending import Mended, mend
 
-    return mend(examined) if wanted else Mended((), examined.findings, None)
+    try:
+        return mend(examined) if wanted else Mended((), examined.findings, None)
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return Mended((), examined.findings, None)
 
 
 def _machine(store: Store) -> Machine:
@@ -73,28 +112,18 @@ def _notes(store: Store) -> Iterator[str]:
         yield f"Set aside by mending: {size} in {', '.join(map(str, aside))}; delete it when it is not wanted any more."
 
 
-def _print(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str]) -> None:
+def _conclude(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str], is_fit: bool) -> None:
     for line in lines:
         print(line)
-    for examined, result in results:
-        if examined.busy:
-            print(f"{examined.folder}: {listing(examined.busy)} at work, not looked at.")
-        for finding in result.left:
-            print(finding.sentence)
-        for finding in result.mended:
-            print(f"Mended: {finding.path} {finding.wrong}; {finding.then}.")
-        if result.aside is not None:
-            print(f"What was moved or cut is in {result.aside}.")
-        if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
-            print(f"Go on with: python -m glt resume {examined.folder}")
-    found = sum(len(result.left) + len(result.mended) for _, result in results)
+    found = sum(finding.is_fault for _, result in results for finding in (*result.left, *result.mended))
     runs = sum(not examined.is_store for examined, _ in results)
-    print(f"{store.root}: {number_of(runs, 'run')} looked at, {_verdict(found, results)}")
+    verdict = _verdict(found, results) if found or is_fit else f"no damage found, but {UNFIT}."
+    print(f"{store.root}: {number_of(runs, 'run')} looked at, {verdict}")
 
 
 def _verdict(found: int, results: Sequence[tuple[Examined, Mended]]) -> str:
     """Say what the whole comes to, and what to do next."""
-    left = [finding for _, result in results for finding in result.left]
+    left = [finding for _, result in results for finding in result.left if finding.is_fault]
     if not found:
         return "all well."
     if not left:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from glt.cli.displays import Display, SeedDisplay
 from glt.cli.main import DONE, FAILED, STOPPED
+from glt.commands import command
 from glt.formats import listing
 from glt.jobs import stop
 from glt.jobs.stopping import GRACE
@@ -122,7 +123,7 @@ def report(run: AnyRun, statuses: list[Status]) -> int:
     report_failures(run, statuses)
     stopped = [status.seed for status in statuses if status.state == "stopped"]
     if stopped:
-        print(f"Stopped {listing(stopped)}; go on with: python -m glt resume {run.path}", file=sys.stderr)
+        print(f"Stopped {listing(stopped)}; go on with: {command('resume', run.path)}", file=sys.stderr)
     return exit_code(statuses)
 
 

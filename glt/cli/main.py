@@ -33,27 +33,37 @@ def make_parser(program: str, description: str, verbs: Registry[Verb]) -> Argume
     parser.add_argument("--version", action="version", version=f"GLT Studio {__version__}")
     commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in verbs:
-        verb.add_arguments(commands.add_parser(verb.name, help=verb.label, description=verb.label))
+        of_verb = commands.add_parser(verb.name, help=verb.label, description=verb.label)
+        of_verb.set_defaults(complain=of_verb.error)
+        verb.add_arguments(of_verb)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb of `python -m glt` and return its exit code."""
     parser = make_parser("python -m glt", "Find, inspect and cost graph lottery tickets.", VERBS)
-    return run_verb(VERBS, parser.parse_args(arguments))
+    return run_verb(VERBS, parsed(parser, arguments))
+
+
+def parsed(parser: ArgumentParser, arguments: Sequence[str] | None) -> Namespace:
+    """Return the arguments; of those that the verb does not know its own parser complains, which names its help."""
+    args, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        args.complain(f"unrecognized arguments: {' '.join(unknown)}")
+    return args
 
 
 def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
     """Run the chosen verb and return its exit code; every complaint is one line on standard error."""
     _print_any_name()
     try:
-        return verbs.get(args.verb).run(args)
+        return _run_and_flush(verbs.get(args.verb), args)
     except StudioError as error:
         return _complain(str(error), BAD_ARGUMENTS if isinstance(error, ConfigError) else FAILED)
     except BrokenPipeError:
         # The reader (head, less) has gone; without this, Python complains once more while it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return DONE
     except OSError as error:
         return _complain(f"{error.filename or 'The file system'}: {error.strerror or error}.", FAILED)
     except KeyboardInterrupt:
@@ -63,6 +73,17 @@ def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
             raise
         fault = f"Unexpected {type(error).__name__} ({error})"
         return _complain(f"{fault}: run the same command with {DEBUG_VARIABLE}=1 to see where.", FAILED)
+
+
+def _run_and_flush(verb: Verb, args: Namespace) -> int:
+    """Run a verb; raises BrokenPipeError where the reader has gone, not only while Python ends."""
+    try:
+        code = verb.run(args)
+        sys.stdout.flush()
+    except SystemExit as error:
+        # Rich leaves by this when it meets a closed pipe.
+        raise error.__context__ if isinstance(error.__context__, BrokenPipeError) else error from None
+    return code
 
 
 def _print_any_name() -> None:

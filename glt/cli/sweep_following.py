@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from glt.cli.following import Interruption, Watch, exit_code, interruption, report_failures, stop_gently, watch_all
 from glt.cli.main import DONE
 from glt.cli.sweep_displays import point_displays
+from glt.commands import command
 from glt.formats import number_of
 from glt.jobs.sweeping import Point, Started, start_all, stop_all
 from glt.store import Status, Store
@@ -30,7 +31,7 @@ def start_and_follow(
                 seeds = ", ".join(map(str, each.elsewhere))
                 _say(console, f"{each.run.name}, seed {seeds}: at work already; what works there is not stopped here.")
         if args.detach:
-            _say(console, f"Started; see them with: python -m glt list --store {store.root}")
+            _say(console, f"Started; see them with: {command('list', '--store', store.root)}")
             return started, DONE
         return started, _follow(points, started, args.seeds, console, interrupted)
 

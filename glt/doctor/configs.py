@@ -7,6 +7,8 @@ from pathlib import Path
 from glt.doctor.finding import Finding, moved, what_it_is
 from glt.errors import StoreError
 from glt.store import paths
+from glt.store.json_files import read_json
+from glt.store.lost_config import remedy_without_config
 from glt.store.naming import owner_of
 from glt.store.setting_aside import is_usable
 
@@ -20,6 +22,9 @@ def config_finding(folder: Path, error: StoreError) -> Finding:
         return Finding(path, "was written by a newer GLT Studio", "update GLT Studio")
     if not path.exists() and not path.is_symlink():
         return _without(folder)
+    # Many programs write a config.json: one is only moved where the folder's name too says that it is a run's.
+    if owner_of(folder) is None and not _looks_like_run(folder):
+        return _no_run(folder)
     if not is_usable(path):
         return moved(path, what_it_is(path), REMEDY)
     owner = owner_of(folder)
@@ -30,7 +35,25 @@ def config_finding(folder: Path, error: StoreError) -> Finding:
 
 
 def _without(folder: Path) -> Finding:
-    seeds = [path for path in folder.iterdir() if paths.seed_of(path.name) is not None]
-    if seeds:
-        return Finding(folder / paths.CONFIG, "is missing", REMEDY)
+    if _has_form_of_run(folder):
+        return Finding(folder / paths.CONFIG, "is missing", remedy_without_config(folder))
+    return _no_run(folder)
+
+
+def _looks_like_run(folder: Path) -> bool:
+    """Say whether a folder whose config.json cannot be used is a run all the same."""
+    if not _has_form_of_run(folder):
+        return False
+    try:
+        document = read_json(folder / paths.CONFIG, "")
+    except StoreError:
+        return True
+    return isinstance(document, dict) and bool({"schema", "config"} & set(document))
+
+
+def _has_form_of_run(folder: Path) -> bool:
+    return paths.has_run_name(folder.name) and any(paths.seed_of(path.name) is not None for path in folder.iterdir())
+
+
+def _no_run(folder: Path) -> Finding:
     return Finding(folder, "is no run", "move it out of the store")

@@ -18,7 +18,8 @@ Mend = Callable[[Aside], object]
 class Finding:
     """Something wrong with `path`; `then` says what `mend` does about it, or what a person can do where it is None.
 
-    `moves` says that it is mended by moving `path` alone, before anything else is put in order.
+    `moves` says that it is mended by moving `path` alone, before anything else is put in order. `is_fault` is False of
+    what is somebody else's.
     """
 
     path: Path
@@ -26,6 +27,7 @@ class Finding:
     then: str
     mend: Mend | None = None
     moves: bool = False
+    is_fault: bool = True
 
     @property
     def sentence(self) -> str:
@@ -41,6 +43,11 @@ def moved(path: Path, wrong: str, then: str) -> Finding:
     """Return a finding that is mended by moving `path` aside; `then` says what comes of that."""
     told = f"it is set aside; {then}" if then else "it is set aside"
     return Finding(path, wrong, told, lambda aside: aside.move(path), moves=True)
+
+
+def foreign(path: Path) -> Finding:
+    """Return a finding on something that GLT Studio did not write, which is never touched."""
+    return Finding(path, "is not GLT Studio's", "it stays as it is", is_fault=False)
 
 
 def what_it_is(path: Path) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from glt.doctor.finding import Finding, Mend, moved, what_it_is
 from glt.doctor.rounds import round_findings
+from glt.doctor.strays import strays
 from glt.errors import StoreError
 from glt.store import PretrainingSeed, SeedFolder, SeedRun, State, Status, paths
 from glt.store.json_files import whole_lines
@@ -66,7 +67,7 @@ def _of_content(seed: SeedFolder) -> Iterator[Finding]:
         then = f"it is set aside; {AGAIN[paths.PRETRAINED]}"
         yield Finding(seed.path / paths.PRETRAINED, _wrong_with_result(seed), then, seed.drop_unfinished)
     yield from _half_lines(seed.path)
-    yield from _strays(seed.path)
+    yield from strays(seed.path, paths.is_of_seed)
 
 
 def _wrong_with_result(seed: PretrainingSeed) -> str:
@@ -159,11 +160,3 @@ def _cut(path: Path) -> Mend:
         cut_file(path, whole_lines(path)[1])
 
     return cut
-
-
-def _strays(folder: Path) -> Iterator[Finding]:
-    for path in sorted(folder.iterdir()):
-        if path.name.endswith(paths.UNFINISHED_WRITE):
-            yield moved(path, "was being written when its process ended", "")
-        elif not paths.is_of_seed(path.name) and not path.name.startswith("."):
-            yield moved(path, "does not belong to a seed", "")

@@ -5,13 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from glt.doctor.finding import Finding, moved, what_it_is
+from glt.doctor.finding import Finding, foreign, moved, what_it_is
+from glt.doctor.strays import strays
+from glt.errors import StoreError
 from glt.jobs.queueing import TICKET
 from glt.store import Store, paths
+from glt.store.annotations import is_of_others
 from glt.store.lock import is_locked
 from glt.store.setting_aside import is_usable
 
 SAID = "titles and notes in it cannot be made again"
+MARKS = (paths.CONFIG_LOCK, paths.ANNOTATIONS_LOCK, paths.QUEUE)
+
+
+def check_store(store: Store) -> None:
+    """Raise StoreError for a folder in which nothing shows that it is a store: nothing in it is looked at or moved."""
+    root = store.root
+    if not root.exists():
+        return
+    if not root.is_dir():
+        raise StoreError(f"{root} is no folder, so no store: name one with --store or GLT_STORE.")
+    if any(paths.has_run_name(folder.name) for folder in store.folders()) or any(
+        (root / mark).exists() for mark in MARKS
+    ):
+        return
+    if any(root.iterdir()):
+        raise StoreError(f"{root} is no store: no run lies in it; name the folder your runs are in with --store.")
 
 
 def store_findings(store: Store) -> Iterator[Finding]:
@@ -19,11 +38,8 @@ def store_findings(store: Store) -> Iterator[Finding]:
     if not store.root.is_dir():
         return
     yield from _annotations(store)
-    for path in sorted(store.root.iterdir()):
-        if path.name.endswith(paths.UNFINISHED_WRITE):
-            yield moved(path, "was being written when its process ended", "")
-        elif not path.name.startswith((".", paths.ANNOTATIONS)) and not path.is_dir():
-            yield moved(path, "does not belong in a store", "")
+    folders = {folder.name for folder in store.folders()}
+    yield from strays(store.root, lambda name: name.startswith(paths.ANNOTATIONS) or name in folders)
     yield from _queue(store.queue_path)
 
 
@@ -32,6 +48,8 @@ def _annotations(store: Store) -> Iterator[Finding]:
     if path.is_symlink() or path.exists():
         if not is_usable(path):
             yield moved(path, what_it_is(path), SAID)
+        elif is_of_others(path):
+            yield foreign(path)
         elif damage := store.annotations().damage:
             partly = "cannot be read" in damage
             wrong = damage.removeprefix(f"{path} ").split(":")[0].split(", so")[0]
@@ -40,7 +58,7 @@ def _annotations(store: Store) -> Iterator[Finding]:
 
 def _queue(queue: Path) -> Iterator[Finding]:
     """Find places in the line whose processes are gone; the next worker that waits would clear them away too."""
-    if queue.is_dir():
+    if queue.is_dir() and not queue.is_symlink():
         for path in sorted(queue.rglob(f"*{TICKET}")):
             if not is_usable(path) or not is_locked(path):
                 yield moved(path, "is the place in the queue of a process that is gone", "")

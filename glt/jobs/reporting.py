@@ -88,6 +88,10 @@ class Reporter:
             try:
                 self._write()
             except StoreError as error:
+                if not self._seed_run.path.is_dir():
+                    # Nothing of this can be kept; the worker says so, once.
+                    self.request_stop()
+                    return
                 # The computation meets the same fault when it next writes, and ends with it.
                 say(str(error))
 

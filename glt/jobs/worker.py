@@ -63,6 +63,9 @@ def _work(store: Store, seed_run: SeedFolder, settings: Settings, options: argpa
     signal.signal(signal.SIGTERM, reporter.request_stop)
     signal.signal(signal.SIGINT, reporter.request_stop)
     state, error = _outcome(reporter, store, seed_run, settings, options.ticket)
+    if not seed_run.path.is_dir():
+        say(_gone(seed_run))
+        return FAILED
     reporter.finish(state, error)
     return {"done": DONE, "stopped": STOPPED}.get(state, FAILED)
 
@@ -78,10 +81,15 @@ def _outcome(
             return "stopped", None
         reporter.enter("running")
         return _compute(seed_run, reporter, settings), None
-    except StudioError as error:
-        return "failed", _said(str(error))
     except Exception as error:
-        return "failed", _said(unexpected(error))
+        if not seed_run.path.is_dir():
+            return "failed", None
+        return "failed", _said(str(error) if isinstance(error, StudioError) else unexpected(error))
+
+
+def _gone(seed_run: SeedFolder) -> str:
+    run = seed_run.path.parent
+    return f"The folder of the run {run.name} was moved or deleted while it computed: put it back, then resume the run."
 
 
 def _said(sentence: str) -> str:

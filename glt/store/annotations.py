@@ -151,10 +151,22 @@ def _entries(path: Path) -> Entries:
     return entries
 
 
+def is_of_others(path: Path) -> bool:
+    """Say whether a file is whole JSON of a form that annotations never had: another program's file of that name."""
+    try:
+        check_regular(path, MOST_BYTES)
+        document = json_text.parsed(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return not isinstance(document, dict) or not {"schema", RUNS} & set(document)
+
+
 def _entries_or_aside(path: Path) -> tuple[Entries, str]:
     try:
         return _entries(path), ""
     except _DamagedError:
+        if is_of_others(path):
+            raise StoreError(f"{path} is not GLT Studio's: choose another store with --store or GLT_STORE.") from None
         aside = _free_name(path)
         with writing(aside):
             path.rename(aside)

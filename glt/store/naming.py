@@ -66,6 +66,6 @@ def check_name(name: str, config: RunConfig | PretrainConfig) -> None:
         raise StoreError(f"The run {name} cannot be opened: {error}") from None
     if name != expected:
         raise StoreError(
-            f"The folder {name} does not match its config.json, which belongs to {expected}: "
-            "undo the change, or start a new run with the new settings."
+            f"The folder {name} does not match its config.json, which belongs to {expected}: name the folder "
+            f"{expected} again where it was renamed, or undo the change where the file was edited."
         )

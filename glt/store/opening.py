@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from glt.errors import StoreError
 from glt.printable import quoted
 from glt.store import paths
+from glt.store.lost_config import remedy_without_config
 from glt.store.pretraining import PRETRAINING, Pretraining
 from glt.store.remembered import remembered
 from glt.store.run import KIND, RUN, Run, read_document
+from glt.store.run_folder import REMEDY
 
 # Whatever else a folder may hold one day gets a line here.
 KnownRun = Run | Pretraining
@@ -24,7 +27,9 @@ def known_folder(path: Path, writable: bool = True) -> KnownRun:
 
 def open_folder(path: Path, writable: bool = True) -> KnownRun:
     """Open a run of any kind; raises StoreError when it cannot be opened, or its kind is unknown here."""
-    kind = read_document(path / paths.CONFIG).get(KIND, RUN)
+    config = path / paths.CONFIG
+    remedy = REMEDY if os.path.lexists(config) else remedy_without_config(path)
+    kind = read_document(config, remedy).get(KIND, RUN)
     if kind not in KINDS:
         raise StoreError(f"{path} holds something this GLT Studio does not know ({quoted(kind)}): update GLT Studio.")
     return KINDS[kind](path, writable)

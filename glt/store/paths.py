@@ -37,9 +37,13 @@ OF_SEED = frozenset(
     {STATUS, EVENTS, ROUNDS, CHECKSUMS, INIT, CHECKPOINT, INIT_HASH, PRETRAINED, ENVIRONMENT, LOG, LOCK, COMPACT_MASKS}
 )
 
+OF_RUN = frozenset({CONFIG, EXAMPLE_MARK, ASIDE})
+
 SEED_FOLDER = re.compile(r"seed-(0|[1-9]\d*)")
 TENSORS_OF_ROUND = re.compile(r"(?:round|weights)-(\d{2,})\.safetensors")
 UNFINISHED_WRITE = ".writing"
+UNFINISHED = re.compile(rf"\.(?P<name>.+)\.(?P<pid>[1-9]\d{{0,9}})-\d+{re.escape(UNFINISHED_WRITE)}")
+RUN_FOLDER = re.compile(r"[\w.+@]+(?:-[\w.+@]+){3,}-[0-9a-f]{8}")
 
 
 @lru_cache(maxsize=40_000)
@@ -84,6 +88,44 @@ def is_of_seed(name: str) -> bool:
     (True, True, False)
     """
     return name in OF_SEED or round_of(name) is not None
+
+
+def is_of_run(name: str) -> bool:
+    """Say whether the store gives this name to something in the folder of a run.
+
+    >>> is_of_run("config.json"), is_of_run("seed-0"), is_of_run("figure.png")
+    (True, True, False)
+    """
+    return name in OF_RUN or seed_of(name) is not None
+
+
+def has_run_name(name: str) -> bool:
+    """Say whether a folder's name has the form of a run's, "<dataset>-<task>-<model>-<method>-<hash8>".
+
+    >>> has_run_name("cora-node-gcn-ugs-4e39c3d4"), has_run_name("model")
+    (True, False)
+    """
+    return RUN_FOLDER.fullmatch(name) is not None
+
+
+def writer_of(name: str) -> tuple[str, int] | None:
+    """Return the file that a temporary file was to replace and the process that wrote it, None for any other name.
+
+    >>> writer_of(".config.json.77-1.writing"), writer_of("draft.writing")
+    (('config.json', 77), None)
+    """
+    match = UNFINISHED.fullmatch(name)
+    return (match["name"], int(match["pid"])) if match else None
+
+
+def is_unfinished_of_seed(name: str) -> bool:
+    """Say whether a killed process of the store left this in the folder of a seed.
+
+    >>> is_unfinished_of_seed(".status.json.77-1.writing"), is_unfinished_of_seed("draft.writing")
+    (True, False)
+    """
+    writer = writer_of(name)
+    return writer is not None and is_of_seed(writer[0])
 
 
 def seed_of(name: str) -> int | None:

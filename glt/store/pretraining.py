@@ -117,7 +117,7 @@ class PretrainingSeed(SeedFolder):
             aside.move(self._result)
             aside.copy(self.path / paths.EVENTS)
         for file in sorted(self.path.iterdir()):
-            if file.name.endswith(paths.UNFINISHED_WRITE):
+            if paths.is_unfinished_of_seed(file.name):
                 with writing(file):
                     file.unlink()
         cut_file(self.path / paths.EVENTS, 0)

@@ -42,7 +42,7 @@ def drop_after_last_whole_round(folder: Path, owner: str, aside: Aside) -> int:
         number = paths.round_of(file.name)
         if number is not None and number >= following and (number < finished or number > written):
             aside.move(file)
-        elif file.name.endswith(paths.UNFINISHED_WRITE) or (number is not None and number >= following):
+        elif paths.is_unfinished_of_seed(file.name) or (number is not None and number >= following):
             with writing(file):
                 file.unlink()
     checkpoint = usable_checkpoint(folder, owner, following)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glt.commands import command
 from glt.config import RunConfig, canonical_json
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
@@ -271,5 +272,5 @@ class SeedRun(SeedFolder):
         if self.is_example:
             raise StoreError(
                 f"{self.path} is an example, which leaves {what} out: make the run again in a store of your own with "
-                f"`python -m glt run --config {self.path.parent / paths.CONFIG} --seeds {self.seed}`."
+                f"`{command('run', '--config', self.path.parent / paths.CONFIG, '--seeds', self.seed)}`."
             )

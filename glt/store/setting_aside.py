@@ -11,7 +11,7 @@ from pathlib import Path
 
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.safe_files import make_folder, writing
+from glt.store.safe_files import make_folder, refuse_link, writing
 
 
 class Aside:
@@ -26,7 +26,10 @@ class Aside:
         self.folder: Path | None = None
 
     def move(self, path: Path) -> Path:
-        """Move a file, folder or symbolic link (never what it leads to) and return where it is now; gone is fine."""
+        """Move a file, folder or symbolic link (never what it leads to) and return where it is now; gone is fine.
+
+        Raises StoreError where a folder on the way to it is a symbolic link: what lies there is not of the run.
+        """
         place = self._place(path)
         with writing(path), suppress(FileNotFoundError):
             path.rename(place)
@@ -42,6 +45,7 @@ class Aside:
         return place
 
     def _place(self, path: Path) -> Path:
+        refuse_link(*(self._root / folder for folder in path.relative_to(self._root).parents if folder != Path()))
         if self.folder is None:
             self.folder = _new_folder(self._parent)
         place = self.folder / path.relative_to(self._root)

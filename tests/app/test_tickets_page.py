@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from pathlib import Path
 
 import networkx as nx
@@ -66,7 +67,9 @@ def test_a_command_that_fails_answers_with_its_complaint(make_run: MakeRun) -> N
     failing = commands.begin(arguments)()
     failing.wait()
     assert "holds no round 9" in failing.answer()["error"]
-    assert commands.shown(arguments) == f"python -m glt cost {run.path} --round 9 --seed 0 --json"
+    assert commands.shown(arguments) == shlex.join(
+        ["python", "-m", "glt", "cost", str(run.path), "--round", "9", "--seed", "0", "--json"]
+    )
 
 
 def test_a_failed_audit_still_has_its_report() -> None:

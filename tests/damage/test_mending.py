@@ -20,6 +20,8 @@ from tests.damage.reading import said
 ALL = os.environ.get("GLT_DAMAGE") == "all"
 Copy = Callable[[], Store]
 Damage = Callable[[Path], None]
+# No process has this number.
+GONE = 2**22 + 1
 EXEMPT = {"lock", "log.txt", "status.json", "environment.json"}
 # A file of seed 0 and what happens to it.
 CASES: dict[str, tuple[str, Damage]] = {
@@ -122,19 +124,18 @@ def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
     run = store.runs()[0]
     seed = run.seed(0)
     left = [
-        seed.path / ".round-03.safetensors.99-1.writing",
+        seed.path / f".round-03.safetensors.{GONE}-1.writing",
         seed.path / "weights-03.safetensors",
-        seed.path / "notes.txt",
-        run.path / ".config.json.99-2.writing",
-        run.path / "figure.png",
-        store.root / "paper.tex",
+        run.path / f".config.json.{GONE}-2.writing",
+        store.root / f".annotations.json.{GONE}-3.writing",
         store.queue_folder() / f"{0:020d}-1-2.ticket",
     ]
     for path in left:
         path.write_bytes(b"left")
+        os.utime(path, (1, 1))
     with (seed.path / "events.jsonl").open("ab") as file:
         file.write(b'{"round":3,"sta')
-    looked = examine_store(store)
+    looked = list(examine_store(store))
     found = {finding.path for each in looked for finding in each.findings}
     assert found == {*left, seed.path / "events.jsonl"}
     for each in looked:
@@ -149,7 +150,7 @@ def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
 
 def test_a_seed_called_running_whose_process_is_gone_can_be_resumed(copy: Copy) -> None:
     run = copy().runs()[0]
-    gone = Status(state="running", seed=0, pid=2**22 + 1, process_started=1.0, threads=3)
+    gone = Status(state="running", seed=0, pid=GONE, process_started=1.0, threads=3)
     run.seed(0).write_status(gone)
     findings = examine(run.path).findings
     assert ["is gone" in finding.wrong for finding in findings] == [True]
@@ -201,7 +202,7 @@ def test_settings_outside_the_name_are_checked_too(copy: Copy) -> None:
 def test_lost_annotations_are_said_to_be_lost(copy: Copy) -> None:
     store = copy()
     noise(store.root / "annotations.json")
-    (finding,) = examine_store(store)[-1].findings
+    (finding,) = list(examine_store(store))[-1].findings
     assert "cannot be made again" in finding.then
     assert doctor(store, "--mend") == 0
     assert store.annotations().damage == ""

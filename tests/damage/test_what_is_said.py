@@ -1,0 +1,66 @@
+"""What the doctor and the verbs say: of no store, a lost config.json, a renamed folder, an unknown argument."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glt.cli.main import main
+from glt.commands import command
+from glt.doctor import examine, mend
+from glt.store import Store
+from tests.damage.reading import said
+
+Copy = Callable[[], Store]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "a file"])
+def test_a_store_that_is_not_there_is_not_well(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a file").write_text("text")
+    answer = said("glt", ["doctor", "--store", str(tmp_path / name)])
+    assert answer.code == 1
+    assert str(tmp_path / name) in answer.err
+    assert "all well" not in answer.out
+
+
+def test_the_usual_store_need_not_be_made_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLT_STORE", str(tmp_path / "later"))
+    assert said("glt", ["doctor"]).code == 0
+
+
+def test_a_lost_config_names_its_copy_and_the_command_that_goes_on(copy: Copy) -> None:
+    store = copy()
+    run = store.runs()[0]
+    config = run.path / "config.json"
+    config.write_bytes(config.read_bytes().replace(b'"rounds":2', b'"rounds":1'))
+    answer = said("glt", ["doctor", run.name, "--mend", "--store", str(store.root)])
+    (kept,) = (run.path / "set-aside").glob("*/config.json")
+    again = command("run", "--config", kept, "--store", store.root)
+    assert answer.code == 1
+    assert again in answer.out
+    assert again in said("glt", ["list", "--store", str(store.root)]).err
+    assert shlex.split(again)[5] == str(kept)
+
+
+def test_a_config_that_tells_nothing_is_named_too(copy: Copy) -> None:
+    run = copy().runs()[0]
+    (run.path / "config.json").write_text("noise")
+    (left,) = mend(examine(run.path)).left
+    assert str(run.path / "set-aside") in left.then
+    assert "python -m glt run" in left.then
+
+
+def test_a_renamed_folder_is_told_its_name_by_list(copy: Copy) -> None:
+    store = copy()
+    run = store.runs()[0]
+    run.path.rename(store.root / "my best run")
+    assert f"name the folder {run.name} again" in said("glt", ["list", "--store", str(store.root)]).err
+
+
+def test_an_unknown_argument_names_the_help_of_its_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["show", "RUN", "--round", "3"])
+    assert "See: python -m glt show --help" in capsys.readouterr().err
