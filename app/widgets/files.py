@@ -29,6 +29,6 @@ def csv_button(table: pd.DataFrame, name: str) -> None:
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose texts a spreadsheet does not compute: the browser can save what it shows as CSV by itself."""
+    """Return a table whose texts a spreadsheet does not compute: a browser can save what it shows as CSV."""
     texts = {name: table[name].map(cell) for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])}
     return table.assign(**texts).rename(columns=cell)
