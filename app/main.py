@@ -36,11 +36,12 @@ def main() -> None:
     if not _is_imported():
         _prepare_charts()
     # Imported here: at a start of the server the browser prepares itself meanwhile.
-    from app.widgets import address, links, offline, opened, tour
+    from app.widgets import address, links, offline, opened, own_origin, tour
     from glt.data import reading_apart
 
     reading_apart.only_apart.set()
     offline.stay()
+    own_origin.only()
     pages = {title.lower(): st.Page(view(title.lower()), title=title, url_path=title.lower()) for title in PAGES}
     links.register(pages)
     # Every page keeps an address of its own: a default page would answer only to the bare one.
