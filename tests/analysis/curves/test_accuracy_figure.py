@@ -163,3 +163,11 @@ def test_no_rounds_give_empty_axes() -> None:
     figure = accuracy_figure(curve_table(rounds), rounds)
     assert points(figure) == []
     assert figure.layout.xaxis.title.text.startswith("Graph sparsity")
+
+
+def test_the_axis_holds_the_line_of_a_seed_far_above_the_mean(make_scored: Callable[..., Run]) -> None:
+    rounds = rounds_table([make_scored("ugs", [[0.65, 0.64], [0.77, 0.78]])])
+    low, high = draw(rounds).layout.yaxis.range
+    assert low < 64
+    assert high > 78
+    assert draw(rounds, seeds=False).layout.yaxis.range[1] < 78
