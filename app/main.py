@@ -36,11 +36,12 @@ def main() -> None:
     if not _is_imported():
         _prepare_charts()
     # Imported here: at a start of the server the browser prepares itself meanwhile.
-    from app.widgets import address, links, offline, opened, tour
+    from app.widgets import address, links, offline, opened, own_origin, store_gone, tour
     from glt.data import reading_apart
 
     reading_apart.only_apart.set()
     offline.stay()
+    own_origin.only()
     pages = {title.lower(): st.Page(view(title.lower()), title=title, url_path=title.lower()) for title in PAGES}
     links.register(pages)
     # Every page keeps an address of its own: a default page would answer only to the bare one.
@@ -51,6 +52,7 @@ def main() -> None:
     address.enter(chosen.url_path)
     with opened.one_look():
         if chosen is not bare:
+            store_gone.tell()
             tour.show(chosen.url_path)
         chosen.run()
     address.write()

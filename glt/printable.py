@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 # Longer than every name and path that somebody can mean; the end of a path says more than its middle.
 MOST, TAIL = 160, 40
 # What is said of several settings at once.
 MOST_SAID = 4000
 GAP = "..."
+# What a spreadsheet takes for the beginning of a formula, the wide forms of some editions too; spaces before it count
+# for nothing, and a tab or a new line moves what follows to a cell of its own.
+COMPUTED = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+SPACE = " \xa0"
+_NUMBERS = re.compile(r"([+-]?[\d.]+(e[+-]?\d+)?( |$))+", re.ASCII | re.IGNORECASE)
 
 
 def one_line(text: str) -> str:
@@ -38,6 +45,21 @@ def brief(text: str, most: int = MOST) -> str:
     """
     cut = text if len(text) <= most else f"{text[: most - TAIL]}{GAP}{text[-TAIL:]}"
     return one_line(cut)
+
+
+def cell(value: object) -> object:
+    r"""Return what stands in a cell of a spreadsheet for a value: text that it would compute gets a ' before it.
+
+    >>> cell("=1+1"), cell("@a"), cell("-0.5"), cell(-0.5), cell("ugs")
+    ("'=1+1", "'@a", '-0.5', -0.5, 'ugs')
+    """
+    if not isinstance(value, str):
+        return value
+    # Writers of CSV leave a lone return as it is, and readers begin a row after it.
+    value = value.replace("\r\n", "\n").replace("\r", "\n")
+    if not value.lstrip(SPACE).startswith(COMPUTED) or _NUMBERS.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def quoted(value: object) -> str:

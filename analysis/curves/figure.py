@@ -36,8 +36,11 @@ def accuracy_figure(  # noqa: PLR0913 - each is one choice of the reader, by key
     """
     printed = marks.paper_marks(table, x, macs) if paper else []
     of_paper = [*(mark.point.score for mark in printed), *(marks.paper_baselines(table) if paper else ())]
-    shown = marks.window(table, of_paper, near)
-    frame = Frame(table, rounds, x, score, macs, dark, shown, crowd=crowd_styles(table))
+    crowd = crowd_styles(table)
+    # Intervals widen the range by little: the line of a seed far from its mean would lie outside.
+    of_seeds = rounds.loc[rounds["run"].isin(table["run"]), score] if seeds and not crowd else ()
+    shown = marks.window(table, [*of_paper, *of_seeds], near)
+    frame = Frame(table, rounds, x, score, macs, dark, shown, crowd=crowd)
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
     figure.add_traces([*run_layers(frame, seeds), *paper_layer(frame, printed), *keys(frame, paper)])
     annotate(figure, frame, paper)

@@ -19,6 +19,8 @@ TOP, BOTTOM, RIGHT, WIDEST, LETTER = 92, 62, 118, 260, 6.8
 LINE_HEIGHT = 19
 # Letters that fit into the widest margin.
 OWNER_LETTERS = 34
+# The share of the axis after which a label no longer fits to the right of its round.
+NEAR_END = 0.85
 
 
 def annotate(figure: go.Figure, frame: Frame, paper: bool) -> None:
@@ -58,7 +60,11 @@ def _feet(figure: go.Figure, frame: Frame) -> None:
         figure.add_shape(type="line", line=line, layer="below", **ends)
         foot = frame.shown.low + _units(frame, 12 + level * LINE_HEIGHT)
         words = frame.words_color(row["run"], row["method"])
-        _words(figure, f"ticket, round {row['round']}", words, x=_axis(frame, place), y=foot, xanchor="left", xshift=6)
+        # At the right end the label would run into those of the baselines, in the margin.
+        anchor: dict[str, Any] = {"xanchor": "left", "xshift": 6}
+        if _share(frame, place) > NEAR_END:
+            anchor = {"xanchor": "right", "xshift": -6}
+        _words(figure, f"ticket, round {row['round']}", words, x=_axis(frame, place), y=foot, **anchor)
 
 
 def _extremes(frame: Frame) -> pd.DataFrame:

@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from glt.printable import cell
+
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
-    """Return a table as UTF-8 CSV with a header line; tuples become numbers with spaces between them."""
-    return str(table.map(_flat).to_csv(index=False, lineterminator="\n")).encode()
+    """Return a table as UTF-8 CSV with a header line; tuples become numbers with spaces between them.
+
+    A spreadsheet computes nothing of it: text that it would take for a formula begins with '.
+    """
+    return str(table.map(_flat).rename(columns=cell).to_csv(index=False, lineterminator="\n")).encode()
 
 
 def json_bytes(table: pd.DataFrame) -> bytes:
@@ -22,7 +27,7 @@ def json_bytes(table: pd.DataFrame) -> bytes:
 
 
 def _flat(value: Any) -> Any:
-    return " ".join(map(str, value)) if isinstance(value, tuple) else value
+    return cell(" ".join(map(str, value)) if isinstance(value, tuple) else value)
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.curves import accuracy_figure
 from analysis.tables import Score, XAxis, caption, metric_words
-from app.widgets import controls, frame, look, pickers, reading, round_chart, scoring
+from app.widgets import controls, files, frame, look, pickers, reading, round_chart, scoring
 from app.widgets.opened import opened
 from app.widgets.readable import readable
 from glt import formats
@@ -103,7 +103,12 @@ def _numbers(table: pd.DataFrame) -> None:
     columns["MACs"] = st.column_config.NumberColumn(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M")
     columns["Against dense"] = st.column_config.NumberColumn(format="%+.1f points", help="Paired by seed")
     st.dataframe(
-        numbers(table), hide_index=True, key="numbers", height=320, placeholder=formats.MISSING, column_config=columns
+        files.cells(numbers(table)),
+        hide_index=True,
+        key="numbers",
+        height=320,
+        placeholder=formats.MISSING,
+        column_config=columns,
     )
 
 

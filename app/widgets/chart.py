@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import alternative
+from app.widgets import files
 
 PLAIN = {"displaylogo": False}
 
@@ -23,4 +24,4 @@ def numbers(figure: go.Figure, key: str, title: str, table: pd.DataFrame | None 
     """Offer the values of a figure, or its `table`, in a pop-over: for charts that have no table under them."""
     shown = alternative.table(figure) if table is None else table
     with st.popover("The numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
-        st.dataframe(shown, hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")
+        st.dataframe(files.cells(shown), hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -17,6 +17,34 @@ UNKNOWN = ":material/link_off:"
 MOST_SAID = 5
 # Seeds, rounds, epochs and widths have no more digits.
 MOST_DIGITS = 9
+# What a link asks for, by parameter, where the label is no name of it inside a sentence.
+NOUNS = {
+    "also": "round beside it",
+    "at": "pairing",
+    "augmentation": "difference of the views",
+    "axis": "axis",
+    "beside": "run to compare with",
+    "by": "grouping",
+    "columns": "width",
+    "elements": "elements",
+    "experiment": "experiment",
+    "figures": "panel",
+    "macs": "count of MACs",
+    "of_file": "view",
+    "on": "setting",
+    "other": "second run",
+    "over": "axis",
+    "precision": "precision",
+    "rank": "order",
+    "scale": "scale",
+    "score": "test score",
+    "section": "section",
+    "seed": "seed",
+    "size": "number of nodes",
+    "source": "run with the masks",
+    "to": "neighbour",
+    "whose": "picture",
+}
 
 
 def select(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
@@ -70,6 +98,7 @@ def switch(name: str, label: str, default: bool = False, **looks: Any) -> bool:
     """Turn something on or off; the address says 1 or 0."""
     given = address.start(name)
     if given is not None:
+        _tell_unusable(name, label, lambda value: value in ("0", "1"))
         st.session_state[name] = given[0] == "1" if given else default
     value = st.toggle(label, key=name, **looks)
     address.keep(name, [str(int(value))])
@@ -92,6 +121,7 @@ def number(name: str, label: str, default: float, low: float, high: float, step:
     """Enter a number between `low` and `high`."""
     given = address.start(name)
     if given is not None:
+        _tell_unusable(name, label, lambda value: low <= decimal([value], high + 1) <= high)
         st.session_state[name] = min(max(decimal(given, default), low), high)
     value = st.number_input(label, low, high, step=step, key=name, **looks)
     address.keep(name, [f"{value:g}"])
@@ -151,12 +181,20 @@ def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
     if missing:
         more = f" and {len(missing) - MOST_SAID} more" if len(missing) > MOST_SAID else ""
         words = ", ".join(f"“{brief(value)}”" for value in missing[:MOST_SAID])
-        st.toast(
-            plain(f"The link asks for {formats.inside(label)} {words}{more}, not found here: another is shown."),
-            icon=UNKNOWN,
-            # A page may take longer than a note that goes away by itself.
-            duration="infinite",
-        )
+        asked_for = NOUNS.get(name, formats.inside(label))
+        _tell(f"The link asks for {asked_for} {words}{more}, not found here: another is shown.")
+
+
+def _tell_unusable(name: str, label: str, fits: Callable[[str], bool]) -> None:
+    """Say once which value of the address a number or a switch cannot take."""
+    wrong = [value for value in address.asked(name) if value and not fits(value)]
+    if wrong:
+        _tell(f"The link asks for “{brief(wrong[0])}” as “{label}”, which it cannot be: another value is used.")
+
+
+def _tell(sentence: str) -> None:
+    # A page may take longer than a note that goes away by itself.
+    st.toast(plain(sentence), icon=UNKNOWN, duration="infinite")
 
 
 def _settle_one(name: str, label: str, options: Mapping[str, str], default: str | None) -> None:

@@ -13,7 +13,7 @@ from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure,
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
 from analysis.subgraphs.subgraph import classes_of, has_classes, node_name
-from app.widgets import chart, controls, cutting, look, picking, reading
+from app.widgets import chart, controls, cutting, files, look, picking, reading
 from app.widgets.frame import plain
 from app.widgets.sampling import find_node
 from glt import formats
@@ -241,7 +241,7 @@ def _all_edges(place: Place, table: pd.DataFrame) -> None:
 def _edge_table(place: Place, table: pd.DataFrame) -> None:
     about = f"The edges of node {place.name(place.node)}, those that went first on top"
     shown = shown_edges(place, table.head(MOST_LISTED))
-    st.dataframe(shown, hide_index=True, key="edges", column_config=COLUMNS, alt=about)
+    st.dataframe(files.cells(shown), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
     if len(table) > MOST_LISTED:
         st.caption(f"The first {formats.count(MOST_LISTED)} of {formats.count(len(table))}: those that went first.")
 

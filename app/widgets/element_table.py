@@ -15,7 +15,7 @@ from analysis.measures.element_tables import Order, edge_table, node_table, with
 from analysis.measures.elements import SAMPLE, Betweenness, seconds
 from analysis.measures.ranks import spearman
 from analysis.subgraphs.subgraph import node_name
-from app.widgets import computing, controls, degree_spread, links, pickers, picking, reading
+from app.widgets import computing, controls, degree_spread, files, links, pickers, picking, reading
 from app.widgets.frame import plain
 from glt import formats
 from glt.data import Graph
@@ -94,7 +94,7 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     read = nodes_as_read(graph, shown) if choice.elements == "nodes" else edges_as_read(graph, shown)
     st.caption(":material/ads_click: Mark a row to open it in Subgraphs.")
     event = st.dataframe(
-        read,
+        files.cells(read),
         hide_index=True,
         # Marked rows are kept by their places: other rows must be another table.
         key=f"elements-table {choice.place}",

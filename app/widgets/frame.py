@@ -12,6 +12,11 @@ from app.widgets import links
 from glt.errors import StudioError
 from glt.printable import MOST_SAID, brief
 
+# Nobody sees it, and no backslash would do: addresses are looked for once more after backslashes have been taken out.
+JOINER = "\u2060"
+# Where bare web and mail addresses would become links.
+_LINKED = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=\\?:)|www(?=\.)|[\w.+-](?=@)", re.IGNORECASE)
+
 
 @contextmanager
 def page(title: str, purpose: str) -> Iterator[None]:
@@ -53,9 +58,12 @@ def plain(text: str) -> str:
     'seed \\[1\\](x) of \\$a\\$'
     >>> plain(":red[hi]")
     '\\:red\\[hi\\]'
+    >>> plain("http://a.b").replace(JOINER, "")
+    'http://a.b'
     """
     # A colon before a letter begins one of Streamlit's directives, which is swallowed where it is none it knows.
-    return re.sub(r"([\\`*\[\]$<~]|:(?=[A-Za-z:]))", r"\\\1", text)
+    escaped = re.sub(r"([\\`*\[\]$<~]|:(?=[A-Za-z:]))", r"\\\1", text)
+    return _LINKED.sub(rf"\g<0>{JOINER}", escaped)
 
 
 def plain_table(told: Mapping[str, object]) -> dict[str, str]:

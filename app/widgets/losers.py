@@ -13,7 +13,7 @@ from analysis.cuts.losses import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sente
 from analysis.cuts.wording import no_classes
 from analysis.subgraphs.subgraph import class_names, has_classes
 from analysis.titles import short_title
-from app.widgets import chart, frame, look, reading
+from app.widgets import chart, files, frame, look, reading
 from glt.data import Graph
 from glt.store import Run
 
@@ -34,7 +34,7 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
         _chart("Edges cut by degree", "groups", edge_loss_figure(table, *_look(run)))
     st.caption(_caption(run, seed, number, graph))
     with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
-        st.dataframe(numbers(table), hide_index=True, key="losses", column_config=_columns())
+        st.dataframe(files.cells(numbers(table)), hide_index=True, key="losses", column_config=_columns())
 
 
 def _by_class(run: Run, graph: Graph, table: pd.DataFrame) -> None:

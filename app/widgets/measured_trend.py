@@ -15,7 +15,7 @@ from analysis.curves.trend import TrendAxis
 from analysis.measures import explanation, in_order, wording
 from analysis.shared_graph import by_graph
 from analysis.tables.caption import averaged_over
-from app.widgets import chart, controls, frame, look, measuring, reading
+from app.widgets import chart, controls, files, frame, look, measuring, reading
 from glt.store import Run
 
 FIRST = "average_clustering"
@@ -57,7 +57,7 @@ def _one_graph(runs: list[Run], trend: Trend, null: bool, key: str) -> None:
     chart.show(figure, f"trend{key}", f"{words} over the rounds")
     st.caption(_caption(runs, trend, table))
     with st.expander("The numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
-        st.dataframe(numbers(table, trend.name), hide_index=True, height=320)
+        st.dataframe(files.cells(numbers(table, trend.name)), hide_index=True, height=320)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Trend: repr})

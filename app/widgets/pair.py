@@ -25,6 +25,7 @@ from analysis.tables import Score, metric_words
 from analysis.tables.caption import averaged_over
 from app.widgets import config_difference, controls, files, frame, look, pickers, reading, round_chart
 from glt import formats
+from glt.printable import cell
 from glt.store import Run
 
 COLUMNS = ("Round", "Difference", "95% interval", "p", "Graph sparsity", "Weight sparsity", "Seeds")
@@ -95,7 +96,7 @@ def _caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataF
 def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) -> None:
     if table.empty:
         return
-    first, second = (heading(labels[run.name]) for run in (one, other))
+    first, second = (str(cell(heading(labels[run.name]))) for run in (one, other))
     shown = numbers(table, first, second)
     percent = st.column_config.NumberColumn(format="%.1f %%")
     columns = {name: percent for name in shown if name in (first, second, "Graph sparsity", "Weight sparsity")}
@@ -103,7 +104,7 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
     columns["p"] = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
-        shown,
+        files.cells(shown),
         hide_index=True,
         key="paired-numbers",
         placeholder=formats.MISSING,

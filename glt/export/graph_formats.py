@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.sparse import csr_array, triu
 
 from glt.export.sparse_graph import SparseGraph
+from glt.printable import cell
 
 # XML 1.0 has no way to write these.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
@@ -46,8 +47,11 @@ def graphml(graph: SparseGraph) -> bytes:
 
 
 def edge_list(graph: SparseGraph) -> bytes:
-    """Return a CSV table Source, Target, Type with the nodes' ids; nodes without an edge are not in it."""
-    ids = np.asarray(graph.node_ids, dtype=object)
+    """Return a CSV table Source, Target, Type with the nodes' ids; nodes without an edge are not in it.
+
+    An id that a spreadsheet would take for a formula begins with '.
+    """
+    ids = np.asarray([cell(name) for name in graph.node_ids], dtype=object)
     source, target = graph.edges
     table = pd.DataFrame({"Source": ids[source], "Target": ids[target]})
     kind = "Directed" if graph.directed else "Undirected"

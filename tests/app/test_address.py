@@ -104,3 +104,17 @@ def test_words_typed_on_one_page_are_not_a_choice_made_on_another() -> None:
     app.session_state["page"] = "elsewhere"
     app.run()
     assert app.caption[0].value == "told [17]"
+
+
+def test_every_value_that_cannot_be_used_is_told(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs")
+    app = open_page("tickets", runs=[run.name], seed="-1", tolerance="nan")
+    assert sorted(toast.value for toast in app.toast) == [
+        "The link asks for seed “-1”, not found here: another is shown.",
+        "The link asks for “nan” as “Tolerance (points)”, which it cannot be: another value is used.",
+    ]
+    app = open_page("curves", runs=[run.name], tolerance="99", each_seed="yes", whole="1")
+    assert len(app.toast) == 2
+    assert not open_page("curves", runs=[run.name], tolerance="5", each_seed="0").toast

@@ -158,3 +158,16 @@ def test_a_damaged_file_is_one_sentence(make_run: MakeRun, store: Store, open_pa
     assert not app.exception
     assert ["annotations.json is damaged" in warning.value for warning in app.warning] == [True]
     assert not open_page("curves").exception
+
+
+def test_a_spreadsheet_computes_no_title_that_a_table_shows(
+    make_run: MakeRun, store: Store, open_page: OpenPage
+) -> None:
+    """The browser saves the tables of a page as they are."""
+    store.annotate(make_run("ugs").name, {"title": "=1+1"})
+    store.annotate(make_run("random").name, {"title": "@SUM(A1)"})
+    for page in ("curves", "compare"):
+        tables = [each.value for each in open_page(page).dataframe]
+        shown = ",".join(str(text) for table in tables for text in [*table, *table.to_numpy().ravel()])
+        assert shown.count("'=1+1") >= 1
+        assert shown.count("=1+1") == shown.count("'=1+1")

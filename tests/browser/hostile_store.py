@@ -23,7 +23,8 @@ PLAIN_IMAGE = "<img src=x onerror=hacked=1>"
 SCRIPT = "</script><script>hacked=1</script>"
 FRAME = f"<iframe src=//{MARKER}/f srcdoc='<script>parent.hacked=1</script>'></iframe>"
 VECTOR = f"<svg onload=hacked=1><image href=//{MARKER}/v /></svg>"
-EVERYTHING = f"{SCRIPT}{IMAGE}{PICTURE}{LINK}{FRAME}{VECTOR} `{IMAGE}` \u202e {{{{7*7}}}} ${{7*7}}"
+BARE = f"http://{MARKER}/b https://{MARKER} (www.{MARKER}) some.body@{MARKER} mailto:a@{MARKER}"
+EVERYTHING = f"{BARE} {SCRIPT}{IMAGE}{PICTURE}{LINK}{FRAME}{VECTOR} `{IMAGE}` \u202e {{{{7*7}}}} ${{7*7}}"
 SETTINGS = {"rounds": 2, "epochs": 2, "retrain_epochs": 2}
 STRANGER = resolve({**SETTINGS, "method": "admm"})
 

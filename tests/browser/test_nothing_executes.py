@@ -24,6 +24,7 @@ VIEWS = (
     "subgraphs?run={strange}&section=whole&round=2",
     "compare?view=pair",
 )
+LED = "(name) => [...document.querySelectorAll('a[href]')].map(a => a.href).filter(href => href.includes(name))"
 HOVER = """() => [...document.querySelectorAll(".js-plotly-plot .scatterlayer path.point, canvas")].slice(0, 6)
   .map((e) => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })"""
 
@@ -59,6 +60,7 @@ def look(page: Page, address: str) -> None:
     for frame in page.frames:
         assert frame.evaluate("typeof window.hacked") == "undefined", address
         assert frame.evaluate("document.querySelectorAll('[onerror], [onload], a[href^=\"javascript:\"]').length") == 0
+        assert frame.evaluate(LED, hostile_store.MARKER) == [], address
 
 
 def test_no_page_runs_or_fetches_what_a_store_says(watched: Page, hostile: Store, hostile_address: str) -> None:

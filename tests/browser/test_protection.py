@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
+from playwright.sync_api import Page
 
 from tests.browser.raw_requests import handshake, request
 
@@ -39,6 +40,23 @@ def test_a_page_of_elsewhere_opens_no_session(address: str) -> None:
     assert handshake(address, Origin=FOREIGN) == 403
     assert handshake(address, Origin="null") == 403
     assert handshake(address, Origin=f"http://localhost.evil.example:{port}") == 403
+
+
+def test_a_page_of_another_port_opens_no_session(address: str, page: Page) -> None:
+    page.goto(address)
+    page.wait_for_function("document.querySelector('h1')")
+    assert handshake(address, Origin="http://localhost:9") == 403
+    assert handshake(address, Origin="http://127.0.0.1:9") == 403
+    assert handshake(address, Origin="http://[::1]:9") == 403
+    assert handshake(address, Origin="http://localhost") == 403
+    assert handshake(address, Origin=address) == 101
+
+
+def test_another_name_is_given_the_empty_page_and_nothing_else(address: str) -> None:
+    """What SECURITY.md says of it: the files of Streamlit's page, which hold nothing of the store."""
+    rebound = {"Host": f"evil.example:{urlsplit(address).port}"}
+    assert request(address, "/", **rebound).body == request(address, "/").body
+    assert handshake(address, **rebound) == 403
 
 
 def test_a_name_that_was_pointed_here_opens_no_session(address: str) -> None:

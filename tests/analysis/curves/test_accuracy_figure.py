@@ -163,3 +163,20 @@ def test_no_rounds_give_empty_axes() -> None:
     figure = accuracy_figure(curve_table(rounds), rounds)
     assert points(figure) == []
     assert figure.layout.xaxis.title.text.startswith("Graph sparsity")
+
+
+def test_the_axis_holds_the_line_of_a_seed_far_above_the_mean(make_scored: Callable[..., Run]) -> None:
+    rounds = rounds_table([make_scored("ugs", [[0.65, 0.64], [0.77, 0.78]])])
+    low, high = draw(rounds).layout.yaxis.range
+    assert low < 64
+    assert high > 78
+    assert draw(rounds, seeds=False).layout.yaxis.range[1] < 78
+
+
+@pytest.mark.parametrize("x", ["graph", "weight", "macs"])
+def test_the_label_of_a_ticket_at_the_end_stays_out_of_the_margin(make_scored: Callable[..., Run], x: str) -> None:
+    ends = {"ugs": ([0.7, 0.69, 0.68, 0.71], "right"), "random": ([0.7, 0.71, 0.68, 0.68], "left")}
+    for method, (scores, side) in ends.items():
+        figure = draw(rounds_table([make_scored(method, [scores])]), x=x)
+        (label,) = (note for note in figure.layout.annotations if str(note.text).startswith("ticket"))
+        assert label.xanchor == side

@@ -243,3 +243,19 @@ def test_command_line_complaints(make_scored: Callable[..., Run], capsys: pytest
         main(["table", "tickets", dense, "--tolerance", "-1"])
     assert stopped.value.code == 2
     assert "percentage points" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("title", ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "\uff1d1"])
+def test_a_spreadsheet_computes_no_title(title: str) -> None:
+    table = pd.DataFrame({title: [title, "-0.5"], "score": [-0.5, 0.25], "nodes": [(-1, 2), (3,)]})
+    head, first, second = csv.reader(io.StringIO(csv_bytes(table).decode(), newline=""))
+    shown = "'" + title.replace("\r", "\n")
+    assert head == [shown, "score", "nodes"]
+    assert first == [shown, "-0.5", "-1 2"]
+    assert second == ["-0.5", "0.25", "3"]
+    assert json.loads(json_bytes(table))[0][title] == title
+
+
+def test_a_return_in_a_text_begins_no_row() -> None:
+    table = pd.DataFrame({"class": ["a\r=1+1", "b\r\nc"]})
+    assert [*csv.reader(io.StringIO(csv_bytes(table).decode(), newline=""))] == [["class"], ["a\n=1+1"], ["b\nc"]]
