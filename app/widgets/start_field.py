@@ -16,6 +16,7 @@ from glt.jobs import start_pretraining
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import resolve_pretraining
 from glt.pretraining.start import takes_first_layer
+from glt.printable import brief
 from glt.seeds import read_seeds
 from glt.store import Pretraining
 
@@ -44,8 +45,9 @@ def pick(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> 
 def _maker(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> None:
     with st.popover("Pre-train", icon=":material/model_training:", key="pre-train"):
         st.caption(
-            f"GraphCL trains a first layer, {frame.plain(hidden)} wide, on {DATASETS.get(setting['dataset']).label} "
-            f"without labels until its loss stops falling, for seeds {frame.plain(seeds)}. Then it can be chosen here."
+            f"GraphCL trains a first layer, {frame.plain(brief(hidden))} wide, on "
+            f"{DATASETS.get(setting['dataset']).label} without labels until its loss stops falling, for seeds "
+            f"{frame.plain(brief(seeds))}. Then it can be chosen here."
         )
         labels = {each.name: each.label for each in AUGMENTATIONS}
         augmentation = controls.select("augmentation", "The two views differ by", labels, "edges", width=240)

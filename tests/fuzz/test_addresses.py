@@ -20,8 +20,8 @@ from tests.fuzz.hostile import EXAMPLES, SENT, hostile, sent_texts
 
 NAMES = [title.lower() for title in PAGES]
 ROOT = Path(__file__).parents[2]
-# A word of an address is told in no more than this, with what is said about it.
-LONGEST_SAID = 1000
+# Words of an address have up to 100,000 letters; what pages explain by themselves has some 10,000.
+LONGEST_SAID = 20_000
 
 
 def parameters() -> list[str]:
@@ -55,7 +55,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., No
 def check(app: AppTest) -> None:
     assert not app.exception, [each.value for each in app.exception]
     for said in (*app.toast, *app.error, *app.warning, *app.caption, *app.markdown):
-        assert len(said.value) < LONGEST_SAID * 5, said.value[:200]
+        assert len(said.value) < LONGEST_SAID, said.value[:200]
 
 
 def test_every_parameter_is_known_here() -> None:
