@@ -61,7 +61,10 @@ def _print_table(store: Store, hidden_too: bool) -> None:
     line = f"{store.root}: {number_of(len(every), 'run')}{told}, {file_size(store.size_bytes())}"
     trash = len(store.trashed())
     console.print(
-        f"{line}, {trash} of them deleted ones in the trash" if trash else line, highlight=False, markup=False
+        f"{line}, {trash} of them deleted ones in the trash" if trash else line,
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
     )
 
 
