@@ -33,8 +33,10 @@ def main() -> None:
     st.set_page_config(page_title="GLT Studio", page_icon=MARK, layout="wide")
     st.logo(MARK, size="large")
     st.html(STYLE)
-    if not _is_imported():
-        _prepare_charts()
+    # There at every run, hidden by style.css: what comes and goes before a picture makes the browser draw it anew.
+    with st.container(key="prepare"):
+        if not _is_imported():
+            _prepare_charts()
     # Imported here: at a start of the server the browser prepares itself meanwhile.
     from app.widgets import address, links, offline, opened, own_origin, store_gone, tour
     from glt.data import reading_apart
@@ -66,9 +68,7 @@ def _prepare_charts() -> None:
     """Have the browser load what draws charts, which takes it a second, while the server still imports."""
     scripts = Path(st.__file__).parent / "static" / "static" / "js"
     for script in scripts.glob("PlotlyChart.*.js"):
-        # Hidden by style.css: it takes no room on the page.
-        with st.container(key="prepare"):
-            st.html(PREPARE.format(name=json.dumps(script.name)), unsafe_allow_javascript=True)
+        st.html(PREPARE.format(name=json.dumps(script.name)), unsafe_allow_javascript=True)
 
 
 def view(name: str) -> Callable[[], None]:
