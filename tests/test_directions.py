@@ -23,6 +23,7 @@ FORBIDDEN = {
 FLOORS = (
     (
         "errors",
+        "commands",
         "formats",
         "json_text",
         "printable",
