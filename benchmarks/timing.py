@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 
-def mediancpu_seconds(step: Callable[[], object], repetitions: int, warm_up: int = 1) -> float:
+def median_cpu_seconds(step: Callable[[], object], repetitions: int, warm_up: int = 1) -> float:
     """Run `step` `warm_up` times untimed, then return the median CPU seconds of `repetitions` runs."""
     for _ in range(warm_up):
         step()
