@@ -16,7 +16,7 @@ from torch.nn import functional
 from benchmarks.bare_edges import BareEdges
 from benchmarks.sparse_products import IMPLEMENTATIONS, PREPARED, Pattern, Product, fastest, pattern_of
 from glt.errors import ConfigError
-from glt.sparse import row_normalised
+from glt.sparse import Structure, row_normalised
 from glt.training.problem import Problem
 
 SPARSE_PRODUCTS = ("X W", "X^T G", "A H", "A^T G", "A Z", "A^T dZ")
@@ -182,11 +182,8 @@ class BareEpoch:
     def _loss(self) -> None:
         # The scale of dropout at rate one half is applied where the numbers are few.
         self.logits *= 2
-        chosen = self.logits[self._train].log_softmax(1)
         labels = self._labels[self._train, None]
-        self.loss = -chosen.gather(1, labels).mean()
-        gradient = chosen.exp_().scatter_add_(1, labels, chosen.new_full(labels.shape, -1))
-        self._down[self._train] = gradient.mul_(2 / labels.shape[0])
+        self.loss, self._down[self._train] = loss_and_gradient(self.logits[self._train], labels)
 
     def _second_sum_back(self) -> None:
         self._down_rows = self._times("A^T dZ", self._edges.transposed(), self._down)
@@ -212,15 +209,10 @@ class BareEpoch:
             self.weights[0].grad = self._to_effective_first
 
     def _sample_classes(self) -> None:
-        self._to_values = self._sampled(self._down, self._rows)
+        self._to_values = sampled(self._edges.structure, self._down, self._rows)
 
     def _sample_hidden(self) -> None:
-        self._to_values += self._sampled(self._down_hidden, self._transformed)
-
-    def _sampled(self, down: Tensor, rows: Tensor) -> Tensor:
-        pattern = self._edges.structure.matrix(torch.zeros_like(self._edges.values))
-        result: Tensor = torch.sparse.sampled_addmm(pattern, down, rows.t(), beta=0.0)
-        return result.values()
+        self._to_values += sampled(self._edges.structure, self._down_hidden, self._transformed)
 
     def _normalise(self) -> None:
         self._edges.normalise(self.edge_mask)
@@ -244,3 +236,18 @@ class BareEpoch:
         predicted = self.logits.argmax(dim=1)
         parts = self._val, self._test
         self.scores = [int((predicted[nodes] == self._labels[nodes]).sum()) / nodes.numel() for nodes in parts]
+
+
+def loss_and_gradient(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the mean cross-entropy of rows [n, C] with labels [n, 1], and its gradient times dropout's scale of 2."""
+    chosen = logits.log_softmax(1)
+    loss = -chosen.gather(1, labels).mean()
+    gradient = chosen.exp_().scatter_add_(1, labels, chosen.new_full(labels.shape, -1))
+    return loss, gradient.mul_(2 / labels.shape[0])
+
+
+def sampled(structure: Structure, down: Tensor, rows: Tensor) -> Tensor:
+    """Return the products [nnz] of a target's row of `down` with a source's row of `rows`, an entry each."""
+    pattern = structure.matrix(torch.zeros(structure.nnz))
+    result: Tensor = torch.sparse.sampled_addmm(pattern, down, rows.t(), beta=0.0)
+    return result.values()

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn import functional
 
-from benchmarks.bare_epoch import BareEpoch, Kernel
+from benchmarks.bare_epoch import BareEpoch, Kernel, loss_and_gradient, sampled
 from benchmarks.sparse_products import IMPLEMENTATIONS, Pattern, pattern_of
 from glt.data.graph import IntArray
 from glt.sparse import Structure, row_normalised
@@ -112,11 +112,7 @@ class SeenEpoch(BareEpoch):
         self.logits = self._times("A Z", self._trained.pattern(self._edges.values), self._rows)
 
     def _loss(self) -> None:
-        chosen = self.logits.mul_(2).log_softmax(1)
-        labels = self._trained_labels
-        self.loss = -chosen.gather(1, labels).mean()
-        gradient = chosen.exp_().scatter_add_(1, labels, chosen.new_full(labels.shape, -1))
-        self._down = gradient.mul_(2 / labels.shape[0])
+        self.loss, self._down = loss_and_gradient(self.logits.mul_(2), self._trained_labels)
 
     def _second_sum(self) -> None:
         self.logits = self._times("A Z", self._scored.pattern(self._edges.values), self._rows)
@@ -139,18 +135,12 @@ class SeenEpoch(BareEpoch):
 
     def _sample_classes(self) -> None:
         self._to_values = torch.zeros_like(self._edges.values)
-        self._to_values[self._trained.place] = _sampled(self._trained.structure, self._down, self._rows)
+        self._to_values[self._trained.place] = sampled(self._trained.structure, self._down, self._rows)
 
     def _sample_hidden(self) -> None:
         rows = self._transformed[self._rows_of_inputs]
-        self._to_values[self._first_back.place] += _sampled(self._first_back.structure, self._down_hidden, rows)
+        self._to_values[self._first_back.place] += sampled(self._first_back.structure, self._down_hidden, rows)
 
     def _score(self) -> None:
         predicted = self.logits.argmax(dim=1)
         self.scores = [int((predicted[rows] == labels).sum()) / labels.numel() for rows, labels in self._parts]
-
-
-def _sampled(structure: Structure, down: Tensor, rows: Tensor) -> Tensor:
-    pattern = structure.matrix(down.new_zeros(structure.nnz))
-    result: Tensor = torch.sparse.sampled_addmm(pattern, down, rows.t(), beta=0.0)
-    return result.values()

@@ -91,8 +91,13 @@ def opened() -> Opened:
     return found
 
 
+def store_root() -> Path:
+    """Return the folder of the user's store, which need not be there."""
+    return Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+
+
 def _look() -> Opened:
-    store = Store(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+    store = Store(store_root())
     contents = store.contents()
     names = {run.name for run in contents.runs}
     examples = _in_order(bundled_examples(EXAMPLES, store.root))

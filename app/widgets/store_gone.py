@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import streamlit as st
 
-from app.widgets import frame
-from app.widgets.opened import DEFAULT_STORE, STORE_VARIABLE
+from app.widgets import frame, opened
 
 _SEEN = "store: seen"
 
 
 def tell() -> None:
     """Say so where the store that this session saw is gone; a store that no run has made yet is none of these."""
-    root = Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE).absolute()
+    root = opened.store_root().absolute()
     if root.is_dir():
         st.session_state[_SEEN] = str(root)
     elif st.session_state.get(_SEEN) == str(root):

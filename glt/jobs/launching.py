@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from pathlib import Path
 
 from glt.config import RunConfig
 from glt.data.room import free_bytes
-from glt.errors import JobError, StoreError
+from glt.errors import StoreError
 from glt.formats import file_size
 from glt.jobs.devices import Dealer, Wanted, check_device
 from glt.jobs.forecast import missing_bytes
 from glt.jobs.memory import check_memory
-from glt.jobs.queueing import join_line, line_of
-from glt.jobs.settings import Settings, settle
+from glt.jobs.settings import settle
+from glt.jobs.spawning import Order, spawn
 from glt.jobs.waiting import check_needs
 from glt.pretraining.config import PretrainConfig
-from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
-from glt.store.liveness import ACTIVE, NO_PROCESS, named_process
-from glt.store.lock import sign_lock, take_lock
-from glt.store.safe_files import refuse_link, writing
+from glt.store import AnyRun, Pretraining, Run, SeedFolder, Store
+from glt.store.liveness import ACTIVE, NO_PROCESS
+from glt.store.lock import take_lock
 
 # A worker that has written its last status may need a moment more to go.
 PATIENCE = 3.0
 LOOK_AGAIN = 0.05
-
-
-@dataclass(frozen=True)
-class Order:
-    """A seed whose lock is taken (`lock` is its descriptor), ready to be computed."""
-
-    seed_run: SeedFolder
-    settings: Settings
-    lock: int
 
 
 def start(
@@ -174,7 +159,7 @@ def _launch(store: Store, run: AnyRun, seeds: Sequence[int], device: Wanted, thr
         dealer = Dealer(device, store.queue_folder(), threads or 1)
         orders = [_order(run.seed(seed), dealer.next(), threads, held) for seed in dict.fromkeys(seeds)]
         for order in orders:
-            _spawn(store, run, order, tied)
+            spawn(store, run, order, tied)
 
 
 def _order(seed_run: SeedFolder, device: str | None, threads: int | None, held: ExitStack) -> Order:
@@ -196,69 +181,3 @@ def _lock(seed_run: SeedFolder) -> int:
             if seed_run.is_at_work() or time.monotonic() > deadline:
                 raise
         time.sleep(LOOK_AGAIN)
-
-
-def _spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> None:
-    seed_run, settings, queued_at = order.seed_run, order.settings, time.time()
-    ticket, ticket_lock = join_line(line_of(store.queue_folder(), settings.device), queued_at)
-    try:
-        process = _worker_process(store, run, order, ticket, ticket_lock, tied)
-    finally:
-        os.close(ticket_lock)
-    sign_lock(order.lock, process.pid)
-    status = Status(
-        state="queued",
-        seed=seed_run.seed,
-        **named_process(process.pid),
-        heartbeat=queued_at,
-        queued_at=queued_at,
-        threads=settings.threads,
-    )
-    try:
-        seed_run.write_status(status)
-    except BaseException:
-        process.kill()
-        raise
-    finally:
-        _open_gate(process)
-        threading.Thread(target=process.wait, daemon=True).start()
-
-
-def _worker_process(
-    store: Store, run: AnyRun, order: Order, ticket: Path, ticket_lock: int, tied: bool
-) -> subprocess.Popen[bytes]:
-    seed_run, settings = order.seed_run, order.settings
-    command = [sys.executable, "-m", "glt.jobs.worker", str(store.root.resolve()), run.name, str(seed_run.seed)]
-    command += [
-        "--ticket",
-        str(ticket.resolve()),
-        "--lock",
-        str(order.lock),
-        "--device",
-        settings.device,
-        "--threads",
-        str(settings.threads),
-    ]
-    command += ["--tied", str(os.getpid())] if tied else []
-    refuse_link(seed_run.log_path)
-    with writing(seed_run.log_path), seed_run.log_path.open("ab") as log:
-        try:
-            return subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                pass_fds=(order.lock, ticket_lock),
-                env=settings.variables(),
-            )
-        except OSError as error:
-            raise JobError(
-                f"No worker could be started ({error.strerror}): close other programs, try again."
-            ) from error
-
-
-def _open_gate(process: subprocess.Popen[bytes]) -> None:
-    # The worker waits for the end of its standard input, so that its own status never comes before "queued".
-    if process.stdin is not None:
-        process.stdin.close()

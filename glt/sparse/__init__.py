@@ -1,6 +1,7 @@
 """The engine: CSR structure with its transpose, differentiable edge values, sparse features, fast dropout."""
 
 from glt.sparse.attention import edge_softmax, propagate_heads
+from glt.sparse.constant import ConstantMatrix
 from glt.sparse.dropout import Dropout
 from glt.sparse.features import DenseFeatures, Features, features_of, row_normalised
 from glt.sparse.hidden import hidden_linear
@@ -13,6 +14,7 @@ from glt.sparse.structure import Structure, propagate
 
 __all__ = [
     "Adjacency",
+    "ConstantMatrix",
     "DenseFeatures",
     "Dropout",
     "Features",

@@ -32,14 +32,8 @@ class Features:
     of its memory.
     """
 
-    def __init__(
-        self,
-        matrix: csr_array,
-        device: str = "cpu",
-        dtype: torch.dtype = torch.float32,
-        keep_product: bool = False,
-    ) -> None:
-        self._constant = ConstantMatrix(matrix, device, dtype)
+    def __init__(self, constant: ConstantMatrix, keep_product: bool = False) -> None:
+        self._constant = constant
         self._keeps_product = keep_product
         self._latest: tuple[Tensor, int, Tensor] | None = None
 
@@ -73,17 +67,11 @@ class Features:
 
     def cut(self, nodes: IntArray) -> Features:
         """Return the rows of some nodes as a matrix of their own that keeps its last product."""
-        return self._of(self._constant.rows(nodes))
+        return Features(self._constant.rows(nodes), keep_product=True)
 
     def within(self, places: IntArray) -> Features:
         """Return some of these rows, for steps in which the product of all of them was just computed."""
         return _RowsWithin(self, self._constant.rows(places), torch.from_numpy(places).to(self.matrix.device))
-
-    @staticmethod
-    def _of(constant: ConstantMatrix) -> Features:
-        features = object.__new__(Features)
-        features._constant, features._keeps_product, features._latest = constant, True, None
-        return features
 
 
 class _RowsWithin(Features):
@@ -138,7 +126,7 @@ def features_of(
 ) -> Features:
     """Return a graph's features as networks see them: sparse rows divided by their sums, dense ones as they are."""
     if isinstance(graph.features, csr_array):
-        return Features(row_normalised(graph.features), device, dtype, keep_product)
+        return Features(ConstantMatrix(row_normalised(graph.features), device, dtype), keep_product)
     # A file that is mapped is read-only; torch wants memory it could write to.
     dense = torch.from_numpy(np.array(graph.features)).to(device, dtype)
     return DenseFeatures(dense, keep_product)

@@ -16,7 +16,7 @@ from glt.config import Activation, DegreeKind
 from glt.data.graph import Graph, IntArray
 from glt.masks import EdgeMask
 from glt.sparse.dropout import Dropout
-from glt.sparse.field import Layer, layers_towards
+from glt.sparse.field import Layer, entries_towards, layers_towards
 from glt.sparse.hidden import hidden_linear
 from glt.sparse.structure import Structure
 
@@ -106,6 +106,10 @@ class GraphOperator:
         field = copy(self)
         field._layers = layers_towards(self.structure, wanted, depth)
         return field
+
+    def share_towards(self, wanted: IntArray, depth: int) -> float:
+        """Return the share of the entries that the first layer of `towards` would pass."""
+        return entries_towards(self.structure, wanted, depth) / self.structure.nnz
 
     def layer(self, number: int) -> Layer:
         """Return which messages a layer passes, counted from 0: all of them, unless this is a receptive field."""

@@ -86,19 +86,22 @@ def product(matrix: Tensor, dense: Tensor) -> Tensor:
     """
     if _are_bags_faster(dense):
         return _sum_of_bags(matrix, dense)
-    result = dense.new_empty(matrix.shape[0], dense.shape[1])
-    return torch.addmm(result, matrix, dense, beta=0, out=result)
+    return _product_of_csr(dense.new_empty(matrix.shape[0], dense.shape[1]), matrix, dense)
 
 
 def product_into(result: Tensor, matrix: Tensor, dense: Tensor) -> Tensor:
     """Write a sparse CSR matrix times dense columns into `result`, which may be columns of a wider tensor."""
     if _are_bags_faster(dense):
         return result.copy_(_sum_of_bags(matrix, dense))
-    return torch.addmm(result, matrix, dense, beta=0, out=result)
+    return _product_of_csr(result, matrix, dense)
 
 
 def _are_bags_faster(dense: Tensor) -> bool:
     return dense.shape[1] >= NARROWEST_BAG and dense.dtype is torch.float32 and dense.device.type == "cpu"
+
+
+def _product_of_csr(result: Tensor, matrix: Tensor, dense: Tensor) -> Tensor:
+    return torch.addmm(result, matrix, dense, beta=0, out=result)
 
 
 def _sum_of_bags(matrix: Tensor, dense: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ import torch
 
 from glt.data.graph import IntArray
 from glt.models.base import LARGEST_FIELD
-from glt.sparse import Dropout, GraphOperator
+from glt.sparse import Dropout
 from glt.training.network import Network, View
 from glt.training.passes import Optimise, Passes
 from glt.training.tasks import Scores
@@ -19,10 +19,10 @@ class FieldBatch(Passes):
     The wide product of features and first weights is computed once for an evaluation and the step after it.
     """
 
-    def __init__(self, network: Network, trained: GraphOperator, reads: tuple[IntArray, IntArray], depth: int) -> None:
+    def __init__(self, network: Network, reads: tuple[IntArray, IntArray], depth: int) -> None:
         self._network = network
         everyone = np.union1d(*reads)
-        scored = network.operator.towards(everyone, depth)
+        trained, scored = (network.operator.towards(nodes, depth) for nodes in (reads[0], everyone))
         inputs = scored.inputs()
         features = network.problem.features.cut(inputs)
         own = features.within(np.searchsorted(inputs, trained.inputs()))
@@ -30,7 +30,8 @@ class FieldBatch(Passes):
         self._trained = View(trained, own, network.nodes(reads[0]))
         self.refresh()
         # The first step then finds the product that every later one finds, at the start of a stage or within it.
-        self.evaluate()
+        with torch.no_grad():
+            network.stem(self._weights, self._scored)
 
     def epoch(self, dropout: Dropout, generator: np.random.Generator, optimise: Optimise) -> float:
         """Run the epoch's step."""
@@ -61,7 +62,6 @@ def field_batch(network: Network) -> FieldBatch | None:
     reads, depth = problem.task.reads(), problem.model.messages(problem.config)
     if reads is None or depth is None or not all(nodes.size for nodes in reads):
         return None
-    trained = network.operator.towards(reads[0], depth)
-    if trained.layer(0).structure.nnz > LARGEST_FIELD * network.operator.structure.nnz:
+    if network.operator.share_towards(reads[0], depth) > LARGEST_FIELD:
         return None
-    return FieldBatch(network, trained, reads, depth)
+    return FieldBatch(network, reads, depth)

@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from app.widgets import opened
 from glt.presets import resolve
 from glt.store import Run, State, Store
 from glt.store.compact import pack_run
-
-MAIN = Path(__file__).parents[2] / "app" / "main.py"
-SECONDS = 180
+from tests.opening import open_at
 
 OpenPage = Callable[..., AppTest]
 MakeRun = Callable[..., Run]
@@ -54,14 +51,7 @@ def make_run(store: Store, draw_seed: Callable[..., None]) -> MakeRun:
 def open_page() -> OpenPage:
     """Open a page by its address, with query parameters."""
 
-    def open_page(name: str, **view: str | list[str]) -> AppTest:
-        app = AppTest.from_file(MAIN, default_timeout=SECONDS)
-        app._page_hash = calc_hash(name)
-        for key, value in view.items():
-            app.query_params[key] = value
-        return app.run()
-
-    return open_page
+    return lambda name, **view: open_at(name, view)
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from glt.export.archive import ticket_bytes
 from glt.export.ticket import Ticket, make_ticket
 from glt.presets import resolve
 from glt.store import Store
-from tests.app.conftest import MAIN, SECONDS
 from tests.conftest import write_true_rounds
+from tests.opening import MAIN, SECONDS
 
 
 @pytest.fixture

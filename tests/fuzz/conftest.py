@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from app.widgets import opened
 from glt.store import Store
+from tests.opening import open_at
 
-MAIN = Path(__file__).parents[2] / "app" / "main.py"
 SECONDS = 240
 
 
@@ -65,14 +65,7 @@ def store(around: Path) -> Store:
 def open_page() -> Callable[..., AppTest]:
     """Open a page by its address, with query parameters, over the store that GLT_STORE names and no examples."""
 
-    def open_page(name: str, view: dict[str, str | list[str]]) -> AppTest:
-        app = AppTest.from_file(MAIN, default_timeout=SECONDS)
-        app._page_hash = calc_hash(name)
-        for key, value in view.items():
-            app.query_params[key] = value
-        return app.run()
-
-    return open_page
+    return partial(open_at, seconds=SECONDS)
 
 
 @pytest.fixture

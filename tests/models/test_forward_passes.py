@@ -16,7 +16,7 @@ from glt.data.graph import Graph
 from glt.masks import EdgeMask
 from glt.models import MODELS, NetworkShape
 from glt.presets import resolve
-from glt.sparse import Dropout, Features, GraphOperator
+from glt.sparse import ConstantMatrix, Dropout, Features, GraphOperator
 
 KEPT = np.array([1, 0, 1, 1, 1, 1, 1, 0, 1, 0], dtype=bool)
 GIN_FORMS = [
@@ -43,7 +43,7 @@ class Bench:
             spec.name: torch.randn(*spec.shape, dtype=torch.float64, generator=generator)
             for spec in self.model.tensors(shape)
         }
-        self.features = Features(graph.features, dtype=torch.float64)
+        self.features = Features(ConstantMatrix(graph.features, dtype=torch.float64))
 
     def logits(
         self,

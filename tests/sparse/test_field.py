@@ -8,7 +8,7 @@ import torch
 
 from glt.data.graph import Graph
 from glt.masks import EdgeMask
-from glt.sparse import Dropout, Features, GraphOperator
+from glt.sparse import ConstantMatrix, Dropout, Features, GraphOperator
 
 
 @pytest.fixture
@@ -37,6 +37,7 @@ def test_layers_hold_the_nodes_and_entries_that_count(operator: GraphOperator, w
         assert np.array_equal(found, dense[np.ix_(targets, sources)])
         assert layer.targets(torch.from_numpy(layer.nodes)).tolist() == np.flatnonzero(targets).tolist()
         targets = sources
+    assert operator.share_towards(np.array(wanted), depth) == field.layer(0).structure.nnz / operator.structure.nnz
     assert field.inputs().tolist() == np.flatnonzero(targets).tolist()
 
 
@@ -73,7 +74,7 @@ def test_rows_within_rows_take_their_product_and_give_their_own_gradient(
     small_graph: Graph, computed_before: bool
 ) -> None:
     dense = torch.from_numpy(small_graph.features.toarray())
-    rows = Features(small_graph.features, dtype=torch.float64).cut(np.array([0, 2, 3, 5]))
+    rows = Features(ConstantMatrix(small_graph.features, dtype=torch.float64)).cut(np.array([0, 2, 3, 5]))
     within = rows.within(np.array([1, 3]))
     weight = torch.randn(dense.shape[1], 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     weight.requires_grad_()
@@ -88,7 +89,7 @@ def test_rows_within_rows_take_their_product_and_give_their_own_gradient(
 
 
 def test_rows_are_computed_anew_after_a_step(small_graph: Graph) -> None:
-    rows = Features(small_graph.features, dtype=torch.float64).cut(np.arange(4))
+    rows = Features(ConstantMatrix(small_graph.features, dtype=torch.float64)).cut(np.arange(4))
     within, weight = rows.within(np.array([2])), torch.ones(small_graph.num_features, 2, dtype=torch.float64)
     rows.times(weight)
     weight.mul_(3)

@@ -8,13 +8,13 @@ import torch
 from scipy.sparse import csr_array
 
 from glt.data.graph import Graph
-from glt.sparse import Features, inner_products, linear, row_normalised
+from glt.sparse import ConstantMatrix, Features, inner_products, linear, row_normalised
 from glt.sparse import constant as module
 from glt.sparse.structure import product, product_into
 
 
 def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Graph) -> None:
-    features = Features(small_graph.features, dtype=torch.float64)
+    features = Features(ConstantMatrix(small_graph.features, dtype=torch.float64))
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     dense = torch.from_numpy(small_graph.features.toarray()).double()
     torch.testing.assert_close(features.times(weight), dense @ weight)
@@ -24,7 +24,7 @@ def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Gr
 def test_features_cut_into_blocks_give_the_same_gradient(small_graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "NUMBERS_IN_CACHE", 2)
     monkeypatch.setattr(module, "ROWS_OF_A_BLOCK", 2)
-    features = Features(small_graph.features, dtype=torch.float64)
+    features = Features(ConstantMatrix(small_graph.features, dtype=torch.float64))
     assert len(features._constant._blocks) > 1
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(features.times, (weight,))
@@ -32,7 +32,7 @@ def test_features_cut_into_blocks_give_the_same_gradient(small_graph: Graph, mon
 
 def test_sparse_weights_give_the_same_products(small_graph: Graph) -> None:
     weight = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0], [3.0, 0.0]])
-    features = Features(small_graph.features)
+    features = Features(ConstantMatrix(small_graph.features))
     torch.testing.assert_close(features.times(weight.to_sparse_csr()), features.times(weight))
     hidden = torch.randn(5, 4)
     torch.testing.assert_close(linear(hidden, weight.to_sparse_csr()), hidden @ weight)
@@ -74,7 +74,7 @@ def test_rows_with_negative_values_are_divided_by_their_magnitudes() -> None:
 
 def test_shuffled_rows_share_a_product_until_the_weight_changes(small_graph: Graph) -> None:
     order = torch.tensor([3, 1, 0, 2, 5, 4])
-    features = Features(small_graph.features, dtype=torch.float64, keep_product=True)
+    features = Features(ConstantMatrix(small_graph.features, dtype=torch.float64), keep_product=True)
     dense = torch.from_numpy(small_graph.features.toarray()).double()
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     for _ in range(2):
@@ -89,7 +89,7 @@ def test_shuffled_rows_share_a_product_until_the_weight_changes(small_graph: Gra
 
 
 def test_a_product_that_nobody_asks_for_again_is_not_kept(small_graph: Graph) -> None:
-    features = Features(small_graph.features)
+    features = Features(ConstantMatrix(small_graph.features))
     weight = torch.randn(4, 3, requires_grad=True)
     product = features.times(weight)
     assert features.latest(weight) is None

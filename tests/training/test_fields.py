@@ -43,7 +43,7 @@ def on_fields(network: Network) -> FieldBatch:
     reads, depth = problem.task.reads(), problem.model.messages(problem.config)
     assert reads is not None
     assert depth is not None
-    return FieldBatch(network, network.operator.towards(reads[0], depth), reads, depth)
+    return FieldBatch(network, reads, depth)
 
 
 def one_epoch(passes: Passes, network: Network) -> tuple[float, dict[str, Tensor]]:

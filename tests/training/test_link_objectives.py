@@ -15,7 +15,7 @@ from glt.data import Graph, load_graph
 from glt.masks import EdgeMask
 from glt.models import MODELS
 from glt.presets import resolve
-from glt.sparse import Dropout, Features, GraphOperator
+from glt.sparse import ConstantMatrix, Dropout, Features, GraphOperator
 from glt.training.link_objectives import CrossEntropy, InfoClust, LinkObjective, directions, roc_auc
 from glt.training.shapes import network_shape, tensor_specs
 from glt.training.tasks import TASKS, TrainingPass
@@ -37,7 +37,7 @@ class Encoder:
             for spec in specs
         }
         self.graph = graph
-        self.features = Features(graph.features, dtype=torch.float64)
+        self.features = Features(ConstantMatrix(graph.features, dtype=torch.float64))
         self.operator = GraphOperator(graph, EdgeMask.full("directed", graph.num_edges), dtype=torch.float64)
         self.edges = torch.linspace(0.5, 1.5, 2 * graph.num_edges, dtype=torch.float64).requires_grad_()
 
