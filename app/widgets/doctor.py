@@ -30,7 +30,7 @@ def offer(found: Opened, folder: Path) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if st.button("Mend", key=f"doctor-{folder.name}", icon=":material/healing:", help=TOLD):
             _check(found, folder)
-        st.caption(f"`{command(found, folder)}`", width="content")
+        st.caption(frame.plain(command(found, folder)), width="content")
 
 
 def command(found: Opened, folder: Path) -> str:
@@ -44,7 +44,7 @@ def _check(found: Opened, folder: Path) -> None:
         return
     with st.spinner(SPINNER), frame.or_why():
         looked = examine(folder)
-        if looked.findings:
+        if any(finding.is_fault for finding in looked.findings):
             _findings(found, looked)
         else:
             st.toast("Every file of this run is as it was written.", icon=":material/check:")
@@ -53,16 +53,18 @@ def _check(found: Opened, folder: Path) -> None:
 @st.dialog("What is wrong with this run", width="large", icon=":material/healing:")
 def _findings(found: Opened, looked: Examined) -> None:
     """Show what was found, and mend what can be mended."""
-    for finding in looked.findings[:MOST]:
+    faults = [finding for finding in looked.findings if finding.is_fault]
+    for finding in faults[:MOST]:
         file = finding.path.relative_to(looked.folder.parent)
         st.markdown(f"- {frame.plain(str(file))} {frame.plain(finding.wrong)}: {frame.plain(finding.then)}.")
-    if len(looked.findings) > MOST:
-        st.caption(f"and {len(looked.findings) - MOST} more")
-    able = sum(finding.mend is not None for finding in looked.findings)
+    if len(faults) > MOST:
+        st.caption(f"and {len(faults) - MOST} more")
+    able = sum(finding.mend is not None for finding in faults)
     if not able:
         st.caption("Nothing of this can be mended here.")
         return
-    st.caption(f"What is set aside moves to a folder of the run; nothing is deleted. `{command(found, looked.folder)}`")
+    st.caption("What is set aside moves to a folder of the run; nothing is deleted.")
+    st.caption(frame.plain(command(found, looked.folder)))
     if st.button(f"Mend {number_of(able, 'file')}", key="confirm-mend", type="primary"):
         _mend(looked)
 

@@ -36,7 +36,13 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry that `glt doctor --json` prints."""
-        return {"file": str(self.path), "wrong": self.wrong, "then": self.then, "can_be_mended": self.mend is not None}
+        return {
+            "file": str(self.path),
+            "wrong": self.wrong,
+            "then": self.then,
+            "can_be_mended": self.mend is not None,
+            "is_fault": self.is_fault,
+        }
 
 
 def moved(path: Path, wrong: str, then: str) -> Finding:
