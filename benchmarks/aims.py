@@ -27,8 +27,8 @@ class Aim:
 
 
 def _floor(subject: str, label: str) -> Aim:
-    words = f"{label}, GCN of 512: search epoch over its floor"
-    return Aim(words, f"floors/{subject}/search/epoch over floor", 1.3, "ratio")
+    words = f"{label}, GCN of 512: search epoch over the floor of the rows it needs"
+    return Aim(words, f"floors/{subject}/search/epoch over floor of seen rows", 1.3, "ratio")
 
 
 AIMS = (

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, eye_array
 from benchmarks.bare_epoch import BareEpoch, Kernel
 from benchmarks.results import Measured, document
 from benchmarks.seen_epoch import SeenEpoch
+from benchmarks.subjects import FLOORS
 from glt.data import load_graph
 from glt.data.graph import Graph, IntArray
 from glt.presets import resolve
@@ -92,12 +93,18 @@ def _results(dataset: str, found: Mapping[str, Any]) -> Iterator[Measured]:
     for stage in (each for each in STAGES if each in found):
         name, measured = f"floors/{dataset}/{stage}", found[stage]
         yield _result(f"{name}/epoch", measured["epoch"])
-        yield _result(f"{name}/floor", measured["floor"])
-        yield _result(f"{name}/floor of seen rows", measured["floor_of_seen_rows"])
-        yield Measured(name=f"{name}/epoch over floor", unit="ratio", **_named(measured["epoch_over_floor"]))
+        for floor in FLOORS:
+            yield _result(f"{name}/{floor}", measured[_key(floor)])
+        for floor in FLOORS:
+            name_of_ratio = f"epoch over {floor}"
+            yield Measured(name=f"{name}/{name_of_ratio}", unit="ratio", **_named(measured[_key(name_of_ratio)]))
         for row in measured["kernels"]:
             note = f"{row['count']} x, {row['by']}"
             yield _result(f"{name}/kernels/{row['kernel']}", row).model_copy(update={"note": note})
+
+
+def _key(name: str) -> str:
+    return name.replace(" ", "_")
 
 
 def _result(name: str, milliseconds: Mapping[str, Any]) -> Measured:
@@ -128,16 +135,16 @@ class Turns:
     def measured(self) -> dict[str, Any]:
         """Run all turns and return what they took."""
         train(self._network, schedule(self._problem, TURN * (self._turns + 1)), stream(0, 1, "search"), self._on_epoch)
-        floors = [sum(each) for each in self._floors]
-        turns = range(self._turns)
-        ratios = [_median(self._epochs, turn) / _median(floors, turn) for turn in turns]
+        floors = dict(zip(FLOORS, ([sum(each) for each in self._floors], self._seen_floors), strict=True))
         return {
             "epoch": spread(self._epochs, 1e3),
-            "floor": spread(floors, 1e3),
-            "epoch_over_floor": spread(ratios),
-            "floor_of_seen_rows": spread(self._seen_floors, 1e3),
+            **{_key(name): spread(taken, 1e3) for name, taken in floors.items()},
+            **{_key(f"epoch over {name}"): spread(self._ratios(taken)) for name, taken in floors.items()},
             "kernels": by_kernel(self._kernels, self._floors),
         }
+
+    def _ratios(self, floors: Sequence[float]) -> list[float]:
+        return [_median(self._epochs, turn) / _median(floors, turn) for turn in range(self._turns)]
 
     def _on_epoch(self, result: EpochResult) -> None:
         now = time.process_time()

@@ -11,7 +11,7 @@ from benchmarks.collecting import BASELINE, read_report
 from benchmarks.own_process import ROOT
 from benchmarks.ratio_table import range_words, value_words
 from benchmarks.results import Measured, Report, single
-from benchmarks.subjects import ARXIV, MODELS, SMALL, width_words
+from benchmarks.subjects import ARXIV, FLOORS, MODELS, SMALL, width_words
 from glt.formats import MISSING
 
 PAGE = ROOT / "docs" / "speed.md"
@@ -146,7 +146,7 @@ def _floors(report: Report) -> str:
     there = [name for name in names if f"{name}/floor" in known]
     if not there:
         return ""
-    columns = ("epoch", "floor", "epoch over floor", "floor of seen rows")
+    columns = ("epoch", *(each for floor in FLOORS for each in (floor, f"epoch over {floor}")))
     rows = [[_place(name), *(_with_range(known.get(f"{name}/{column}")) for column in columns)] for name in there]
     words = (
         "The floor of an epoch is the time of the kernels that it cannot do without, run bare, in an epoch's order, on "
@@ -157,9 +157,8 @@ def _floors(report: Report) -> str:
         "loss nor a score sees, and trains alike too: most hidden rows have no gradient."
     )
     kernels = [_kernels(report, name) for name in there if name.endswith("search")]
-    return _section(
-        "Floors", words, table(["GCN of 512", "epoch", "floor", "epoch / floor", "floor of seen rows"], rows), *kernels
-    )
+    head = ["GCN of 512", "epoch", "floor, all rows", "epoch / it", "floor, seen rows", "epoch / it"]
+    return _section("Floors", words, table(head, rows), *kernels)
 
 
 def _place(name: str) -> str:

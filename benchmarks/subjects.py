@@ -18,6 +18,8 @@ STRUCTURE = "arxiv_structure"
 SMALL = ("cora", "citeseer", "pubmed")
 ARXIV = "arxiv"
 MODELS = ("gcn", "gin", "gat", "resgcn")
+# The least an epoch takes when it works on all rows, and on those that its loss and its scores see.
+FLOORS = ("floor", "floor of seen rows")
 
 Settings = dict[str, Any]
 # GAT has eight heads of the hidden width.

@@ -46,11 +46,14 @@ def test_epochs_and_floors_have_their_tables() -> None:
             single("floors/cora/search/floor", 0.025, "CPU s"),
             single("floors/cora/search/floor of seen rows", 0.020, "CPU s"),
             single("floors/cora/search/epoch over floor", 1.2, "ratio"),
+            single("floors/cora/search/epoch over floor of seen rows", 1.5, "ratio"),
             Measured(name="floors/cora/search/kernels/X W", value=0.003, unit="CPU s", note="1 x, embedding_bag"),
         )
     )
     assert row(found, "Cora") == ["Cora", "GAT, 8 x 512", "800 ms", MISSING, MISSING, "1.30 GB"]
-    assert row(found, "Cora, search") == ["Cora, search", "30 ms", "25 ms", "1.2", "20 ms"]
+    assert row(found, "Cora, search") == ["Cora, search", "30 ms", "25 ms", "1.2", "20 ms", "1.5"]
+    aim = row(found, "Cora, GCN of 512: search epoch over the floor of the rows it needs")
+    assert aim[2:] == ["1.5", "no"]
     assert row(found, "X W") == ["X W", "1 x, embedding_bag", "3 ms"]
 
 
