@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -13,12 +10,12 @@ from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure,
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
 from analysis.subgraphs.subgraph import classes_of, has_classes, node_name
-from app.widgets import chart, controls, cutting, files, look, picking, reading
+from app.widgets import chart, controls, cutting, look, picking
+from app.widgets.edge_table import MOST_LISTED, Place, all_edges, edge_table
 from app.widgets.frame import plain
 from app.widgets.sampling import find_node
 from glt import formats
 from glt.data import Graph
-from glt.masks import EdgeMask
 from glt.store import Run
 
 SCALES = {"score": "Score", "rank": "Rank"}
@@ -27,42 +24,7 @@ ABOUT_NEIGHBOUR = (
     "An edge carries a message each way, and the mask has an entry for each. UGS learns a soft score for every entry; "
     "a round cuts those with the lowest."
 )
-ABOUT_JACCARD = (
-    "The features that both ends have, out of all that either has: 1 when they are alike, 0 with none shared."
-)
-ABOUT_COSINE = "The cosine of the angle between the features of both ends: 1 when they point the same way."
-COLUMNS: dict[str, Any] = {
-    "Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD),
-    "Cosine": st.column_config.NumberColumn(format="%.3f", help=ABOUT_COSINE),
-}
-# Of a hub with more edges, so many stand in the list and the table: those that went first.
-MOST_LISTED = 1000
-ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
 ROUGH = "Bundled examples and runs on large graphs keep ranks in 256 steps instead of scores."
-
-
-@dataclass(frozen=True, eq=False)
-class Place:
-    """The node and the round that the story is about."""
-
-    run: Run
-    seed: int
-    number: int
-    graph: Graph
-    node: int
-
-    @property
-    def mask(self) -> EdgeMask:
-        """The edge mask of the round that is shown."""
-        return reading.edge_mask(self.run, self.seed, self.number)
-
-    def name(self, node: int) -> str:
-        """Return what users call a node."""
-        return node_name(self.graph, node)
-
-    def class_of(self, node: int) -> str:
-        """Return a node's class in words."""
-        return classes_of(self.graph, [node])[0]
 
 
 def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> tuple[int, ...]:
@@ -87,10 +49,10 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
         rough = any(decision.ranks for decision in decided)
         ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
     if row is None:
-        _edge_table(place, table)
+        edge_table(place, table)
         return about
     _tell(place, row, decided, ranks, rough)
-    _all_edges(place, table)
+    all_edges(place, table)
     return (*about, int(row["neighbour"])) if about else ()
 
 
@@ -229,35 +191,4 @@ def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:
     return (
         f"The {kind}; a cross where it was cut, on the shaded ground of all that was cut. {equal if blurred else ''}"
         f"{ROUGH if rough else ''}"
-    )
-
-
-def _all_edges(place: Place, table: pd.DataFrame) -> None:
-    title = f"All {formats.count(len(table))} edges of node {plain(place.name(place.node))}"
-    with st.expander(title, icon=":material/table_rows:"):
-        _edge_table(place, table)
-
-
-def _edge_table(place: Place, table: pd.DataFrame) -> None:
-    about = f"The edges of node {place.name(place.node)}, those that went first on top"
-    shown = shown_edges(place, table.head(MOST_LISTED))
-    st.dataframe(files.cells(shown), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
-    if len(table) > MOST_LISTED:
-        st.caption(f"The first {formats.count(MOST_LISTED)} of {formats.count(len(table))}: those that went first.")
-
-
-def shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `edges_of` under the words of the page; a direction that survives has no round."""
-    classes = {"Class": classes_of(place.graph, table["neighbour"].to_numpy()), "Same class": table["same_class"]}
-    return pd.DataFrame(
-        {
-            "Neighbour": [place.name(node) for node in table["neighbour"]],
-            **(classes if has_classes(place.graph) else {}),
-            "Message to it went in round": table["sent"].where(table["sent"] > 0),
-            "Message from it went in round": table["received"].where(table["received"] > 0),
-            "Degree": table["degree"],
-            f"Degree, round {place.number}": table["degree_left"],
-            "Common neighbours": table["common_neighbours"],
-            **{word: table[name] for name, word in ALIKE.items() if name in table},
-        }
     )

@@ -1,0 +1,104 @@
+"""A round that was cut off in the middle goes on there, and nothing in its files tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from glt.errors import ConfigError
+from glt.store import SeedRun
+from glt.tickets.unfinished import checkpoint_seconds
+from tests.checkpoints.cutting import Cut, Killer, change, computed, cut
+from tests.faults.equal_runs import assert_equal
+
+# Reports of round 0 are numbers 1 to 6; of round 1 with UGS its search 7 to 12, its retraining 13 to 18. ADMM has the
+# small network 7 to 12, three pulses of the solver, the network to prune 16 to 21 and retraining 22 to 27.
+CUTS = [
+    *[("ugs", "plain", at) for at in (1, 4, 7, 8, 10, 12, 13, 14, 18)],
+    *[("ugs", "gin", at) for at in (9, 15)],
+    *[("ugs", "gat", at) for at in (10, 15)],
+    *[("ugs", "link", at) for at in (10, 16)],
+    ("ugs", "undirected", 10),
+    *[("ugs", "one run", at) for at in (9, 13, 15)],
+    *[("ugs", "deep", at) for at in (10, 16)],
+    ("ugs", "fresh", 10),
+    ("ugs", "last", 10),
+    *[("random", "plain", at) for at in (3, 7, 10)],
+    *[("admm", "admm", at) for at in (8, 13, 14, 17, 22, 24)],
+]
+
+
+@pytest.mark.parametrize(("method", "kind", "at"), CUTS)
+def test_a_round_cut_off_anywhere_goes_on_there(
+    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]], method: str, kind: str, at: int
+) -> None:
+    whole, reports = reference(method, kind)
+    cut(tmp_path, method, kind, at)
+    rest = Killer()
+    assert_equal(computed(tmp_path, method, kind, rest).path, whole.path)
+    # What was reported last was not written down; the solver's pulses, which train nothing, are run again.
+    solver = sum(report.stage == "edge solver" for report in rest.reports)
+    epochs = reports - 3 if method == "admm" else reports
+    done = at - 1 if method != "admm" or at <= 13 else max(at - 4, 12)
+    assert len(rest.reports) - solver == epochs - done
+
+
+def test_cut_off_again_and_again(tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]]) -> None:
+    whole, reports = reference("ugs", "plain")
+    for _ in range(reports - 2):
+        cut(tmp_path, "ugs", "plain", 2)
+    assert_equal(computed(tmp_path, "ugs", "plain", Killer()).path, whole.path)
+
+
+def test_cut_off_before_the_stage_that_was_at_work(
+    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]]
+) -> None:
+    # First in the second network of ADMM, then in the solver, which runs again before that network goes on.
+    whole, _ = reference("admm", "admm")
+    cut(tmp_path, "admm", "admm", 19)
+    cut(tmp_path, "admm", "admm", 3)
+    cut(tmp_path, "admm", "admm", 2)
+    assert_equal(computed(tmp_path, "admm", "admm", Killer()).path, whole.path)
+
+
+def test_progress_goes_on_where_it_was(tmp_path: Path) -> None:
+    first = Killer(10)
+    with pytest.raises(Cut):
+        computed(tmp_path, "ugs", "plain", first)
+    rest = Killer()
+    computed(tmp_path, "ugs", "plain", rest)
+    assert rest.reports[0].fraction == first.reports[-1].fraction == 10 / 18
+    assert rest.reports[0].epoch == 4
+    assert rest.reports[-1].fraction == 1
+
+
+def test_seconds_count_both_parts(tmp_path: Path) -> None:
+    seed_run = cut(tmp_path, "ugs", "plain", 10)
+    change(seed_run, lambda arrays, about: about.update(seconds=5000.0))
+    computed(tmp_path, "ugs", "plain", Killer())
+    assert 5000 < seed_run.rounds()[1].seconds < 5100
+
+
+def test_a_checkpoint_is_due_after_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GLT_CHECKPOINT_SECONDS")
+    written: list[int] = []
+    monkeypatch.setattr(SeedRun, "write_checkpoint", lambda self, checkpoint: written.append(checkpoint.epochs))
+    computed(tmp_path, "ugs", "plain", Killer())
+    # Only what stands between search and retraining.
+    assert written == [6]
+    assert checkpoint_seconds() == 60
+
+
+def test_without_any_search_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GLT_CHECKPOINT_SECONDS")
+    monkeypatch.setattr(SeedRun, "write_checkpoint", lambda self, checkpoint: pytest.fail("written"))
+    assert computed(tmp_path, "random", "plain", Killer()).is_complete()
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "nan", ""])
+def test_a_time_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("GLT_CHECKPOINT_SECONDS", value)
+    with pytest.raises(ConfigError, match="GLT_CHECKPOINT_SECONDS"):
+        checkpoint_seconds()
