@@ -50,6 +50,8 @@ class TrainingPass:
             return self.output[wanted], wanted
         import torch
 
+        if torch.equal(self.nodes, wanted):
+            return self.output, wanted
         places = torch.isin(self.nodes, wanted)
         return self.output[places], self.nodes[places]
 
