@@ -43,7 +43,7 @@ def accuracy_figure(  # noqa: PLR0913 - each is one choice of the reader, by key
     frame = Frame(table, rounds, x, score, macs, dark, shown, crowd=crowd)
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
     figure.add_traces([*run_layers(frame, seeds), *paper_layer(frame, printed), *keys(frame, paper)])
-    annotate(figure, frame, paper)
+    annotate(figure, frame, paper=paper, seeds=seeds)
     _axes(figure, frame)
     return figure
 

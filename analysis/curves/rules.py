@@ -23,11 +23,14 @@ OWNER_LETTERS = 34
 NEAR_END = 0.85
 
 
-def annotate(figure: go.Figure, frame: Frame, paper: bool) -> None:
-    """Draw the baselines with their labels in the right margin, the ticket feet, the exits and both legends."""
+def annotate(figure: go.Figure, frame: Frame, *, paper: bool, seeds: bool) -> None:
+    """Draw the baselines with their labels in the right margin, the ticket feet, the exits and both legends.
+
+    `seeds` says that a line of every seed is drawn, whose exits are named where the mean stays.
+    """
     _baselines(figure, frame, paper)
     _feet(figure, frame)
-    _exits(figure, frame)
+    _exits(figure, frame, seeds)
     _legends(figure, frame)
 
 
@@ -72,18 +75,18 @@ def _extremes(frame: Frame) -> pd.DataFrame:
     return rows.sort_values("x", ascending=frame.x == "macs").drop_duplicates(["method", "color", "round"])
 
 
-def _exits(figure: go.Figure, frame: Frame) -> None:
+def _exits(figure: go.Figure, frame: Frame, seeds: bool) -> None:
     leaving = marks.exits(frame.table, frame.x, frame.shown)
+    if seeds and not frame.crowd:
+        leaving += marks.seed_exits(frame.table, frame.rounds, frame.x, frame.score, frame.macs, frame.shown)
     for level, gone in enumerate(leaving, start=len(_extremes(frame))):
-        lowest = formats.percent(gone.lowest)
-        text = f"falls to {lowest}" if gone.runs == 1 else f"{gone.runs} fall, one to {lowest}"
         foot = frame.shown.low + _units(frame, 12 + level * LINE_HEIGHT)
         anchor: dict[str, Any] = {"xanchor": "right", "xshift": -12}
         if _share(frame, gone.x) < 0.5:
             anchor = {"xanchor": "left", "xshift": 12}
         several = palette.words_color(gone.method, frame.dark)
         color = frame.words_color(gone.run, gone.method) if gone.runs == 1 else several
-        _words(figure, text, color, x=_axis(frame, gone.x), y=foot, **anchor)
+        _words(figure, gone.words(), color, x=_axis(frame, gone.x), y=foot, **anchor)
 
 
 def _share(frame: Frame, place: float) -> float:

@@ -15,7 +15,7 @@ from analysis.marks.axes import (
     x_values,
 )
 from analysis.marks.baselines import Baseline, baselines, cut
-from analysis.marks.exits import Exit, exits
+from analysis.marks.exits import Exit, exits, seed_exits
 from analysis.marks.paper import PaperMark, paper_baselines, paper_marks
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "paper_baselines",
     "paper_marks",
     "score_title",
+    "seed_exits",
     "spread",
     "window",
     "x_column",

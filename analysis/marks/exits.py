@@ -8,14 +8,17 @@ import numpy as np
 import pandas as pd
 
 from analysis.crowd import crowd_styles
-from analysis.marks.axes import Window, x_values
-from analysis.tables.curve import XAxis
+from analysis.marks.axes import Window, x_column, x_values
+from analysis.tables.curve import Score, XAxis
+from glt import formats
+from glt.store import MacConvention
 
 
 class Exit(NamedTuple):
     """Where (x as drawn) a run's mean crosses the foot of the window, and its lowest score (fraction) beyond.
 
-    For several `runs` of a crowd: the first of them, and the lowest score of all.
+    For several `runs` of a crowd, or several `seeds` of a run whose mean stays: the first of them, and the lowest score
+    of all.
     """
 
     run: str
@@ -23,6 +26,19 @@ class Exit(NamedTuple):
     x: float
     lowest: float
     runs: int = 1
+    seeds: int = 0
+
+    def words(self) -> str:
+        """Say what falls how deep.
+
+        >>> Exit("run", "ugs", 0.5, 0.265).words(), Exit("run", "ugs", 0.5, 0.265, seeds=2).words()
+        ('falls to 26.5 %', '2 seeds fall, one to 26.5 %')
+        """
+        lowest = formats.percent(self.lowest)
+        who = formats.number_of(self.seeds, "seed") if self.seeds else str(self.runs)
+        if max(self.seeds, self.runs) > 1:
+            return f"{who} fall, one to {lowest}"
+        return f"{who} falls to {lowest}" if self.seeds else f"falls to {lowest}"
 
 
 def exits(table: pd.DataFrame, x: XAxis, shown: Window) -> list[Exit]:
@@ -33,6 +49,23 @@ def exits(table: pd.DataFrame, x: XAxis, shown: Window) -> list[Exit]:
     methods = dict.fromkeys(gone.method for gone in found if gone.run in crowd)
     together = [[gone for gone in found if gone.run in crowd and gone.method == method] for method in methods]
     return [*alone, *(_first(each, x) for each in together)]
+
+
+def seed_exits(
+    table: pd.DataFrame, rounds: pd.DataFrame, x: XAxis, score: Score, macs: MacConvention, shown: Window
+) -> list[Exit]:
+    """Return one exit for every run of a `curve_table` whose mean stays in the window while seeds of it fall below."""
+    fallen = {gone.run for gone in _single_exits(table, x, shown)}
+    staying = rounds[rounds["run"].isin(set(table["run"]) - fallen)]
+    drawn = pd.DataFrame(
+        {**staying[["run", "method", "seed"]], "x": staying[x_column(x, macs)], "mean": staying[score]}
+    )
+    found = []
+    for _, seeds in drawn.groupby("run", sort=False):
+        leaving = [gone for _, seed in seeds.groupby("seed") for gone in _single_exits(seed, x, shown)]
+        if leaving:
+            found.append(_first(leaving, x)._replace(runs=1, seeds=len(leaving)))
+    return found
 
 
 def _first(crowd: list[Exit], x: XAxis) -> Exit:

@@ -38,6 +38,21 @@ def test_exit_on_the_log_axis_is_halfway_in_the_logarithm() -> None:
     assert gone.x == pytest.approx(100.0)
 
 
+def test_seeds_that_fall_while_the_mean_stays_are_counted() -> None:
+    table = curve([0.8, 0.7], 0.8)
+    rows = [
+        (seed, place, score)
+        for seed, scores in enumerate([(0.8, 0.8), (0.8, 0.4), (0.8, 0.5)])
+        for place, score in zip((0.0, 0.1), scores, strict=True)
+    ]
+    rounds = pd.DataFrame(rows, columns=["seed", "graph_sparsity", "test"]).assign(run="r", method="ugs")
+    (gone,) = marks.seed_exits(table, rounds, "graph", "test", "dense_features", marks.Window(60, 85))
+    assert (gone.x, gone.lowest) == (pytest.approx(5.0), 0.4)
+    assert gone.words() == "2 seeds fall, one to 40.0 %"
+    fallen = curve([0.8, 0.55], 0.8)
+    assert marks.seed_exits(fallen, rounds, "graph", "test", "dense_features", marks.Window(60, 85)) == []
+
+
 def test_spread_keeps_order_and_distance() -> None:
     placed = marks.spread([80.0, 80.1, 80.2, 60.0], 5.0)
     assert placed[3] == 60.0

@@ -116,12 +116,12 @@ def test_words_of_any_kind(
 def forbid_work(patch: pytest.MonkeyPatch) -> None:
     """Have whoever would start a process be told that it cannot."""
     from glt.errors import JobError
-    from glt.jobs import launching
+    from glt.jobs import spawning
 
     def refuse(*_: object) -> None:
         raise JobError("No worker could be started (a test): try again.")
 
-    patch.setattr(launching, "_worker_process", refuse)
+    patch.setattr(spawning, "_worker_process", refuse)
 
 
 @hostile(few=60)

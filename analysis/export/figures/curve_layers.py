@@ -200,16 +200,24 @@ def name_baselines(area: Axes, panel: Panel) -> None:
 
 def name_exits(area: Axes, panel: Panel) -> None:
     """Write at the foot how far the curves fall that leave there."""
-    leaving = sorted(marks.exits(panel.table, panel.x, panel.window), key=lambda gone: gone.x)
+    leaving = sorted([*marks.exits(panel.table, panel.x, panel.window), *_seeds_gone(panel)], key=lambda gone: gone.x)
     across = (area.transScale + area.transLimits).transform(
         [(gone.x, panel.window.low) for gone in leaving] or [(1, 1)]
     )
     for level, gone in zip(_levels(across[:, 0]), leaving, strict=False):
         words = panel.style(gone.run, gone.method).words
-        several = "" if gone.runs == 1 else f"{gone.runs} "
+        several = (
+            f"{formats.number_of(gone.seeds, 'seed')} " if gone.seeds else "" if gone.runs == 1 else f"{gone.runs} "
+        )
         text = f"{several}to {formats.percent(gone.lowest, 0).replace(' ', '')}"
         place: Any = (gone.x, panel.window.low), (-4, 3 + 8 * level), "data", "offset points"
         area.annotate(text, *place, ha="right", color=words, **SMALL)
+
+
+def _seeds_gone(panel: Panel) -> list[marks.Exit]:
+    if not panel.each_seed or panel.crowd:
+        return []
+    return marks.seed_exits(panel.table, panel.rounds, panel.x, panel.score, panel.macs, panel.window)
 
 
 def _levels(across: np.ndarray) -> list[int]:
