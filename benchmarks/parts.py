@@ -66,8 +66,8 @@ PARTS = (
         full=("formulations", "--turns", "5", "--memory"),
         seconds=3600,
     ),
-    Part("runs", ("runs",), full=("runs", "--full"), seconds=7200),
-    Part("two runs of pubmed", None, full=("runs", "--full", "--subjects", "pubmed", "--seeds", "0", "1"), seconds=DAY),
+    Part("runs", ("runs", "--full"), seconds=7200),
+    Part("two runs of pubmed", ("runs", "--full", "--subjects", "pubmed", "--seeds", "0", "1"), seconds=DAY),
     Part("parallel", ("parallel", "--turns", "2"), full=("parallel", "--turns", "5"), seconds=1800),
     Part(
         "measurements",
