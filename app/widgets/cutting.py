@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from analysis.cuts import Closeness, Decision, decisions_of, removal_rounds
-from app.widgets import reading
+from analysis.cuts import Closeness, Decision, Way, decisions_of, removal_rounds, score_figure
+from app.widgets import look, reading
 from glt.data import Graph
 from glt.masks import EdgeMask
 from glt.store import Run
@@ -41,6 +44,36 @@ def decisions(run: Run, seed: int) -> list[Decision]:
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _decisions(stamp: reading.Stamp, seed: int, _run: Run) -> list[Decision]:
     return decisions_of(_run.seed(seed), masks_of(_run, seed))
+
+
+@dataclass(frozen=True)
+class EdgeView:
+    """What a picture of an edge's scores shows: both directions, in ranks or scores, with a round marked."""
+
+    seed: int
+    edge: int
+    ways: tuple[Way, Way]
+    ranks: bool
+    shown: int
+
+
+def scores_of(run: Run, view: EdgeView) -> go.Figure:
+    """Return the picture of an edge's scores, drawn once."""
+    return _scores(reading.stamp(run), run.annotation.color, view, look.is_dark(), run)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={EdgeView: repr})
+def _scores(stamp: reading.Stamp, color: str, view: EdgeView, dark: bool, _run: Run) -> go.Figure:
+    return score_figure(
+        decisions(_run, view.seed),
+        view.edge,
+        view.ways,
+        ranks=view.ranks,
+        shown=view.shown,
+        method=_run.config.method,
+        color=color,
+        dark=dark,
+    )
 
 
 def closeness_of(graph: Graph) -> Closeness:

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
+from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_table
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
 from analysis.subgraphs.subgraph import classes_of, has_classes, node_name
-from app.widgets import chart, controls, cutting, look, picking
+from app.widgets import chart, controls, cutting, picking
 from app.widgets.edge_table import MOST_LISTED, Place, all_edges, edge_table
 from app.widgets.frame import plain
 from app.widgets.sampling import find_node
@@ -94,31 +94,22 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
         if not decided:
             st.caption(f":material/info: {no_scores(place.run.config.method)}")
             return
-        figure = score_figure(
-            decided,
-            int(row["edge"]),
-            ways,
-            ranks=ranks,
-            shown=place.number,
-            method=place.run.config.method,
-            color=place.run.annotation.color,
-            dark=look.is_dark(),
-        )
+        figure = cutting.scores_of(place.run, cutting.EdgeView(place.seed, int(row["edge"]), ways, ranks, place.number))
         title = f"{'Rank' if ranks else 'Score'} of both directions of the edge over the rounds"
         chart.show(figure, "scores", title)
         st.caption(_legend(decided, ranks, rough))
         chart.numbers(figure, "scores", title)
 
 
-def _ways(place: Place, row: pd.Series) -> list[Way]:
+def _ways(place: Place, row: pd.Series) -> tuple[Way, Way]:
     """Return both directions, that from the lower node first, as scores have them."""
     one, other = place.node, int(row["neighbour"])
     sent = Way(place.name(one), place.name(other), int(row["sent"]))
     received = Way(place.name(other), place.name(one), int(row["received"]))
-    return [sent, received] if one < other else [received, sent]
+    return (sent, received) if one < other else (received, sent)
 
 
-def _sentences(place: Place, row: pd.Series, ways: list[Way], decided: list[Decision], rough: bool) -> list[str]:
+def _sentences(place: Place, row: pd.Series, ways: tuple[Way, Way], decided: list[Decision], rough: bool) -> list[str]:
     scores = score_table(decided, int(row["edge"]))
     last = place.run.seed(place.seed).whole_rounds() - 1
     cuts = {decision.round: decision.cuts for decision in decided}
