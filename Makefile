@@ -43,7 +43,7 @@ fuzz: .venv/test.stamp ## hand over what nobody should (minutes)
 audit: .venv/test.stamp ## look the pinned packages up in the list of known faults
 	$(BIN)/pip-audit --skip-editable --requirement requirements.txt --no-deps --disable-pip --progress-spinner off
 
-bench: .venv/test.stamp ## measure speed, print ratios to the saved baseline (10 minutes; BENCH=--quick, --full)
+bench: .venv/test.stamp ## measure speed, print ratios to the saved baseline (25 minutes; BENCH=--quick, --full)
 	$(BIN)/python -m benchmarks all $(BENCH)
 
 load: .venv/test.stamp ## twenty people at once for five minutes: errors, memory, page times

@@ -1,7 +1,7 @@
 """Every part in turn, one report of all, and its ratios to the saved baseline: `python -m benchmarks all`.
 
 A part that fails or takes too long is named at the end and loses nothing of the others. What is measured is in the file
-after every part. `--quick` takes a minute or two, the usual set some ten on two quiet cores, `--full` hours.
+after every part. `--quick` takes a minute or two, the usual set 25 on two quiet cores, `--full` hours.
 """
 
 from __future__ import annotations

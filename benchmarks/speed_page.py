@@ -132,8 +132,8 @@ def _epochs(report: Report) -> str:
                 network = f"{NETWORKS[model]}, {width_words(subject, model)}"
                 rows.append([LABELS[subject], network, *map(_with_range, found)])
     words = (
-        "A search epoch trains weights and masks, a retraining epoch the weights alone, both on the whole graph and "
-        "with an evaluation at the end; the evaluation is also timed by itself, first layer included. Memory is the "
+        "A search epoch trains weights and masks, a retraining epoch the weights alone, both with an evaluation at the "
+        "end; the evaluation is also timed by itself, first layer included. Memory is the "
         "peak of a process of its own, torch included. Features of ogbn-arxiv are synthetic (128 numbers a node)."
     )
     head = ["graph", "network", "search epoch", "retraining epoch", "evaluation", "memory of a search"]
