@@ -28,6 +28,7 @@ from glt.store import run_name
 from glt.tickets.start import check_start, start_words
 from glt.training.tasks import TASKS
 
+COMPLETE = "complete"
 MOST_LISTED = 6
 DEFAULT_SEEDS = "0, 1, 2, 3, 4"
 SHARED_SEEDS = "Each method is a run of its own. Runs share their seeds, so every comparison is between equal starts."
@@ -179,17 +180,31 @@ def _numbers(cost: Forecast) -> None:
 def _runs(found: Opened, wanted: Plan) -> None:
     known, examples = {run.name: run for run in found.own}, {run.name for run in found.examples}
     for point in wanted.points[:MOST_LISTED]:
-        name, rounds = run_name(point.config), point.config.rounds
-        done = min((known[name].seed(seed).whole_rounds() for seed in wanted.seeds), default=0) if name in known else 0
+        name = run_name(point.config)
         fresh = "an example, computed again" if name in examples else "new"
-        state = "complete" if done > rounds else f"goes on after round {done - 1}" if done else fresh
+        done = [known[name].seed(seed).whole_rounds() for seed in wanted.seeds] if name in known else []
+        state = _state(done, point.config.rounds) if any(done) else fresh
         with st.container(gap=None):
             with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
                 st.markdown(", ".join(filter(None, (palette.label(point.config.method), point.words))), width="content")
-                st.badge(state, color="green" if state == "complete" else "gray")
+                st.badge(state, color="green" if state == COMPLETE else "gray")
             st.caption(name)
     if len(wanted.points) > MOST_LISTED:
         st.caption(f"and {len(wanted.points) - MOST_LISTED} more")
+
+
+def _state(done: Sequence[int], rounds: int) -> str:
+    """Say how far a run has come whose seeds have so many whole rounds, round 0 among them; one has some.
+
+    >>> _state([21], 20), _state([3, 5], 20), _state([21, 5, 0], 20), _state([5, 0], 20)
+    ('complete', 'goes on after round 2', '1 of 3 seeds complete', '1 of 2 seeds begun')
+    """
+    complete = sum(count > rounds for count in done)
+    if complete == len(done):
+        return COMPLETE
+    if complete:
+        return f"{complete} of {len(done)} seeds complete"
+    return f"goes on after round {min(done) - 1}" if all(done) else f"{sum(map(bool, done))} of {len(done)} seeds begun"
 
 
 def _room(root: Path, cost: Forecast) -> None:
