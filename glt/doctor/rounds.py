@@ -28,10 +28,12 @@ def round_findings(seed: SeedRun) -> Iterator[Finding]:
 
 
 def _damaged_rounds(seed: SeedRun) -> Iterator[Finding]:
-    lines, known = _lines(seed.path / paths.ROUNDS), _checksums(seed.path)
+    lines, known = _lines(seed.path / paths.ROUNDS), checksums_of(seed.path)
     finished = _finished(seed.path)
     sound = seed.sound_rounds()
-    then = f"{_rounds(sound, finished)} set aside, and resuming computes again what is missing"
+    one = sound == finished - 1
+    aside = f"{rounds_from(sound, finished)} {'is' if one else 'are'} set aside"
+    then = f"{aside}, and resuming computes again what is missing"
     for path, wrong in _faults(seed.path, lines, known) if sound < finished else ():
         yield Finding(path, wrong, then, seed.drop_unfinished)
 
@@ -49,16 +51,16 @@ def _at_work(seed: SeedRun) -> Iterator[Finding]:
 
 def _finished(folder: Path) -> int:
     """Return how many rounds were finished, whatever became of them."""
-    return max(len(_lines(folder / paths.ROUNDS)), len(_checksums(folder)))
+    return max(len(_lines(folder / paths.ROUNDS)), len(checksums_of(folder)))
 
 
-def _rounds(first: int, finished: int) -> str:
+def rounds_from(first: int, finished: int) -> str:
     """Name the rounds from one on.
 
-    >>> _rounds(2, 3), _rounds(2, 5)
-    ('round 2 is', 'rounds 2 to 4 are')
+    >>> rounds_from(2, 3), rounds_from(2, 5)
+    ('round 2', 'rounds 2 to 4')
     """
-    return f"round {first} is" if first == finished - 1 else f"rounds {first} to {finished - 1} are"
+    return f"round {first}" if first == finished - 1 else f"rounds {first} to {finished - 1}"
 
 
 def _faults(folder: Path, lines: Sequence[bytes], known: Sequence[RoundChecksum]) -> Iterator[Fault]:
@@ -69,7 +71,7 @@ def _faults(folder: Path, lines: Sequence[bytes], known: Sequence[RoundChecksum]
         if bad:
             yield table, f"is damaged in line {bad[0] + 1}"
         elif len(lines) < finished:
-            yield table, f"lacks {_rounds(len(lines), finished).rsplit(' ', 1)[0]}"
+            yield table, f"lacks {rounds_from(len(lines), finished)}"
     elif known:
         yield table, "is missing"
     events = folder / paths.EVENTS
@@ -115,7 +117,8 @@ def _lines(path: Path) -> list[bytes]:
         return []
 
 
-def _checksums(folder: Path) -> list[RoundChecksum]:
+def checksums_of(folder: Path) -> list[RoundChecksum]:
+    """Return the checksums of a seed's rounds, none where they cannot be read."""
     try:
         return checksums_in(folder)
     except StoreError:

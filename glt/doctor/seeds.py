@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from glt.doctor.finding import Finding, Mend, moved, what_it_is
-from glt.doctor.rounds import round_findings
+from glt.doctor.rounds import checksums_of, round_findings, rounds_from
 from glt.doctor.strays import strays
 from glt.errors import StoreError
 from glt.store import PretrainingSeed, SeedFolder, SeedRun, State, Status, paths
-from glt.store.json_files import whole_lines
+from glt.store.json_files import read_json, whole_lines
 from glt.store.liveness import ACTIVE
 from glt.store.lock import is_locked
 from glt.store.resuming import unusable
 from glt.store.safe_files import cut_file
 from glt.store.setting_aside import Aside, is_usable
+from glt.store.signing import is_signed
 
 AGAIN = {
     paths.STATUS: "how far the seed is, the other files tell",
@@ -62,6 +63,7 @@ def _of_content(seed: SeedFolder) -> Iterator[Finding]:
     yield from _status(seed)
     if isinstance(seed, SeedRun):
         yield from round_findings(seed)
+        yield from _checksums(seed)
         yield from _theta0(seed)
     elif isinstance(seed, PretrainingSeed) and seed.is_complete() and not seed.is_sound():
         then = f"it is set aside; {AGAIN[paths.PRETRAINED]}"
@@ -81,9 +83,30 @@ def _wrong_with_result(seed: PretrainingSeed) -> str:
 def _environment(seed: SeedFolder) -> Iterator[Finding]:
     path = seed.path / paths.ENVIRONMENT
     try:
-        seed.environment()
+        lost = bool(seed.environment()) and _has_checksums(seed) and not is_signed(read_json(path, ""))
     except StoreError:
+        lost = True
+    if lost:
         yield moved(path, "is damaged", AGAIN[paths.ENVIRONMENT])
+
+
+def _checksums(seed: SeedRun) -> Iterator[Finding]:
+    """Find finished rounds that have lost their checksums; a worker killed at the end of a round leaves one such."""
+    path = seed.path / paths.CHECKSUMS
+    if not is_usable(path) and os.path.lexists(path):
+        return
+    rounds = seed.sound_rounds()
+    if (known := len(checksums_of(seed.path))) < rounds == seed.whole_rounds() and _has_checksums(seed):
+        wrong = f"lacks {rounds_from(known, rounds)}" if path.exists() else "is missing"
+        yield Finding(path, wrong, AGAIN[paths.CHECKSUMS], seed.drop_unfinished)
+
+
+def _has_checksums(seed: SeedFolder) -> bool:
+    """Say whether the run of a seed has checksums of its texts, which those of earlier versions lack."""
+    try:
+        return is_signed(read_json(seed.path.parent / paths.CONFIG, ""))
+    except StoreError:
+        return False
 
 
 def _status(seed: SeedFolder) -> Iterator[Finding]:

@@ -38,6 +38,15 @@ def unsigned(path: Path, document: Mapping[str, Any], remedy: str) -> dict[str, 
     return content
 
 
+def is_signed(document: object) -> bool:
+    """Say whether a document carries a checksum, right or wrong.
+
+    >>> is_signed(signed({"threads": 1})), is_signed({"threads": 1})
+    (True, False)
+    """
+    return isinstance(document, Mapping) and CHECKSUM in document
+
+
 def _fits(content: Mapping[str, Any], recorded: object) -> bool:
     try:
         return recorded == _of(content)
