@@ -91,7 +91,7 @@ def test_theta0_of_other_versions_is_refused(copy: Copy) -> None:
 def everything() -> list[tuple[str, str]]:
     names = [case[0] for case in CASES.values()] + ["environment.json", "status.json", "log.txt", "lock"]
     kinds = list(damages()) if ALL else ["cut to 4/8", "folder", "dangling link"]
-    # The first byte of what is signed takes the name of its checksum with it.
+    # In one of its first bytes a signed document says that it is signed.
     more = [] if ALL else [("checksums.jsonl", "removed"), ("environment.json", "flip 1")]
     return [*((name, kind) for name in dict.fromkeys(names) for kind in kinds), *more]
 
