@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 
 from analysis import scale
+from analysis.begun import with_rounds
 from analysis.palette import Style
 from analysis.settings import setting_words, settings_of, value_order
 from glt.config import RunConfig
-from glt.errors import ConfigError, StoreError
+from glt.errors import ConfigError
 from glt.store import Run, finished_rounds
 
 SHARED = ("dataset", "task", "model", "method")
@@ -45,9 +46,7 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
     settings are more often the defaults. Raises StoreError without finished rounds, ConfigError when no setting
     differs, too many do, or one never varies alone.
     """
-    begun = [run for run in runs if finished_rounds(run)]
-    if not begun:
-        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    begun = with_rounds(runs)
     settings = {run.name: settings_of(run.config) for run in begun}
     fields = _differing(settings)
     _check(fields)

@@ -10,7 +10,6 @@ from analysis.cli.arguments import add_runs, add_score, chosen_score, find_runs
 from analysis.cli.plain import records
 from analysis.cli.verb import VERBS, Verb
 from glt.cli.arguments import add_json, print_json
-from glt.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -45,13 +44,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Make the table and print it."""
+    from analysis.begun import must_have_rows
     from analysis.comparing import grouped_by, leader_table
     from analysis.tables import rounds_table
 
     runs = find_runs(args)
-    rounds = rounds_table(runs)
-    if rounds.empty:
-        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    rounds = must_have_rows(rounds_table(runs))
     groups = grouped_by(runs, args.by) if args.by else None
     table = leader_table(
         rounds, score=chosen_score(args), macs=args.macs, tolerance=args.tolerance, rank=args.rank, groups=groups

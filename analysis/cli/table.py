@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.begun import last_common_round
 from analysis.cli.arguments import add_runs, add_score, chosen_score, find_runs, write_out
 from analysis.cli.verb import VERBS, Verb
 from glt.cli.arguments import add_progress, count, tell
@@ -59,7 +60,7 @@ def _measurements(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, T
     from analysis.measures import At, measurement_table
     from analysis.shared_graph import printed_measurements, training_part
 
-    rounds = args.round or [_last_round(runs)]
+    rounds = args.round or [last_common_round(runs)]
     config = runs[0].config
     table = measurement_table(
         runs,
@@ -71,7 +72,9 @@ def _measurements(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, T
     )
     if not table.loc[table["kind"] == "run", "seeds"].any():
         asked = " or ".join(map(str, rounds))
-        raise StoreError(f"No seed of these runs has a round {asked}: the last they all have is {_last_round(runs)}.")
+        raise StoreError(
+            f"No seed of these runs has a round {asked}: the last they all have is {last_common_round(runs)}."
+        )
     return table, lambda made: measurements_latex(made, config.dataset, note=training_part(config))
 
 
@@ -82,7 +85,7 @@ def _trend(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]
         raise ConfigError(
             "A trend has no LaTeX table: take --format csv or json, or `python -m analysis figure trend`."
         )
-    _last_round(runs)
+    last_common_round(runs)
     table = trend_table(runs, args.measure, null=args.null, on_progress=lambda share: tell(args, share))
     return table, lambda made: ""
 
@@ -105,13 +108,6 @@ def _paper(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]
     if table.empty:
         raise StoreError("The paper prints no value for a finished round of these runs: wait, or choose other runs.")
     return table, paper_latex
-
-
-def _last_round(runs: Sequence[Run]) -> int:
-    last = [len(run.seed(seed).rounds()) - 1 for run in runs for seed in run.seeds()]
-    if not last or min(last) < 0:
-        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
-    return min(last)
 
 
 _TABLES = {"measurements": _measurements, "trend": _trend, "tickets": _tickets, "paper": _paper}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from analysis.begun import with_rounds
 from analysis.export.choices import FigureChoices
 from analysis.export.commands import annotate_command, figure_command, run_command, table_command
 from analysis.export.data import csv_bytes, json_bytes
@@ -26,7 +27,7 @@ from analysis.tables import curve_table, paper_table, rounds_table, tickets_tabl
 from glt import __version__
 from glt.config import canonical_json
 from glt.errors import StoreError, StudioError
-from glt.store import Run, finished_rounds
+from glt.store import Run
 from glt.zips import zip_bytes
 
 STORE = "runs"
@@ -45,9 +46,7 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
 
     What cannot be made of these runs (a figure of sweeps, say) is left out, and the README in it says why.
     """
-    begun = [run for run in runs if finished_rounds(run)]
-    if not begun:
-        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    begun = with_rounds(runs)
     choices = _settled(begun, choices)
     rounds = rounds_table(begun)
     curve = curve_table(rounds, choices.score, "graph", choices.macs, choices.tolerance)

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import marks
+from analysis.begun import must_have_rows
 from analysis.crowd import crowd_styles
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import (
@@ -17,7 +18,6 @@ from analysis.export.figures.base import (
     Drawing,
     Keys,
     PaperFigure,
-    must_have_rounds,
     rounds_caption,
 )
 from analysis.export.figures.curve_layers import Panel, draw_panel
@@ -32,7 +32,7 @@ WIDE_PANEL, PANEL_RATIO, WIDE_RATIO = 4.5, 0.78, 0.5
 
 def accuracy(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan runs over one axis or all three; raises StoreError without finished rounds, ConfigError for two tasks."""
-    rounds = must_have_rounds(rounds_table(runs))
+    rounds = must_have_rows(rounds_table(runs))
     axes = choices.axes
     panels = [_panel(rounds, x, choices) for x in axes]
     across = len(axes) if width > WIDE_PANEL else 1

@@ -77,20 +77,13 @@ def rounds_caption(rounds: pd.DataFrame, choices: FigureChoices) -> str:
     return caption(rounds, choices.score, choices.macs, choices.tolerance, choices.paper)
 
 
-def must_have_rounds(rounds: pd.DataFrame) -> pd.DataFrame:
-    """Return a `rounds_table` that has a row; raises StoreError for one without."""
-    if rounds.empty:
-        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
-    return rounds
-
-
 def shown_round(run: Run, choices: FigureChoices) -> tuple[SeedRun, int]:
     """Return the seed and the round of a run that are chosen; raises StoreError for a seed or round it does not have.
 
     Without a choice: the first seed, and its last finished round.
     """
     seed = run.existing_seed(choices.seed)
-    rounds = seed.whole_rounds()
+    rounds = len(seed.rounds())
     if rounds == 0:
         raise StoreError(f"{run.name} has no finished round of seed {seed.seed} yet: wait for round 0.")
     return seed, rounds - 1 if choices.round is None else choices.round

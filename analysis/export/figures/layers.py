@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import palette
+from analysis.begun import with_rounds
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.curve_layers import DASHES
@@ -19,7 +20,6 @@ from analysis.export.figures.run_lines import band, stroke
 from analysis.tables.caption import averaged_over
 from analysis.tables.layers import layer_table
 from glt import formats
-from glt.errors import StoreError
 from glt.store import Run
 
 # More lines than this a run are told apart by nobody: their layers are rows of a field instead.
@@ -30,10 +30,7 @@ BAR = 0.45
 
 def layers(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan the weight sparsity of every layer of every run; raises StoreError when no round is finished."""
-    table = layer_table(runs)
-    if table.empty:
-        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
-
+    table = layer_table(with_rounds(runs))
     told = f"Share of each layer's prunable weights that is removed, {averaged_over(table['seeds'])}."
     if table["layer"].nunique() > MOST_LINES:
         row = PanelRow(table["run"].nunique(), width, ratio=0.8)

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import marks, palette
+from analysis.begun import must_have_rows
 from analysis.crowd import MOST_POINTS, crowd_styles
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import (
@@ -17,7 +18,6 @@ from analysis.export.figures.base import (
     Drawing,
     Keys,
     PaperFigure,
-    must_have_rounds,
     rounds_caption,
 )
 from analysis.export.figures.curve_layers import (
@@ -41,7 +41,7 @@ QUIET = 0.35
 
 def pareto(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan the rounds of runs and their fronts; raises StoreError without rounds, ConfigError for two tasks."""
-    rounds = must_have_rounds(rounds_table(runs))
+    rounds = must_have_rows(rounds_table(runs))
     panels = [_panel(rounds, x, choices) for x in choices.axes]
     row = PanelRow(len(panels), width, narrowest=1.8)
 

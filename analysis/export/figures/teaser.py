@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import marks, names, palette
+from analysis.begun import must_have_rows
 from analysis.crowd import crowd_styles
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import (
@@ -18,7 +19,6 @@ from analysis.export.figures.base import (
     Drawing,
     Keys,
     PaperFigure,
-    must_have_rounds,
     rounds_caption,
 )
 from analysis.export.figures.curve_layers import (
@@ -45,7 +45,7 @@ STRIP = 0.11
 
 def teaser(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan a panel for each data set and network of the runs; raises StoreError when no round is finished."""
-    rounds = must_have_rounds(rounds_table(runs))
+    rounds = must_have_rows(rounds_table(runs))
     panels = [_panel(part, x, choices) for _, part in rounds.groupby(SUBJECT, sort=False) for x in choices.axes]
     row = PanelRow(len(panels), width)
 

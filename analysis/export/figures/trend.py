@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import names, palette
+from analysis.begun import with_rounds
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.curve_layers import SMALL
@@ -19,8 +20,7 @@ from analysis.export.figures.run_lines import DOTTED, RunLooks, band, stroke
 from analysis.measures import trend_table, wording
 from analysis.tables.caption import averaged_over
 from glt import formats
-from glt.errors import StoreError
-from glt.store import Run, finished_rounds
+from glt.store import Run
 
 AXES = {"round": "Round", "kept": "Undirected edges kept (%)"}
 NULL = "Random, as dense"
@@ -28,9 +28,7 @@ NULL = "Random, as dense"
 
 def trend(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan one measure of runs on one graph; raises ConfigError for several graphs or an unknown measure."""
-    begun = [run for run in runs if finished_rounds(run)]
-    if not begun:
-        raise StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
+    begun = with_rounds(runs)
     table = trend_table(begun, choices.measure, null=choices.null)
 
     def fill(figure: FigureBase) -> Keys:
