@@ -64,7 +64,7 @@ def _pretrained(seed: PretrainingSeed) -> dict[str, Any]:
     damage: dict[str, Any] = {}
     try:
         losses = [epoch.loss for epoch in seed.epochs()[0]]
-        if seed.is_complete():
+        if seed.was_complete():
             layer = seed.first_layer()
             found = {"best_epoch": layer.best_epoch, "loss": layer.loss, "sha256": layer.sha256}
     except StoreError as error:

@@ -55,7 +55,8 @@ def _unusable(seed: SeedFolder, path: Path) -> Finding:
         return Finding(path, wrong, f"it is set aside; {then}", _moves_theta0(seed))
     if path.name in AGAIN and path.name not in (paths.CHECKSUMS, paths.PRETRAINED):
         return moved(path, wrong, then)
-    return Finding(path, wrong, f"it is set aside; {then}", seed.drop_unfinished)
+    mend = _starts_again(seed) if path.name == paths.PRETRAINED else seed.drop_unfinished
+    return Finding(path, wrong, f"it is set aside; {then}", mend)
 
 
 def _of_content(seed: SeedFolder) -> Iterator[Finding]:
@@ -65,14 +66,25 @@ def _of_content(seed: SeedFolder) -> Iterator[Finding]:
         yield from round_findings(seed)
         yield from _checksums(seed)
         yield from _theta0(seed)
-    elif isinstance(seed, PretrainingSeed) and seed.is_complete() and not seed.is_sound():
-        then = f"it is set aside; {AGAIN[paths.PRETRAINED]}"
-        yield Finding(seed.path / paths.PRETRAINED, _wrong_with_result(seed), then, seed.drop_unfinished)
+    elif isinstance(seed, PretrainingSeed) and seed.was_complete() and not seed.is_sound():
+        then = "it is set aside" if seed.is_complete() else "the seed is called stopped"
+        then = f"{then}; {AGAIN[paths.PRETRAINED]}"
+        yield Finding(seed.path / paths.PRETRAINED, _wrong_with_result(seed), then, _starts_again(seed))
     yield from _half_lines(seed.path)
     yield from strays(seed.path, paths.is_of_seed)
 
 
+def _starts_again(seed: SeedFolder) -> Mend:
+    def start_again(aside: Aside) -> None:
+        seed.drop_unfinished(aside)
+        _writes_status(seed)(aside)
+
+    return start_again
+
+
 def _wrong_with_result(seed: PretrainingSeed) -> str:
+    if not seed.is_complete():
+        return "is missing"
     try:
         seed.first_layer()
     except StoreError:

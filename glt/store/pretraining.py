@@ -57,6 +57,11 @@ class PretrainingSeed(SeedFolder):
         """Say whether the first layer is there."""
         return os.path.lexists(self._result)
 
+    def was_complete(self) -> bool:
+        """Say whether the first layer was written, whatever became of it since."""
+        written = self.written_status()
+        return self.is_complete() or (written is not None and written.state == "done")
+
     def is_sound(self) -> bool:
         """Say whether the first layer and its epochs can be read."""
         try:
@@ -109,7 +114,7 @@ class PretrainingSeed(SeedFolder):
         self._writing()
         if not self.path.exists():
             return 0
-        was_complete = self.is_complete()
+        was_complete = self.was_complete()
         aside = self._move_unusable(aside)
         if self.is_sound():
             return 1

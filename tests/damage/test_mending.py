@@ -227,7 +227,12 @@ def test_a_store_of_an_earlier_version_has_no_checksums_and_is_well(copy: Copy) 
 
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [("pretrained.safetensors", flip(1)), ("pretrained.safetensors", as_folder), ("events.jsonl", flip(1))],
+    [
+        ("pretrained.safetensors", flip(1)),
+        ("pretrained.safetensors", as_folder),
+        ("pretrained.safetensors", remove),
+        ("events.jsonl", flip(1)),
+    ],
 )
 def test_a_damaged_pre_training_starts_again_and_keeps_what_there_was(copy: Copy, name: str, damage: Damage) -> None:
     store = copy()
