@@ -6,6 +6,7 @@ import contextlib
 import io
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +120,8 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _own_types() -> contextlib.AbstractContextManager[None]:
+@contextlib.contextmanager
+def _own_types() -> Iterator[None]:
     """Let torch.load make what these files hold and nothing else: PyG's containers and NumPy's arrays of numbers."""
     import torch
     from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
@@ -132,10 +134,13 @@ def _own_types() -> contextlib.AbstractContextManager[None]:
     names = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
     numbers = [type(np.dtype(kind)) for kind in ("int64", "int32", "float64", "float32")]
     arrays: list[Any] = [np.ndarray, np.dtype, *numbers, *((rebuild, name) for name in names), *nothing]
-    scope: contextlib.AbstractContextManager[None] = torch.serialization.safe_globals(
-        [DataEdgeAttr, DataTensorAttr, GlobalStorage, *arrays]
-    )
-    return scope
+    with (
+        torch.serialization.safe_globals([DataEdgeAttr, DataTensorAttr, GlobalStorage, *arrays]),
+        warnings.catch_warnings(),
+    ):
+        # Who wrote a file with another pickle than PyTorch's is of no interest: what cannot be read is told.
+        warnings.filterwarnings("ignore", "Detected pickle protocol", UserWarning)
+        yield
 
 
 def _nothing() -> bytes:
