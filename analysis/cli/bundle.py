@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from analysis.cli.arguments import (
     add_page,
@@ -16,6 +15,7 @@ from analysis.cli.arguments import (
     write_out,
 )
 from analysis.cli.verb import VERBS, Verb
+from glt.cli.arguments import place
 from glt.errors import ConfigError
 
 
@@ -26,14 +26,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_sample(parser)
     add_structure(parser)
     add_page(parser)
-    parser.add_argument("--out", required=True, metavar="FILE", help="zip to write")
+    parser.add_argument("--out", type=place, required=True, metavar="FILE", help="zip to write")
 
 
 def run(args: Namespace) -> int:
     """Make the bundle and write it."""
     from analysis.export import bundle_bytes
 
-    out = Path(args.out)
+    out = args.out
     if out.suffix.lower() != ".zip":
         raise ConfigError(f"--out {out} is no zip: let it end in .zip.")
     write_out(bundle_bytes(find_runs(args), chosen_figure(args)), out)

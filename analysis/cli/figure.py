@@ -18,7 +18,7 @@ from analysis.cli.arguments import (
     write_out,
 )
 from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import count
+from glt.cli.arguments import count, place
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_page(parser)
     parser.add_argument("--panels", metavar="RxC", help="rows and columns of several figures, such as 2x2")
     parser.add_argument("--dpi", type=count, default=300, metavar="D", help="dots an inch of a png, 1200 at most")
-    parser.add_argument("--out", required=True, metavar="FILE", help=OUT)
+    parser.add_argument("--out", type=place, required=True, metavar="FILE", help=OUT)
 
 
 def run(args: Namespace) -> int:
     """Draw the figure and write it, or the numbers in it."""
     from analysis.export import check_dpi, csv_bytes, figure_bytes, json_bytes, on_page, plan
 
-    out = Path(args.out)
+    out = args.out
     kind = _kind(out)
     check_dpi(args.dpi)
     runs, choices = find_runs(args), chosen_figure(args)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.begun import last_common_round
 from analysis.cli.arguments import add_runs, add_score, chosen_score, find_runs, write_out
 from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import add_progress, count, tell
+from glt.cli.arguments import add_progress, count, place, tell
 from glt.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="measurements: also what takes a minute or more")
     add_progress(parser)
     add_score(parser)
-    parser.add_argument("--out", metavar="FILE", help="file to write (default: standard output)")
+    parser.add_argument("--out", type=place, metavar="FILE", help="file to write (default: standard output)")
 
 
 def run(args: Namespace) -> int:
@@ -51,7 +50,7 @@ def run(args: Namespace) -> int:
         content = to_latex(table).encode()
     else:
         content = csv_bytes(table) if args.format == "csv" else json_bytes(table)
-    write_out(content, Path(args.out) if args.out else None)
+    write_out(content, args.out)
     return 0
 
 

@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glt.errors import ConfigError
@@ -27,7 +28,8 @@ FORM = "key=value, as in rounds=5"
 def add_store(parser: ArgumentParser) -> None:
     """Add `--store`, the folder whose runs can be called by name; the variable GLT_STORE changes its default."""
     default = os.environ.get("GLT_STORE") or "runs"
-    parser.add_argument("--store", default=default, metavar="S", help=f"folder of runs (default: {default})")
+    told = f"folder of runs (default: {default})"
+    parser.add_argument("--store", type=place, default=default, metavar="S", help=told)
 
 
 def add_run(parser: ArgumentParser) -> None:
@@ -112,6 +114,17 @@ def find_seed_run(args: Namespace) -> SeedRun:
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output."""
     print(json.dumps(document, indent=2, allow_nan=False))
+
+
+def place(text: str) -> Path:
+    """Read the path of a file or a folder; raises ArgumentTypeError for none, which would mean this very folder.
+
+    >>> place("my runs").name
+    'my runs'
+    """
+    if not text.strip():
+        raise ArgumentTypeError("an empty path: name a file or a folder")
+    return Path(text)
 
 
 def count(text: str) -> int:

@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
@@ -80,7 +81,7 @@ def _results(looked: Iterable[Examined], args: Namespace) -> Iterator[tuple[Exam
 
 def _check_is_there(store: Store, args: Namespace) -> None:
     """Raise StoreError for a store that somebody named and that is not there; the usual one need not be made yet."""
-    if not store.root.exists() and args.store != (os.environ.get("GLT_STORE") or "runs"):
+    if not store.root.exists() and args.store != Path(os.environ.get("GLT_STORE") or "runs"):
         raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
 
 

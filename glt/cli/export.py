@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glt.cli.arguments import add_round, find_seed_run
+from glt.cli.arguments import add_round, find_seed_run, place
 from glt.cli.main import DONE
 from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError, StoreError
@@ -23,7 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_round(parser)
     told = "ticket (weights, masks and graph in one .zip), or the sparse graph alone (default: ticket)"
     parser.add_argument("--format", choices=(TICKET, "graphml", "csv", "npz"), default=TICKET, help=told)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to write; an old one is replaced")
+    parser.add_argument(
+        "--out", type=place, required=True, metavar="FILE", help="file to write; an old one is replaced"
+    )
 
 
 def run(args: Namespace) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glt.cli.arguments import add_json, positive, print_json
+from glt.cli.arguments import add_json, place, positive, print_json
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError
@@ -23,9 +23,9 @@ MB = 10**6
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the file, and where its sparse graph is written to."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a ticket file, as `export` writes it")
+    parser.add_argument("file", type=place, metavar="FILE", help="a ticket file, as `export` writes it")
     told = f"write its sparse graph to this file too, as its name ends: {', '.join(ENDINGS)}"
-    parser.add_argument("--graph", type=Path, metavar="FILE", help=told)
+    parser.add_argument("--graph", type=place, metavar="FILE", help=told)
     told = "refuse a file that would unpack to more MB than this (default: 8000)"
     parser.add_argument("--most-mb", type=positive, default=8000, metavar="M", help=told)
     add_json(parser)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import Any
 
-from glt.cli.arguments import add_computing, add_json, add_seeds, add_set, add_store, open_store
+from glt.cli.arguments import add_computing, add_json, add_seeds, add_set, add_store, open_store, place
 from glt.cli.verb import VERBS, Verb
 
 NAMES = ("dataset", "model", "method", "task")
@@ -27,7 +26,7 @@ def add_settings(parser: ArgumentParser) -> None:
     add_seeds(parser)
     parser.add_argument("--preset", metavar="P", help="hyper-parameters: paper or official")
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="config.json of a run (or its folder), whose settings are taken"
+        "--config", type=place, metavar="FILE", help="config.json of a run (or its folder), whose settings are taken"
     )
     add_set(parser, "rounds=5 hidden=64")
 

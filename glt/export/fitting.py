@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from glt.data import Graph
@@ -24,12 +25,18 @@ NEEDED = (
     *(f"split.{part}" for part in ("train", "val", "test")),
 )
 
+# What is one row of numbers.
+LISTS = ("edge_weight", "labels", *(f"split.{part}" for part in ("train", "val", "test")), *SPARSE)
+EMPTY = np.empty(0)
+
 
 def check_members(record: RoundRecord, arrays: Mapping[str, Array]) -> None:
     """Refuse a file without one of its tensors or one of its MACs, and whole numbers beyond all bounds."""
     needed = NEEDED if DENSE in arrays else (*NEEDED, *SPARSE)
     if missing := [name for name in needed if name not in arrays]:
         raise ValueError(f"it holds no tensor {' and no '.join(missing)}")
+    if bent := [name for name in LISTS if arrays.get(name, EMPTY).ndim != 1]:
+        raise ValueError(f"its tensor {bent[0]} is {list(arrays[bent[0]].shape)}, where it must be one list")
     if uncounted := [name for name in MAC_CONVENTIONS if name not in record.macs]:
         raise ValueError(f"its record has no MACs with {' and '.join(uncounted)}")
     if not record.is_bounded:

@@ -14,6 +14,8 @@ from glt.data.graph import LinkSplit
 
 Array = NDArray[Any]
 DENSE, TARGETS, EDGE_FEATURES = "features.dense", "targets", "edge_features"
+# What an index of SciPy can count.
+MOST = int(np.iinfo(np.int64).max)
 SPARSE = ("features.rows", "features.columns", "features.values", "features.shape")
 # Its training part is the file's edges.
 LINKS = ("val", "test", "val_negatives", "test_negatives")
@@ -53,10 +55,17 @@ def node_parts(arrays: Mapping[str, Array]) -> dict[str, Any]:
 
 def _sparse(arrays: Mapping[str, Array]) -> csr_array:
     parts = tuple(arrays[f"features.{part}"] for part in ("values", "columns", "rows"))
-    features = csr_array(parts, shape=tuple(arrays["features.shape"].tolist()))
+    features = csr_array(parts, shape=_shape(arrays["features.shape"]))
     # Compiled code that multiplies trusts these numbers.
     features.check_format(full_check=True)
     return features
+
+
+def _shape(written: Array) -> tuple[int, int]:
+    if written.shape != (2,) or written.dtype.kind not in "iu" or not 0 <= written.min() <= written.max() <= MOST:
+        raise ValueError(f"{SPARSE[-1]} is not a number of rows and one of columns")
+    rows, columns = written.tolist()
+    return rows, columns
 
 
 def _table(name: str, arrays: Mapping[str, Array], rows: int) -> Array:

@@ -109,7 +109,7 @@ def test_words_of_any_kind(
     with pytest.MonkeyPatch.context() as patch:
         forbid_work(patch)
         patch.setenv("GLT_STORE", str(tmp_path_factory.getbasetemp() / "empty"))
-        patch.chdir(tmp_path_factory.getbasetemp())
+        patch.chdir(tmp_path_factory.mktemp("here"))
         complaint(capsys, which[0], words_for(*which, word.replace("\x00", ""), "nowhere"))
 
 
