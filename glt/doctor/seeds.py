@@ -11,6 +11,7 @@ from glt.doctor.rounds import checksums_of, round_findings, rounds_from
 from glt.doctor.strays import strays
 from glt.errors import StoreError
 from glt.store import PretrainingSeed, SeedFolder, SeedRun, State, Status, paths
+from glt.store.checksums import foreign_owner
 from glt.store.json_files import read_json, whole_lines
 from glt.store.liveness import ACTIVE
 from glt.store.lock import is_locked
@@ -40,10 +41,19 @@ def is_busy(seed: SeedFolder) -> bool:
 
 def seed_findings(seed: SeedFolder) -> list[Finding]:
     """Return everything wrong with a seed that no worker is at."""
+    if isinstance(seed, SeedRun) and (owner := _other_owner(seed)):
+        return [moved(seed.path, f"holds the rounds of {owner}", "resuming computes the seed itself")]
     bad = unusable(seed.path)
     found = [_unusable(seed, path) for path in bad]
     found += [finding for finding in _of_content(seed) if finding.path not in bad]
     return found
+
+
+def _other_owner(seed: SeedRun) -> str:
+    try:
+        return foreign_owner(seed.path)
+    except StoreError:
+        return ""
 
 
 def _unusable(seed: SeedFolder, path: Path) -> Finding:
@@ -95,7 +105,7 @@ def _wrong_with_result(seed: PretrainingSeed) -> str:
 def _environment(seed: SeedFolder) -> Iterator[Finding]:
     path = seed.path / paths.ENVIRONMENT
     try:
-        lost = bool(seed.environment()) and _has_checksums(seed) and not is_signed(read_json(path, ""))
+        lost = bool(seed.environment()) and _has_checksums(seed) and not _is_signed(path)
     except StoreError:
         lost = True
     if lost:
@@ -115,8 +125,12 @@ def _checksums(seed: SeedRun) -> Iterator[Finding]:
 
 def _has_checksums(seed: SeedFolder) -> bool:
     """Say whether the run of a seed has checksums of its texts, which those of earlier versions lack."""
+    return any(map(_is_signed, (seed.path.parent / paths.CONFIG, seed.path / paths.ENVIRONMENT)))
+
+
+def _is_signed(path: Path) -> bool:
     try:
-        return is_signed(read_json(seed.path.parent / paths.CONFIG, ""))
+        return is_signed(read_json(path, ""))
     except StoreError:
         return False
 

@@ -29,7 +29,10 @@ HEAD = b'{"crc32":"00000000",'
 
 
 class RoundChecksum(Record):
-    """What a finished round is to be like: its record, its events (bytes `start` to `end`), theta_0 where known."""
+    """What a finished round is to be like: its record, its events (bytes `start` to `end`), theta_0 where known.
+
+    That of round 0 also says whose it is: the names of the folders of its run and its seed.
+    """
 
     round: int = Field(ge=0)
     record: str
@@ -37,6 +40,7 @@ class RoundChecksum(Record):
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     init: str
+    owner: str = ""
     crc32: str = ""
 
 
@@ -47,11 +51,14 @@ def checksums_in(folder: Path) -> list[RoundChecksum]:
 
 def add_checksums(folder: Path, rounds: int) -> None:
     """Write the checksums of the first so many rounds that have none yet; all of them must be readable."""
-    known = checksums_in(folder)
-    for number in range(len(known), rounds):
-        known = [*known, _computed(folder, number, known[-1].end if known else 0)]
-        line = signed(known[-1].model_dump(mode="json", exclude={"crc32"}))
-        append_line(folder / paths.CHECKSUMS, canonical_json(line), durable=number == rounds - 1)
+    known = list(checksums_in(folder))
+    written = len(known)
+    while len(known) < rounds:
+        known.append(_computed(folder, len(known), known[-1].end if known else 0))
+    lines = [canonical_json(signed(each.model_dump(mode="json", exclude={"crc32"}))) for each in known[written:]]
+    if lines:
+        # All at once: who reads meanwhile finds rounds with checksums or rounds of an earlier version.
+        append_line(folder / paths.CHECKSUMS, "\n".join(lines), durable=True)
 
 
 def cut_checksums(folder: Path, rounds: int) -> None:
@@ -70,6 +77,36 @@ def check_records(path: Path, known: Sequence[RoundChecksum], lines: Sequence[by
             raise StoreError(f"{path} is damaged in line {number + 1} (its checksum does not fit): {SEE_DOCTOR}.")
     if len(lines) < len(known):
         raise StoreError(f"{path} is damaged (it lacks round {len(lines)}, which was finished): {SEE_DOCTOR}.")
+    if known:
+        _check_unknown(path, len(known), len(lines))
+
+
+def check_owner(folder: Path) -> None:
+    """Raise StoreError for the folder of a seed that holds what another seed, or another run, has computed."""
+    if owner := foreign_owner(folder):
+        told = "move it out of the run, or back to where it was"
+        raise StoreError(f"{folder} holds the rounds of {owner}: {told}.")
+
+
+def foreign_owner(folder: Path) -> str:
+    """Return whose rounds a seed's folder holds where they are not its own, else "": so too where nothing says it."""
+    known = checksums_in(folder)
+    return known[0].owner if known and known[0].owner not in ("", _owner_of(folder)) else ""
+
+
+def _owner_of(folder: Path) -> str:
+    place = folder.absolute()
+    return f"{place.parent.name}/{place.name}"
+
+
+def _check_unknown(path: Path, first: int, finished: int) -> None:
+    """Raise StoreError for rounds without checksums, but for one that is just being finished: that is written last."""
+    for number in range(first, finished):
+        if not paths.masks_file(path.parent, number).exists():
+            raise StoreError(f"{path} is damaged in line {number + 1} (it has no checksum): {SEE_DOCTOR}.")
+    if finished > first + 1:
+        told = f"it lacks round {first}, which was finished"
+        raise StoreError(f"{path.parent / paths.CHECKSUMS} is damaged ({told}): {SEE_DOCTOR}.")
 
 
 def is_record(line: bytes, written: RoundChecksum) -> bool:
@@ -121,6 +158,7 @@ def _computed(folder: Path, number: int, start: int) -> RoundChecksum:
         start=start,
         end=end,
         init=_init_of(folder) if number == 0 else "",
+        owner=_owner_of(folder) if number == 0 else "",
     )
 
 

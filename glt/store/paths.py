@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from glt.seeds import LARGEST
+
 SCHEMA = 1
 
 # The example runs that come with the program; the folder is not there where it was installed without them.
@@ -131,8 +133,8 @@ def is_unfinished_of_seed(name: str) -> bool:
 def seed_of(name: str) -> int | None:
     """Return the seed a folder belongs to, or None for any other folder.
 
-    >>> seed_of("seed-12"), seed_of("seed-x")
-    (12, None)
+    >>> seed_of("seed-12"), seed_of("seed-x"), seed_of("seed-1000000000")
+    (12, None, None)
     """
     match = SEED_FOLDER.fullmatch(name)
-    return int(match.group(1)) if match else None
+    return int(match.group(1)) if match and int(match.group(1)) <= LARGEST else None

@@ -83,6 +83,8 @@ class PretrainingSeed(SeedFolder):
     def first_layer(self) -> FirstLayer:
         """Return the result; raises StoreError when it is missing or damaged."""
         arrays, about = read_tensors(self._result, SEE_DOCTOR)
+        if about.get("seed", self.seed) != self.seed:
+            raise StoreError(f"{self.path} holds the result of seed {about['seed']}: move it back to where it was.")
         try:
             weight, told = arrays[FIRST_LAYER], (about["best_epoch"], about["epochs"], about["loss"], about["graph"])
         except KeyError as error:

@@ -14,7 +14,15 @@ from pydantic import ValidationError
 from glt.errors import StoreError
 from glt.store import paths
 from glt.store.checkpoint import event_sizes, usable_checkpoint
-from glt.store.checksums import RoundChecksum, add_checksums, checksums_in, cut_checksums, holds_epochs, is_record
+from glt.store.checksums import (
+    RoundChecksum,
+    add_checksums,
+    check_owner,
+    checksums_in,
+    cut_checksums,
+    holds_epochs,
+    is_record,
+)
 from glt.store.json_files import whole_lines
 from glt.store.records import RoundRecord, round_of_event
 from glt.store.round_files import read_masks, read_weights
@@ -31,6 +39,7 @@ def drop_after_last_whole_round(folder: Path, owner: str, aside: Aside) -> int:
     lines go first, so that being killed in here does no harm. `owner` says whose checkpoint can be used. What cannot be
     opened must have been moved aside before.
     """
+    check_owner(folder)
     following, size = _sound_rounds(folder)
     written = len(whole_lines(folder / paths.ROUNDS)[0])
     finished = max(written, len(_checksums(folder)))

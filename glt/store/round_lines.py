@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from glt.errors import StoreError
-from glt.store.checksums import check_records, checksums_in
+from glt.store.checksums import check_owner, check_records, checksums_in
 from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
 from glt.store.records import RoundRecord
 from glt.store.remembered import remembered
@@ -14,6 +14,7 @@ from glt.store.remembered import remembered
 def read_rounds(path: Path) -> list[RoundRecord]:
     """Return the records of all whole rounds; raises StoreError for a damaged line or one out of order."""
     known = checksums_in(path.parent)
+    check_owner(path.parent)
     lines = whole_lines(path)[0]
     check_records(path, known, lines)
     records = parse_lines(path, lines, RoundRecord)
