@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.doctor_lines import clear_progress, lines_on, show_progress
-from glt.cli.doctor_summary import conclusion, kinds
+from glt.cli.doctor_summary import MANY, conclusion, kinds
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
 from glt.errors import StoreError
@@ -108,7 +108,8 @@ def _notes(store: Store) -> Iterator[str]:
     aside = [folder for folder in store.set_aside() if folder.is_dir()]
     if aside:
         size = file_size(sum(map(folder_size, aside)))
-        yield f"Set aside by mending: {size} in {', '.join(map(str, aside))}; delete it when it is not wanted any more."
+        places = f"{', '.join(map(str, aside[:MANY]))}{' and others' if len(aside) > MANY else ''}"
+        yield f"Set aside by mending: {size} in {places}; delete it when it is not wanted any more."
 
 
 def _document(results: Sequence[tuple[Examined, Mended]], machine: Machine | None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Results = Sequence[tuple["Examined", "Mended"]]
 UNFIT = "GLT Studio cannot work here as it is: see the first lines"
-# Fewer runs than these are as soon read as counted.
+# Fewer runs than these are as soon read one by one.
 MANY = 5
 # What differs from run to run within one kind.
 NUMBER = re.compile(r"\d+")

@@ -98,4 +98,7 @@ def test_a_kind_of_finding_in_many_runs_is_counted_at_the_end(copy: Copy) -> Non
     told = said("glt", arguments).out.splitlines()
     assert f"In 6 runs: {every}." in told[-2:]
     assert not any(line.startswith("In ") and once in line for line in told)
-    assert f"Mended in 6 runs: {every}." in said("glt", [*arguments, "--mend"]).out.splitlines()
+    told = said("glt", [*arguments, "--mend"]).out.splitlines()
+    assert f"Mended in 6 runs: {every}." in told
+    (places,) = (line for line in told if line.startswith("Set aside by mending: "))
+    assert (places.count("set-aside"), " and others; " in places) == (5, True)
