@@ -18,6 +18,7 @@ from glt import formats
 from glt.config import RunConfig
 from glt.export.graph_formats import GRAPH_FORMATS, read_adjacency
 from glt.export.sparse_graph import SparseGraph
+from glt.printable import MOST_SAID, brief
 
 VIEWS = {"beside": "Beside the runs here", "subgraph": "Subgraph", "measures": "Measurements"}
 QUANTITIES = {
@@ -88,7 +89,7 @@ def _verdict(found: Report) -> None:
     st.success(
         f"Verified: run on its surviving edges alone the network gives the outputs the file states (largest "
         f"difference {_off(found)}), and every number that can be found again is as it says. Only stated: "
-        f"{_unchecked(found)}.",
+        f"{_unchecked(found)}; and in ticket.json {frame.plain(brief(', '.join(found['unchecked']), MOST_SAID))}.",
         icon=":material/verified:",
     )
 

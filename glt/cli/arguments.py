@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from glt.errors import ConfigError
 from glt.jobs.devices import CPU, CUDA, read_device
+from glt.jobs.settings import refuse_too_many
 from glt.printable import quoted
 from glt.seeds import read_seeds
 
@@ -67,7 +68,7 @@ def add_computing(parser: ArgumentParser) -> None:
     where.add_argument("--device", choices=(CPU, CUDA), help="where it is computed (default: cpu)")
     several = "devices to spread seeds over, as in cuda:0,cuda:1; each CUDA device computes one at a time"
     where.add_argument("--devices", dest="device", type=devices, metavar="D,...", help=several)
-    parser.add_argument("--threads", type=positive, metavar="T", help="compute threads of one seed (default: 1)")
+    parser.add_argument("--threads", type=threads, metavar="T", help="compute threads of one seed (default: 1)")
     parser.add_argument("--detach", action="store_true", help="return at once; the run goes on by itself")
 
 
@@ -146,6 +147,15 @@ def positive(text: str) -> int:
     if number < 1:
         raise ArgumentTypeError(f"{quoted(text)} is less than 1")
     return number
+
+
+def threads(text: str) -> int:
+    """Read a number of compute threads; raises ArgumentTypeError, also for more than this machine has cores."""
+    number = positive(text)
+    try:
+        return refuse_too_many(number)
+    except ConfigError as error:
+        raise ArgumentTypeError(str(error).removesuffix(".")) from None
 
 
 def seeds(text: str) -> list[int]:

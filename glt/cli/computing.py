@@ -31,7 +31,8 @@ def compute(args: Namespace, launch: Launch) -> int:
     from rich.console import Console
 
     run, code = launch_and_follow(args, Console(stderr=args.json), launch)
-    if args.json:
+    # A folder that was moved meanwhile has been told of, and holds nothing to print.
+    if args.json and run.path.is_dir():
         print_json(document(run))
     return code
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
 from glt.cli.doctor_lines import clear_progress, lines_on, show_progress
+from glt.cli.doctor_summary import MANY, conclusion, kinds
 from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
 from glt.errors import StoreError
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from glt.doctor.machine import Machine
     from glt.doctor.mending import Mended
     from glt.store import Store
-
-
-UNFIT = "GLT Studio cannot work here as it is: see the first lines"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -59,7 +57,8 @@ def run(args: Namespace) -> int:
         print_json({**_document(results, machine), "notes": notes})
     else:
         is_fit = machine is None or not machine.faults
-        _conclude(store, results, notes, is_fit)
+        for line in (*kinds(results), *notes, conclusion(results, store.root, is_fit)):
+            print(line)
     left = any(finding.is_fault for _, result in results for finding in result.left) or (
         machine is not None and machine.faults
     )
@@ -110,28 +109,8 @@ def _notes(store: Store) -> Iterator[str]:
     aside = [folder for folder in store.set_aside() if folder.is_dir()]
     if aside:
         size = file_size(sum(map(folder_size, aside)))
-        yield f"Set aside by mending: {size} in {', '.join(map(str, aside))}; delete it when it is not wanted any more."
-
-
-def _conclude(store: Store, results: Sequence[tuple[Examined, Mended]], lines: Sequence[str], is_fit: bool) -> None:
-    for line in lines:
-        print(line)
-    found = sum(finding.is_fault for _, result in results for finding in (*result.left, *result.mended))
-    runs = sum(not examined.is_store for examined, _ in results)
-    verdict = _verdict(found, results) if found or is_fit else f"no damage found, but {UNFIT}."
-    print(f"{store.root}: {number_of(runs, 'run')} looked at, {verdict}")
-
-
-def _verdict(found: int, results: Sequence[tuple[Examined, Mended]]) -> str:
-    """Say what the whole comes to, and what to do next."""
-    left = [finding for _, result in results for finding in result.left if finding.is_fault]
-    if not found:
-        return "all well."
-    if not left:
-        return f"{number_of(found, 'thing')} mended."
-    able = sum(finding.mend is not None for finding in left)
-    hint = f": --mend mends {able} of them" if able else ", which only you can put right"
-    return f"{number_of(len(left), 'thing')} wrong{hint}."
+        places = f"{', '.join(map(str, aside[:MANY]))}{' and others' if len(aside) > MANY else ''}"
+        yield f"Set aside by mending: {size} in {places}; delete it when it is not wanted any more."
 
 
 def _document(results: Sequence[tuple[Examined, Mended]], machine: Machine | None) -> dict[str, Any]:

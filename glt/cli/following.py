@@ -131,8 +131,9 @@ def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> No
     """Say on standard error which seeds failed, why, and where their logs are; `of` names the run where it must."""
     for status in statuses:
         if status.state in ("failed", "lost"):
-            log = run.seed(status.seed).log_path
-            print(f"Seed {status.seed}{of} {status.state}: {status.error} Log: {log}", file=sys.stderr)
+            seed = run.seed(status.seed)
+            why = f"{status.error} Log: {seed.log_path}" if seed.path.is_dir() else seed.gone
+            print(f"Seed {status.seed}{of} {status.state}: {why}", file=sys.stderr)
 
 
 def exit_code(statuses: Sequence[Status]) -> int:

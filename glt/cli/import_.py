@@ -12,6 +12,7 @@ from glt.cli.main import DONE, FAILED
 from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError
 from glt.formats import count, number_of, percent
+from glt.printable import MOST_SAID, brief
 
 if TYPE_CHECKING:
     from glt.export.checking import TicketReport
@@ -92,8 +93,8 @@ def _print(report: TicketReport) -> None:
             print(f"{each.name} cannot be {each.in_file:g}.")
     for sentence in report.contradictions:
         print(sentence)
-    unchecked = [f"{each.name} {each.in_file:g}" for each in report.stated if each.found is None and each.possible]
-    print(f"Stated, cannot be checked here: {', '.join(unchecked)}.")
+    numbers = [f"{each.name} {each.in_file:g}" for each in report.stated if each.found is None and each.possible]
+    print(f"Stated, cannot be checked here: {brief(', '.join((*numbers, *report.unchecked)), MOST_SAID)}.")
     verdict = "passed" if report.passed else "failed"
     print(f"Check {verdict}: checksums fit, {'; '.join(_found(report))}.")
 

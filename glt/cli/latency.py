@@ -5,7 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_json, add_progress, add_round, count, find_seed_run, positive, print_json, tell
+from glt.cli.arguments import (
+    add_json,
+    add_progress,
+    add_round,
+    count,
+    find_seed_run,
+    positive,
+    print_json,
+    tell,
+    threads,
+)
 from glt.cli.main import DONE
 from glt.cli.verb import VERBS, Verb
 from glt.formats import duration, file_size
@@ -20,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_round(parser)
     parser.add_argument("--repeats", type=positive, default=50, metavar="R", help="timed passes (default: 50)")
     parser.add_argument("--warm-up", type=count, default=5, metavar="W", help="passes before them (default: 5)")
-    parser.add_argument("--threads", type=positive, default=1, metavar="T", help="compute threads (default: 1)")
+    parser.add_argument("--threads", type=threads, default=1, metavar="T", help="compute threads (default: 1)")
     add_progress(parser)
     add_json(parser)
 

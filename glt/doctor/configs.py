@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from glt.doctor.finding import Finding, moved, what_it_is
+from glt.doctor.stores import looks_like_store
 from glt.errors import StoreError
-from glt.store import paths
+from glt.store import Store, paths
 from glt.store.json_files import read_json
 from glt.store.lost_config import remedy_without_config
 from glt.store.naming import owner_of
@@ -56,4 +57,6 @@ def _has_form_of_run(folder: Path) -> bool:
 
 
 def _no_run(folder: Path) -> Finding:
-    return Finding(folder, "is no run", "move it out of the store")
+    in_store = looks_like_store(Store(folder.parent, writable=False))
+    then = "move it out of the store" if in_store else "give the name or the folder of a run"
+    return Finding(folder, "is no run", then)

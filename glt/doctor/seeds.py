@@ -146,6 +146,8 @@ def _status(seed: SeedFolder) -> Iterator[Finding]:
     elif written.state in ACTIVE and seed.status().state not in ACTIVE:
         wrong = f"says {written.state}, but process {written.pid or 'that should do it'} is gone"
         yield Finding(path, wrong, f"the seed is called {state}, and can be resumed", write)
+    elif written.state not in (*ACTIVE, "done") and state == "done" and seed.is_sound():
+        yield Finding(path, f"says {written.state}, but everything is there", f"the seed is called {state}", write)
 
 
 def _theta0(seed: SeedRun) -> Iterator[Finding]:

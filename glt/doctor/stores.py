@@ -25,12 +25,15 @@ def check_store(store: Store) -> None:
         return
     if not root.is_dir():
         raise StoreError(f"{root} is no folder, so no store: name one with --store or GLT_STORE.")
-    if any(paths.has_run_name(folder.name) for folder in store.folders()) or any(
-        (root / mark).exists() for mark in MARKS
-    ):
-        return
-    if any(root.iterdir()):
+    if not looks_like_store(store) and any(root.iterdir()):
         raise StoreError(f"{root} is no store: no run lies in it; name the folder your runs are in with --store.")
+
+
+def looks_like_store(store: Store) -> bool:
+    """Say whether a folder holds what only a store does: a run, or what a store keeps beside its runs."""
+    return any(paths.has_run_name(folder.name) for folder in store.folders()) or any(
+        (store.root / mark).exists() for mark in MARKS
+    )
 
 
 def store_findings(store: Store) -> Iterator[Finding]:

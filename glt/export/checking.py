@@ -14,6 +14,7 @@ from glt.errors import DataError
 from glt.export.contradictions import contradictions
 from glt.export.stated import SCORES, Stated, stated
 from glt.export.ticket import Ticket, outputs
+from glt.export.unchecked import unchecked
 from glt.printable import one_line
 from glt.training.evaluators import evaluator_of, node_score
 
@@ -27,7 +28,8 @@ class TicketReport:
 
     `test` is the score of the outputs computed here, None where the file holds nothing to tell it by (links).
     `max_output_difference` is over the outputs that are numbers; `not_numbers` counts the others, there or here.
-    `contradictions` are sentences, one for each thing that cannot be true beside the rest of the file.
+    `contradictions` are sentences, one for each thing that cannot be true beside the rest of the file; `unchecked`
+    names what else is stated and cannot be checked here, by its place in ticket.json.
     """
 
     run: str
@@ -54,6 +56,7 @@ class TicketReport:
     stated: tuple[Stated, ...]
     not_numbers: int
     contradictions: tuple[str, ...]
+    unchecked: tuple[str, ...]
 
     @property
     def passed(self) -> bool:
@@ -122,6 +125,7 @@ def _report(ticket: Ticket, found: np.ndarray) -> TicketReport:
         stated=stated(about.record, about.search_seconds, about.config, masks, scores, counted),
         not_numbers=int((~numbers).sum()),
         contradictions=contradictions(ticket),
+        unchecked=unchecked(about),
     )
 
 

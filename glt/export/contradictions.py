@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from glt.config import RunConfig
-from glt.data import DATASETS, load_graph
+from glt.errors import ConfigError
 from glt.export.about import About
+from glt.export.data_here import data_contradictions
 from glt.export.ticket import Ticket
 from glt.formats import count
 from glt.masks import Masks, remaining_after
 from glt.methods import METHODS
-from glt.printable import one_line
+from glt.printable import brief, one_line
 from glt.seeds import LARGEST
+from glt.store import run_name
+from glt.store.paths import has_run_name
 from glt.training.tasks import TASKS, metric_of
 
 
 def contradictions(ticket: Ticket) -> tuple[str, ...]:
-    """Return a sentence for everything that the settings, the round, the data set or the task rule out."""
+    """Return a sentence for everything that the settings, the run, the round, the data set or the task rule out."""
     about = ticket.about
-    return (*_of_round(ticket), *_of_data(ticket), *_of_task(about))
+    return (*_of_run(about), *_of_round(ticket), *data_contradictions(ticket), *_of_task(about))
 
 
 def _of_round(ticket: Ticket) -> Iterator[str]:
@@ -52,20 +56,19 @@ def _of_masks(masks: Masks, config: RunConfig, round_: int) -> Iterator[str]:
         yield f"{when} p_weight {config.p_weight} leaves {count(left)} weights, it has {count(weights.kept)}."
 
 
-def _of_data(ticket: Ticket) -> Iterator[str]:
-    config, data = ticket.about.config, ticket.about.data
-    if data.name != config.dataset:
-        yield f"Its graph is of {one_line(data.name)}, its settings say {one_line(config.dataset)}."
-    # A link file holds the training part alone, whose hash is another than that of the whole data set.
-    if config.task == "node" and data.hash is not None and data.hash != ticket.graph.content_hash:
-        yield f"The hash it states of {one_line(data.name)} is not that of the graph it holds."
-    elif _is_here(data.name) and data.hash != load_graph(data.name).content_hash:
-        yield f"The hash it states of {data.name} is not that of {data.name} here."
-
-
-def _is_here(dataset: str) -> bool:
-    """Say whether a data set can be read without fetching it."""
-    return dataset in DATASETS.names() and DATASETS.get(dataset).bundled
+def _of_run(about: About) -> Iterator[str]:
+    """Hold the name of the run against the settings, whose hash it ends in."""
+    config, told = about.config, one_line(about.run)
+    begin = "-".join((config.dataset, config.task, config.model, config.method))
+    if config.method not in METHODS.names():
+        # Which of its settings such a method ignores is not known here, so the hash is not either.
+        if not (has_run_name(about.run) and about.run.rpartition("-")[0] == begin):
+            yield f"It says its run is {brief(told)}, and its settings are of a run {one_line(begin)}-..."
+        return
+    with suppress(ConfigError):
+        begin = run_name(config)
+    if about.run != begin:
+        yield f"It says its run is {brief(told)}, and its settings are those of {one_line(begin)}."
 
 
 def _of_task(about: About) -> Iterator[str]:

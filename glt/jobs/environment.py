@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "scipy", "torch", "torch-geometric", "safetensors")
 
 
 def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str, source: Source | None = None) -> None:
-    """Write environment.json of a new seed; on a resume add versions that differ from those it began with.
+    """Write environment.json of a new seed; on a resume add versions and threads that differ from those it began with.
 
     Raises JobError when the data set, or the pre-training it starts from, is no longer the one it began with.
     """
@@ -37,8 +37,10 @@ def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str,
     check_data(seed_run, recorded, data_hash)
     check_source(seed_run, recorded, source)
     later: list[dict[str, Any]] = recorded.get("resumed_with", [])
-    if versions not in [recorded.get("versions"), *later]:
-        seed_run.write_environment({**recorded, "resumed_with": [*later, versions]})
+    same_threads = recorded.get("threads") in (None, settings.threads)
+    now = versions if same_threads else {**versions, "threads": settings.threads}
+    if now not in [recorded.get("versions"), *later]:
+        seed_run.write_environment({**recorded, "resumed_with": [*later, now]})
 
 
 def check_data(seed_run: SeedFolder, recorded: dict[str, Any], data_hash: str) -> None:

@@ -25,7 +25,7 @@ def slot_count(threads: int = 1) -> int:
     """Return how many workers of so many threads compute side by side: GLT_SLOTS, or as many as there are cores."""
     wanted = os.environ.get(SLOTS_VARIABLE)
     if wanted is None:
-        return max(1, _cores() // threads)
+        return max(1, cores() // threads)
     if not wanted.isdecimal() or int(wanted) < 1:
         raise ConfigError(f"{SLOTS_VARIABLE} is {wanted!r}: set it to the number of workers that compute side by side.")
     return int(wanted)
@@ -107,7 +107,8 @@ def _free_slot(folder: Path, slots: int) -> int | None:
     return None
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # macOS

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from glt.errors import ConfigError, JobError, StoreError
+from glt.formats import number_of
 from glt.jobs.devices import CPU, kind_of
+from glt.jobs.queueing import cores
+from glt.printable import quoted
 from glt.store import SeedFolder
 
 THREADS_VARIABLE = "GLT_THREADS"
@@ -33,14 +37,30 @@ class Settings:
 def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Settings:
     """Return the settings recorded for a seed, or for a new seed those wanted (default: one thread, cpu).
 
-    Raises JobError when others are asked for than the seed began with; another device of the same kind will do.
+    A seed that was begun with more threads than there are cores here goes on with all cores. Raises JobError when
+    others are asked for than the seed began with, where another device of the same kind will do, and ConfigError for
+    more threads than cores.
     """
     recorded = _recorded(seed_run)
     wanted = threads if threads is not None else _threads_from_environment()
-    before = recorded.get("device")
-    _check(seed_run, "threads", recorded.get("threads"), threads)
+    before, begun = recorded.get("device"), _begun(recorded)
+    _check(seed_run, "threads", begun, threads)
     _check(seed_run, "device", before and kind_of(before), device and kind_of(device))
-    return Settings(recorded.get("threads") or wanted, device or before or CPU)
+    return Settings(begun or refuse_too_many(wanted), device or before or CPU)
+
+
+def refuse_too_many(threads: int) -> int:
+    """Return a number of threads; raises ConfigError for more than there are cores, which would only wait for them."""
+    if threads > cores():
+        have = number_of(cores(), "core")
+        raise ConfigError(f"{quoted(threads)} threads are more than the {have} of this machine: use at most {cores()}.")
+    return threads
+
+
+def _begun(recorded: Mapping[str, Any]) -> int | None:
+    """Return the threads that a seed was begun with, as many of them as have a core here."""
+    threads = recorded.get("threads")
+    return min(threads, cores()) if isinstance(threads, int) and threads > 0 else None
 
 
 def _recorded(seed_run: SeedFolder) -> dict[str, Any]:
@@ -62,5 +82,5 @@ def _check(seed_run: SeedFolder, name: str, recorded: object, wanted: object) ->
 def _threads_from_environment() -> int:
     wanted = os.environ.get(THREADS_VARIABLE, "1")
     if not wanted.isdecimal() or int(wanted) < 1:
-        raise ConfigError(f"{THREADS_VARIABLE} is {wanted!r}: set it to a number of compute threads.")
+        raise ConfigError(f"{THREADS_VARIABLE} is {quoted(wanted)}: set it to a number of compute threads.")
     return int(wanted)

@@ -64,7 +64,7 @@ def _work(store: Store, seed_run: SeedFolder, settings: Settings, options: argpa
     signal.signal(signal.SIGINT, reporter.request_stop)
     state, error = _outcome(reporter, store, seed_run, settings, options.ticket)
     if not seed_run.path.is_dir():
-        say(_gone(seed_run))
+        say(seed_run.gone)
         return FAILED
     reporter.finish(state, error)
     return {"done": DONE, "stopped": STOPPED}.get(state, FAILED)
@@ -85,11 +85,6 @@ def _outcome(
         if not seed_run.path.is_dir():
             return "failed", None
         return "failed", _said(str(error) if isinstance(error, StudioError) else unexpected(error))
-
-
-def _gone(seed_run: SeedFolder) -> str:
-    run = seed_run.path.parent
-    return f"The folder of the run {run.name} was moved or deleted while it computed: put it back, then resume the run."
 
 
 def _said(sentence: str) -> str:

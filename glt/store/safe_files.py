@@ -12,7 +12,7 @@ from pathlib import Path
 
 from glt.errors import StoreError
 from glt.formats import file_size
-from glt.store.paths import UNFINISHED_WRITE
+from glt.store.paths import QUEUE, UNFINISHED_WRITE, has_run_name, seed_of
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 NO_FILE = {errno.EISDIR, errno.ELOOP}
@@ -164,11 +164,18 @@ def _link_fault(path: Path) -> str:
     )
 
 
+def _is_resumed(path: Path) -> bool:
+    """Say whether a file is written for a seed that has begun, so that resuming its run writes it again."""
+    in_seed = any(seed_of(each.name) is not None and has_run_name(each.parent.name) for each in path.parents)
+    return in_seed or QUEUE in (path.name, path.parent.name)
+
+
 def _write_fault(path: Path, error: OSError) -> str:
     if error.errno == errno.ELOOP:
         return _link_fault(path)
     if error.errno in FULL:
-        return f"{path} could not be written because the disk is full: free some space, then resume the run."
+        again = "resume the run" if _is_resumed(path) else "try again"
+        return f"{path} could not be written because the disk is full: free some space, then {again}."
     if error.errno in FORBIDDEN:
         return (
             f"{path} cannot be written ({error.strerror}): choose another store with --store or GLT_STORE, "

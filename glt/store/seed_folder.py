@@ -73,6 +73,13 @@ class SeedFolder(ABC):
         """The lock that the one worker holds."""
         return self.path / paths.LOCK
 
+    @property
+    def gone(self) -> str:
+        """What is said where a worker or whoever follows it finds the folder no longer there."""
+        run = self.path.parent
+        of = f"seed {self.seed} of {run.name}" if run.is_dir() else f"the run {run.name}"
+        return f"The folder of {of} was moved or deleted while it computed: put it back, then resume the run."
+
     @abstractmethod
     def is_complete(self) -> bool:
         """Say whether everything the config asks for is there, without looking into it."""

@@ -80,6 +80,7 @@ def test_a_file_is_checked_shown_and_stands_beside_the_runs(ticket: Ticket) -> N
     app = opened(computation)
     assert not app.exception
     assert "mine.zip, made from" in texts(app)
+    assert "config.learning" in app.success[0].value
     (figure,) = app.get("plotly_chart")
     ring = next(trace for trace in json.loads(figure.proto.spec)["data"] if trace.get("name") == "Ticket file")
     assert ring["x"] == [50.0]

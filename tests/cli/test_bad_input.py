@@ -48,6 +48,10 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
         ("run --seeds 5-1", "'5-1' is no range"),
         ("run --seeds 0-999999999", "no range of 1 to 1000 seeds"),
         ("run --threads 0", "'0' is less than 1"),
+        *(
+            (f"{verb} --threads 9999", "9999 threads are more than the ")
+            for verb in ("run", "resume r", "pretrain", "sweep --grid hidden=4", "reproduce 4", "latency r --round 0")
+        ),
         ("run --device tpu", "invalid choice: 'tpu'"),
         ("show", "required: RUN"),
         ("cost r --round x", "'x' is not a whole number"),

@@ -58,7 +58,10 @@ def test_numbers_that_are_not_so_fail_the_command(run: Run, tmp_path: Path, caps
     assert f"test differs: 0.999 in the file, {ticket.about.record.test:g} found." in lines
     assert "best_epoch cannot be 1e+06." in lines
     assert "Its seed is -3, and seeds are 0 to 999999999." in lines
-    assert "Stated, cannot be checked here: test_last 0.776, seconds 2, search_seconds 4." in lines
+    (told,) = (line for line in lines if line.startswith("Stated, cannot be checked here: "))
+    assert told.startswith("Stated, cannot be checked here: test_last 0.776, seconds 2, search_seconds 4, seed, ")
+    assert told.endswith(".")
+    assert ", config.learning_rate, " in told
     assert lines[-2].startswith("Check failed: checksums fit,")
     assert main(["import", str(file), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

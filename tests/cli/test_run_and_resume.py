@@ -110,6 +110,21 @@ def test_a_failed_seed_is_named_with_its_log_and_tried_again(
     assert run.seed(3).is_complete()
 
 
+@pytest.mark.parametrize(("what", "told"), [("run", []), ("run", ["--json"]), ("seed", [])])
+def test_a_folder_that_is_renamed_while_it_computes_is_said_to_be(
+    begin: Begin, store: Store, tmp_path: Path, what: str, told: list[str]
+) -> None:
+    process = begin("run", *LONG, *told)
+    wait_for_rounds(store, 1)
+    run = the_run(store)
+    folder = run.path if what == "run" else run.seed(0).path
+    folder.rename(tmp_path / "elsewhere")
+    _, err = process.communicate(timeout=60)
+    of = f"the run {run.name}" if what == "run" else f"seed 0 of {run.name}"
+    gone = f"The folder of {of} was moved or deleted while it computed: put it back, then resume the run."
+    assert (process.returncode, err.splitlines()[-1]) == (1, f"Seed 0 lost: {gone}")
+
+
 def test_detached_workers_outlive_the_command(glt: Glt, store: Store) -> None:
     begun = glt("run", "--detach", *LONG)
     assert begun.returncode == 0

@@ -11,7 +11,7 @@ import pytest
 
 from glt.doctor import examine, examine_store, mend
 from glt.errors import StoreError
-from glt.store import Run, Status, Store
+from glt.store import Run, State, Status, Store
 from glt.store.setting_aside import is_usable
 from tests.damage.conftest import compute
 from tests.damage.damages import as_dangling_link, as_folder, as_unreadable, cut, damages, flip, noise, remove
@@ -158,6 +158,17 @@ def test_a_seed_called_running_whose_process_is_gone_can_be_resumed(copy: Copy) 
     assert ["is gone" in finding.wrong for finding in findings] == [True]
     mend(examine(run.path))
     assert run.seed(0).status() == Status(state="done", seed=0, threads=1)
+
+
+@pytest.mark.parametrize("state", ["failed", "stopped"])
+def test_a_seed_whose_rounds_are_all_there_is_called_done(copy: Copy, state: State) -> None:
+    run = copy().runs()[0]
+    run.seed(0).write_status(Status(state=state, seed=0, error="it was edited"))
+    (finding,) = examine(run.path).findings
+    assert finding.wrong == f"says {state}, but everything is there"
+    mend(examine(run.path))
+    assert run.seed(0).status() == Status(state="done", seed=0)
+    assert examine(run.path).findings == ()
 
 
 def test_a_seed_at_work_is_left_alone(copy: Copy) -> None:

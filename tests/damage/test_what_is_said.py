@@ -10,8 +10,9 @@ import pytest
 
 from glt.cli.main import main
 from glt.commands import command
+from glt.config import make_config
 from glt.doctor import examine, mend
-from glt.store import Store
+from glt.store import Status, Store
 from tests.damage.reading import said
 
 Copy = Callable[[], Store]
@@ -64,3 +65,40 @@ def test_an_unknown_argument_names_the_help_of_its_verb(capsys: pytest.CaptureFi
     with pytest.raises(SystemExit):
         main(["show", "RUN", "--round", "3"])
     assert "See: python -m glt show --help" in capsys.readouterr().err
+
+
+def test_a_folder_of_elsewhere_is_told_without_the_store(copy: Copy, tmp_path: Path) -> None:
+    store, other = copy(), copy()
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "folder").mkdir(parents=True)
+    (elsewhere / "folder" / "config.json").write_text("{}")
+    told = said("glt", ["doctor", str(elsewhere / "folder"), "--store", str(store.root)]).out
+    assert told.splitlines() == [
+        f"{elsewhere / 'folder'} is no run: give the name or the folder of a run.",
+        f"{elsewhere}: 1 folder looked at, 1 thing wrong, which only you can put right.",
+    ]
+    (store.root / "folder").mkdir()
+    assert "folder is no run: move it out of the store." in said("glt", ["doctor", "--store", str(store.root)]).out
+    both = [run.path for run in (other.runs()[0], store.runs()[0])]
+    told = said("glt", ["doctor", *map(str, both), "--store", str(store.root)]).out
+    assert told == f"{store.root}, {other.root}: 2 runs looked at, all well.\n"
+
+
+def test_a_kind_of_finding_in_many_runs_is_counted_at_the_end(copy: Copy) -> None:
+    store = copy()
+    source = store.runs()[0]
+    for number in range(6):
+        status = Status(state="running", seed=0, pid=2**22 + number, process_started=1.0)
+        seed = store.create(make_config({**source.config.model_dump(), "learning_rate": (number + 1) / 64})).seed(0)
+        seed.make()
+        seed.write_status(status)
+    once, every = "config.json is damaged", "status.json says running, but process ... is gone"
+    (source.path / "config.json").write_text("noise")
+    arguments = ["doctor", "--store", str(store.root)]
+    told = said("glt", arguments).out.splitlines()
+    assert f"In 6 runs: {every}." in told[-2:]
+    assert not any(line.startswith("In ") and once in line for line in told)
+    told = said("glt", [*arguments, "--mend"]).out.splitlines()
+    assert f"Mended in 6 runs: {every}." in told
+    (places,) = (line for line in told if line.startswith("Set aside by mending: "))
+    assert (places.count("set-aside"), " and others; " in places) == (5, True)

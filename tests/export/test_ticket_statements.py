@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glt.config import make_config
 from glt.export.contradictions import contradictions
 from glt.export.ticket import Ticket
+from glt.export.unchecked import unchecked
 from glt.masks import EdgeMask, Masks
-from glt.store import SeedRun
+from glt.store import SeedRun, run_name
 from tests.export.changed_files import Arrays, changed, checked
 
 
@@ -77,6 +79,16 @@ def test_what_leaves_no_trace_is_taken_as_stated(path: Path) -> None:
     assert unfound == ["test_last", "best_epoch", "seconds", "search_seconds"]
 
 
+def is_of(dataset: str) -> Callable[[Arrays], None]:
+    """Say that everything is of another data set, in settings whose hash the name of the run fits."""
+
+    def change(document: Arrays) -> None:
+        document["data"]["name"] = document["config"]["dataset"] = dataset
+        document["run"] = run_name(make_config(document["config"]))
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -95,6 +107,31 @@ def test_what_leaves_no_trace_is_taken_as_stated(path: Path) -> None:
             lambda document: document["config"].update(dataset="pubmed"),
             "Its graph is of cora, its settings say pubmed.",
         ),
+        (lambda document: document.update(run="../../x"), "It says its run is ../../x, and its settings are those of"),
+        (lambda document: document["config"].update(method="random"), "It says its run is cora-node-gcn-ugs-"),
+        (lambda document: document["config"].update(dropout=0.1), "It says its run is cora-node-gcn-ugs-"),
+        (lambda document: document["config"].update(epochs=4), "It says its run is cora-node-gcn-ugs-"),
+        (lambda document: document["config"].update(method="theirs"), "It says its run is cora-node-gcn-ugs-"),
+        (is_of("citeseer"), "The hash it states of citeseer is that of cora here."),
+        (is_of("citeseer"), "Its graph has 2,708 nodes, and citeseer has 3,327."),
+        (is_of("their-own"), "The hash it states of their-own is that of cora here."),
+        (
+            lambda document: document.update(class_names=document["class_names"][::-1]),
+            "The names it gives to classes are not those of cora here.",
+        ),
+        (
+            lambda document: document.update(node_ids=document["node_ids"][::-1]),
+            "The names it gives to nodes are not those of cora here.",
+        ),
+        (lambda document: document.update(node_ids=None), "The names it gives to nodes are not those of cora here."),
+        (
+            lambda document: document["data"].update(raw_rows=7),
+            "It states 7 rows as published of cora, and cora here had 5,429.",
+        ),
+        (
+            lambda document: document.update(environment={"data_hash": "0" * 64}),
+            "The hash it states of cora is not that of the data it was computed on.",
+        ),
         (
             lambda document: document["record"].update(best_epoch=14, test_last=0.01),
             "Its best epoch is the last one, but it states two test scores for it.",
@@ -105,6 +142,35 @@ def test_what_cannot_all_be_true_fails_the_check(path: Path, change: Callable[[A
     report = checked(changed(path, change))
     assert not report.passed
     assert any(told.startswith(sentence) for told in report.contradictions)
+
+
+def test_a_run_of_a_method_that_is_not_here_is_named_after_its_settings(path: Path) -> None:
+    def change(document: Arrays) -> None:
+        document["config"]["method"] = "theirs"
+        document["run"] = "cora-node-gcn-theirs-01234567"
+
+    assert checked(changed(path, change)).contradictions == ()
+
+
+def test_all_that_is_not_checked_is_named(ticket: Ticket, path: Path) -> None:
+    """Whatever else is stated is told too: nothing is left out because a list does not know it."""
+    told = unchecked(ticket.about)
+    assert {"seed", "config.dropout", "config.epochs", "config.method", "data.source", "written_by.glt-studio"} < {
+        *told
+    }
+    assert not {"config.hidden", "config.p_graph", "class_names", "node_ids", "data.hash", "data.raw_rows"} & {*told}
+
+    def change(document: Arrays) -> None:
+        document["environment"] = {"versions": {"torch": "9"}, "anything\n": 1, "data_hash": document["data"]["hash"]}
+
+    said = checked(changed(path, change)).unchecked
+    assert {*said} - {*told} == {"environment.versions", "environment.anything"}
+
+
+def test_names_are_only_stated_where_the_data_set_is_not_here(ticket: Ticket) -> None:
+    data = ticket.about.data.model_copy(update={"hash": "0" * 64, "name": "their-own"})
+    told = {*unchecked(ticket.about.model_copy(update={"data": data}))}
+    assert {"class_names", "node_ids", "data.name", "data.raw_rows"} < told
 
 
 def test_edges_that_went_whole_are_no_contradiction(ticket: Ticket) -> None:

@@ -21,8 +21,8 @@ from tests.faults.effort import THOROUGH
 
 ROOT = Path(__file__).parents[2]
 WORDS = {
-    "full": "could not be written because the disk is full: free some space, then resume the run.",
-    "full for a moment": "could not be written because the disk is full: free some space, then resume the run.",
+    "full": "could not be written because the disk is full: free some space, then ",
+    "full for a moment": "could not be written because the disk is full: free some space, then ",
     "broken flush": f"cannot be written ({os.strerror(errno.EIO)})",
     "read-only": f"cannot be written ({os.strerror(errno.EROFS)}): choose another store with --store or GLT_STORE",
 }

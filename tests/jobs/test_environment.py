@@ -34,6 +34,14 @@ def test_other_versions_are_added_once(seed_run: SeedRun, monkeypatch: pytest.Mo
     assert seed_run.environment() == {**before, "resumed_with": [{"torch": "99"}]}
 
 
+def test_fewer_threads_than_it_began_with_are_added_once(seed_run: SeedRun) -> None:
+    seed_run.write_environment({**seed_run.environment(), "threads": 64})
+    before = seed_run.environment()
+    for _ in range(2):
+        record_environment(seed_run, Settings(threads=2), "a" * 64)
+    assert seed_run.environment() == {**before, "resumed_with": [{**before["versions"], "threads": 2}]}
+
+
 def test_other_data_are_refused(seed_run: SeedRun) -> None:
     with pytest.raises(JobError, match=r"data set cora is not the one .*content bbbbbbbb, then aaaaaaaa"):
         record_environment(seed_run, Settings(), "b" * 64)

@@ -14,7 +14,7 @@ import pytest
 
 from glt.errors import StoreError
 from glt.store import Store
-from glt.store.safe_files import append_line, replace_file
+from glt.store.safe_files import append_line, replace_file, writing
 
 WRITER = """
 import pathlib, sys
@@ -41,6 +41,25 @@ def test_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.Monk
         replace_file(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("path", "again"),
+    [
+        ("cora-node-gcn-ugs-4e39c3d4/seed-0/status.json", "resume the run"),
+        (".queue/slot-0.lock", "resume the run"),
+        ("annotations.json", "try again"),
+        ("cora-node-gcn-ugs-4e39c3d4/config.json", "try again"),
+        ("seed-3/runs/annotations.json", "try again"),
+        ("cora-node-gcn-ugs-4e39c3d4/set-aside/1/seed-0/status.json", "try again"),
+    ],
+)
+def test_a_full_disk_asks_to_resume_only_what_can_be_resumed(tmp_path: Path, path: str, again: str) -> None:
+    with (
+        pytest.raises(StoreError, match=f"the disk is full: free some space, then {again}.$"),
+        writing(tmp_path / path),
+    ):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
