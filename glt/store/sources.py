@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from glt.config import RunConfig
 from glt.methods import METHODS
 from glt.pretraining.start import pretraining_of
-from glt.store.opening import KnownRun
-from glt.store.run import Run
 
 
 def sources_of(config: RunConfig) -> list[str]:
@@ -19,8 +15,3 @@ def sources_of(config: RunConfig) -> list[str]:
     """
     named = (METHODS.get(config.method).reads(config), pretraining_of(config))
     return list(dict.fromkeys(name for name in named if name is not None))
-
-
-def readers_of(name: str, runs: Iterable[KnownRun]) -> list[Run]:
-    """Return those of the runs that need the one of this name."""
-    return [run for run in runs if isinstance(run, Run) and name in sources_of(run.config)]
