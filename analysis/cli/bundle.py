@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from analysis.cli.arguments import (
@@ -31,12 +32,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Make the bundle and write it."""
-    from analysis.export import bundle_bytes
+    from analysis.begun import with_rounds
+    from analysis.export import bundle_bytes, lost_sources
 
     out = args.out
     if out.suffix.lower() != ".zip":
         raise ConfigError(f"--out {out} is no zip: let it end in .zip.")
-    write_out(bundle_bytes(find_runs(args), chosen_figure(args)), out)
+    runs = find_runs(args)
+    write_out(bundle_bytes(runs, chosen_figure(args)), out)
+    for sentence in lost_sources(with_rounds(runs)):
+        print(sentence, file=sys.stderr)
     return 0
 
 

@@ -10,6 +10,7 @@ from analysis.export.figures import FIGURES, GROUPS, PaperFigure
 from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.export.page import draw, on_page, plan
 from analysis.export.rendering import DPI, FORMATS, check_dpi, figure_bytes
+from analysis.export.sources import lost_sources
 from analysis.export.tex import PGF, check_tex, formats_here
 from analysis.export.venues import VENUES, Venue
 
@@ -32,6 +33,7 @@ __all__ = [
     "figure_command",
     "formats_here",
     "json_bytes",
+    "lost_sources",
     "measurements_latex",
     "on_page",
     "paper_latex",

@@ -15,12 +15,13 @@ import pandas as pd
 
 from analysis.begun import with_rounds
 from analysis.export.choices import FigureChoices
-from analysis.export.commands import annotate_command, figure_command, run_command, table_command
+from analysis.export.commands import annotate_command, compute_command, figure_command, table_command
 from analysis.export.data import csv_bytes, json_bytes
 from analysis.export.figures import FIGURES
 from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.export.page import on_page, plan
 from analysis.export.rendering import FORMATS, figure_bytes
+from analysis.export.sources import Step, Steps, steps_for
 from analysis.measures import At, measurement_table
 from analysis.shared_graph import printed_measurements, training_part
 from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
@@ -54,10 +55,11 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
     files = {path: content for part in parts for path, content in part.files.items()}
     files |= {f"data/{name}.csv": csv_bytes(table) for name, table in (("rounds", rounds), ("curve", curve))}
     files |= {f"data/{name}.json": json_bytes(table) for name, table in (("rounds", rounds), ("curve", curve))}
-    for run in begun:
-        files |= _settings(run)
-    files["commands.sh"] = _script(begun, [command for part in parts for command in part.commands])
-    files["README.md"] = _readme(begun, parts, missing)
+    steps = steps_for(begun)
+    for name, step in steps.by_name.items():
+        files |= _settings(name, step)
+    files["commands.sh"] = _script(begun, steps, [command for part in parts for command in part.commands])
+    files["README.md"] = _readme(begun, steps, parts, missing)
     return zip_bytes(dict(sorted(files.items())))
 
 
@@ -138,35 +140,42 @@ def _measurements(runs: Sequence[Run], choices: FigureChoices) -> Part:
     return _table("measurements", runs, choices, table, latex, told)
 
 
-def _settings(run: Run) -> dict[str, bytes]:
-    folder = f"{STORE}-settings/{run.name}"
-    document = {"schema": 1, "config": run.config.model_dump(mode="json")}
-    files = {f"{folder}/config.json": canonical_json(document).encode()}
-    for seed in run.seeds():
-        known = json.dumps(run.seed(seed).environment(), indent=2, sort_keys=True)
+def _settings(name: str, step: Step) -> dict[str, bytes]:
+    folder = f"{STORE}-settings/{name}"
+    files = {f"{folder}/config.json": canonical_json(step.document()).encode()}
+    if step.found is None:
+        return files
+    for seed in step.seeds:
+        known = json.dumps(step.found.seed(seed).environment(), indent=2, sort_keys=True)
         files[f"{folder}/environment-seed-{seed}.json"] = f"{known}\n".encode()
     return files
 
 
-def _script(runs: Sequence[Run], commands: Sequence[str]) -> bytes:
-    lines = ["#!/bin/sh", "# Computes the runs anew (hours), then makes the figures and tables from them.", "set -e"]
-    lines += [run_command(run, f"{STORE}-settings/{run.name}/config.json", STORE) for run in runs]
+def _script(runs: Sequence[Run], steps: Steps, commands: Sequence[str]) -> bytes:
+    lines = ["#!/bin/sh", "# Computes the runs anew (hours), then makes the figures and tables from them."]
+    lines += [*(f"# Missing: {sentence}" for sentence in steps.lost), "set -e"]
+    lines += [
+        compute_command(step.config, step.seeds, f"{STORE}-settings/{name}/config.json", STORE)
+        for name, step in steps.by_name.items()
+    ]
     lines += filter(None, (annotate_command(run, STORE) for run in runs))
     return "\n".join([*lines, *commands, ""]).encode()
 
 
-def _readme(runs: Sequence[Run], parts: Sequence[Part], missing: Mapping[str, str]) -> bytes:
+def _readme(runs: Sequence[Run], steps: Steps, parts: Sequence[Part], missing: Mapping[str, str]) -> bytes:
     lines = [
         "# Reproduction bundle",
         "",
         f"Made by GLT Studio {__version__} from these runs:",
         "",
-        *(f"- `{run.name}`, seeds {', '.join(map(str, run.seeds()))}" for run in runs),
+        *(f"- `{run.name}`, seeds {_seeds(run.seeds())}" for run in runs),
         "",
+        *_sources(steps),
         "`commands.sh`, run inside this folder where GLT Studio is installed, computes the runs anew from",
         f"`{STORE}-settings/` and makes the figures and tables again. `data/` holds the numbers behind them:",
         "`rounds` a line a run, seed and round, `curve` their means and intervals.",
         "",
+        *(line for sentence in steps.lost for line in (f"Missing: {sentence}", "")),
     ]
     for part in parts:
         files = ", ".join(f"`{path}`" for path in part.files)
@@ -174,3 +183,13 @@ def _readme(runs: Sequence[Run], parts: Sequence[Part], missing: Mapping[str, st
     if missing:
         lines += ["## Not in this bundle", "", *(f"- {name}: {reason}" for name, reason in missing.items()), ""]
     return "\n".join(lines).encode()
+
+
+def _sources(steps: Steps) -> list[str]:
+    """Say what is computed for the runs before them, nothing where they need nothing."""
+    told = [f"- `{name}`, seeds {_seeds(step.seeds)}, for `{step.read_by}`" for name, step in steps.sources().items()]
+    return ["They need these, which are computed first:", "", *told, ""] if told else []
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    return ", ".join(map(str, seeds))

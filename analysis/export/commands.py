@@ -7,21 +7,31 @@ from collections.abc import Sequence
 
 from analysis.export.choices import FigureChoices
 from analysis.export.rendering import DPI
+from glt.config import RunConfig
+from glt.pretraining.config import PretrainConfig
 from glt.store import Run
 
 STANDARD = FigureChoices()
+PRETRAIN_FLAGS = ("dataset", "augmentation", "task", "hidden")
 SCORES = {"test": "best", "test_last": "last"}
 
 
-def run_command(run: Run, config: str, store: str) -> str:
-    """Return the command that computes a run anew from a copy of its config.json.
+def compute_command(config: RunConfig | PretrainConfig, seeds: Sequence[int], file: str, store: str) -> str:
+    """Return the command that computes these seeds anew: of a run from a copy of its config.json, in `file`.
 
-    >>> from glt.store import bundled_examples
-    >>> run_command(bundled_examples()[0], "runs/a", "runs").split(" --")[:2]
-    ['python -m glt run', 'config runs/a']
+    >>> compute_command(RunConfig(), [0, 2], "runs/a", "runs")
+    'python -m glt run --config runs/a --seeds 0,2 --store runs'
     """
-    seeds = ",".join(map(str, run.seeds()))
-    return shlex.join(["python", "-m", "glt", "run", "--config", config, "--seeds", seeds, "--store", store])
+    made = ["run", "--config", file] if isinstance(config, RunConfig) else ["pretrain", *_settings(config)]
+    where = ["--seeds", ",".join(map(str, seeds)), "--store", store]
+    return shlex.join(["python", "-m", "glt", *made, *where])
+
+
+def _settings(config: PretrainConfig) -> list[str]:
+    """Return all settings of a pre-training as arguments, so that later defaults do not change them."""
+    values = config.model_dump(exclude_none=True)
+    named = [word for name in PRETRAIN_FLAGS for word in (f"--{name}", str(values.pop(name)))]
+    return [*named, "--set", *(f"{name}={value}" for name, value in values.items())]
 
 
 def annotate_command(run: Run, store: str) -> str:

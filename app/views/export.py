@@ -166,7 +166,7 @@ def _bundle(runs: list[Run], choices: FigureChoices) -> None:
     content = bundling.made(runs, choices)
     if content is not None:
         files.file_button("Bundle", f"{runs[0].config.dataset}-bundle.zip", "application/zip", lambda: content)
-        bundling.contents(content)
+        bundling.contents(content, runs)
 
 
 def _table(what: str, runs: list[Run]) -> None:

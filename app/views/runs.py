@@ -40,6 +40,8 @@ def page() -> None:
         if not found.runs and not found.pretrainings:
             run_actions.damaged(found)
             frame.empty("No runs yet", f"The store {found.store.root} is empty.", "list_alt", "launch", "Launch a run")
+            if found.store.trashed():
+                run_actions.store_line(found)
             return
         listing, detail = st.columns([1, 2.3], gap="medium")
         with listing:

@@ -8,8 +8,9 @@ import zipfile
 import pandas as pd
 import streamlit as st
 
-from analysis.export import FigureChoices, bundle_bytes
-from app.widgets import reading
+from analysis.begun import with_rounds
+from analysis.export import FigureChoices, bundle_bytes, lost_sources
+from app.widgets import frame, reading
 from glt import formats
 from glt.store import Run
 
@@ -33,8 +34,10 @@ def made(runs: list[Run], choices: FigureChoices) -> bytes | None:
     return None
 
 
-def contents(bundle: bytes) -> None:
-    """Show which files are in a bundle, and its README."""
+def contents(bundle: bytes, runs: list[Run]) -> None:
+    """Show which files are in a bundle of these runs, its README, and what its commands cannot compute anew."""
+    for sentence in lost_sources(with_rounds(runs)):
+        st.warning(frame.plain(sentence), icon=":material/warning:")
     with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
         sizes = [{"File": entry.filename, "Size": formats.file_size(entry.file_size)} for entry in archive.infolist()]
         readme = archive.read("README.md").decode()

@@ -1,4 +1,4 @@
-"""What can be done to a run: stop, resume, delete; and the store's size and trash."""
+"""What can be done to a run: stop, resume, delete, restore; and the store's size and trash."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from app.widgets import doctor, frame, store_size
 from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
 from glt import formats, jobs
-from glt.errors import StudioError
+from glt.errors import StoreError, StudioError
 from glt.store import AnyRun, folder_size
+from glt.store.readers import check_unread, readers_left
 
 
 def buttons(found: Opened, progress: RunProgress) -> None:
@@ -69,6 +70,10 @@ def store_line(found: Opened) -> None:
             st.caption(f"· {formats.number_of(len(trashed), 'run')} in the trash", width="content")
             if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
                 _confirm_empty(found)
+            if store.restorable() and st.button(
+                "Restore", key="restore", type="tertiary", icon=":material/restore_from_trash:"
+            ):
+                _choose_restored(found)
 
 
 def short(path: Path) -> str:
@@ -82,9 +87,33 @@ def _confirm_delete(found: Opened, folder: Path) -> None:
     st.markdown(
         f"{frame.plain(folder.name)} ({formats.file_size(folder_size(folder))}) moves to the trash of the store."
     )
-    st.caption("Nothing is lost until the trash is emptied.")
-    if st.button("Move to trash", key="confirm-delete", type="primary"):
+    st.caption(
+        "Nothing is lost until the trash is emptied: Restore, beside Empty trash below the runs, brings it back."
+    )
+    is_read = _say_readers(found, folder.name)
+    if st.button("Move to trash", key="confirm-delete", type="primary", disabled=is_read):
         _attempt(lambda: found.store.move_to_trash(folder))
+
+
+def _say_readers(found: Opened, name: str) -> bool:
+    """Say which runs need this one, and return whether one of them is still at it, so that it must stay."""
+    readers = found.store.readers(name)
+    try:
+        check_unread(name, readers)
+    except StoreError as error:
+        frame.failure(str(error))
+        return True
+    if left := readers_left(name, readers):
+        st.warning(frame.plain(left), icon=":material/warning:")
+    return False
+
+
+@st.dialog("Restore a deleted run", icon=":material/restore_from_trash:")
+def _choose_restored(found: Opened) -> None:
+    name = st.selectbox("Run", found.store.restorable(), key="restored")
+    st.caption("Of a run that was deleted more than once, what was deleted last comes back.")
+    if name is not None and st.button("Restore", key="confirm-restore", type="primary"):
+        _attempt(lambda: found.store.restore(name))
 
 
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")

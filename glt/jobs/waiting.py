@@ -18,7 +18,7 @@ from glt.jobs.queueing import give_up, join_line
 from glt.methods import METHODS
 from glt.methods.base import OtherRun, OtherSeed
 from glt.pretraining.start import check_fit, pretraining_of
-from glt.store import Pretraining, Run, SeedRun, Store
+from glt.store import Pretraining, Run, SeedRun, Store, run_name
 from glt.tickets.start import check_start
 
 LOOK_AGAIN = 1.0
@@ -29,10 +29,10 @@ def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
 
     What is at work counts as finished: `wait_for_sources` waits for it.
     """
-    METHODS.get(config.method).check(config, seeds, partial(_expected, store))
+    METHODS.get(config.method).check(config, seeds, partial(_expected, store, run_name(config)))
     name = pretraining_of(config)
     if name is not None and all(awaited(store, config, seed) == name for seed in seeds):
-        check_fit(config, name, store.find_pretraining(name).config)
+        check_fit(config, name, store.find_pretraining(name, run_name(config)).config)
     else:
         check_start(store, config, seeds)
 
@@ -98,8 +98,8 @@ class _Finished(SeedRun):
         return self.config.rounds + 1
 
 
-def _expected(store: Store, name: str) -> OtherRun:
-    return _Expected(store.find(name))
+def _expected(store: Store, asking: str, name: str) -> OtherRun:
+    return _Expected(store.find(name, asking))
 
 
 def _is_finding(seed_run: SeedRun, rounds: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,10 +17,12 @@ from glt.store.lock import briefly_locked
 from glt.store.naming import run_name
 from glt.store.opening import KnownRun, known_folder, open_folder
 from glt.store.pretraining import Pretraining, write_pretrain_config
+from glt.store.readers import readers_of
 from glt.store.run import Run, read_config, write_config
 from glt.store.run_folder import folder_size
 from glt.store.safe_files import clear_unfinished, make_folder, reading, refuse_link
 from glt.store.seed import SeedRun
+from glt.store.unknown_run import unknown_run
 
 AnyKind = TypeVar("AnyKind", bound=KnownRun)
 
@@ -79,16 +80,17 @@ class Store:
         """Return the folders that cannot be opened, each with the sentence that says why."""
         return self.contents().damaged
 
-    def find(self, name: str) -> Run:
+    def find(self, name: str, asking: str = "") -> Run:
         """Return a run by its name in the store or by the path of its folder; raises StoreError with near names.
 
-        Only a run with rounds will do: for a pre-training run StoreError says what it is.
+        Only a run with rounds will do: for a pre-training run StoreError says what it is. A run that looks for another
+        one is the one `asking`, and no near name.
         """
-        return self._found(Run.open, name)
+        return self._found(Run.open, name, asking)
 
-    def find_pretraining(self, name: str) -> Pretraining:
-        """Return a pre-training run by name or path; raises StoreError with near names, or for a run with rounds."""
-        return self._found(Pretraining.open, name)
+    def find_pretraining(self, name: str, asking: str = "") -> Pretraining:
+        """Return a pre-training run by name or path; raises StoreError as `find` does, or for a run with rounds."""
+        return self._found(Pretraining.open, name, asking)
 
     def find_any(self, name: str) -> KnownRun:
         """Return a run of whatever kind by name or path; raises StoreError with near names."""
@@ -148,9 +150,16 @@ class Store:
         return [paths.inside(self.root, name) for name in names]
 
     def move_to_trash(self, folder: Path) -> None:
-        """Move a run's folder to the store's trash; raises StoreError when it is at work or not of this store."""
+        """Move a run's folder to the store's trash.
+
+        Raises StoreError when it is at work, not of this store, or read by a run that is not complete.
+        """
         self._writing()
-        trash.move_to_trash(self.root, folder)
+        trash.move_to_trash(self.root, folder, self.readers(folder.name))
+
+    def readers(self, name: str) -> list[Run]:
+        """Return the runs of the store that need the one of this name: its masks, or the start it gives."""
+        return readers_of(name, self.runs())
 
     def set_aside(self) -> list[Path]:
         """Return the folders that mending moves things to, which need not be there."""
@@ -159,6 +168,15 @@ class Store:
     def trashed(self) -> list[Path]:
         """Return what lies in the trash."""
         return trash.trashed(self.root)
+
+    def restorable(self) -> list[str]:
+        """Return the names of the runs that can come back from the trash."""
+        return sorted(trash.restorable(self.root))
+
+    def restore(self, name: str) -> Path:
+        """Bring the newest run of that name back from the trash; raises StoreError when none is there or one here."""
+        self._writing()
+        return trash.restore(self.root, name)
 
     def empty_trash(self) -> int:
         """Delete what lies in the trash and return the bytes freed."""
@@ -174,8 +192,8 @@ class Store:
         self._writing()
         return annotate(self.root, name, changes)
 
-    def _found(self, open_: Callable[[Path, bool], AnyKind], name: str) -> AnyKind:
-        run = open_(*self._place(name))
+    def _found(self, open_: Callable[[Path, bool], AnyKind], name: str, asking: str = "") -> AnyKind:
+        run = open_(*self._place(name, asking))
         run.annotated_in = self.root
         return run
 
@@ -200,7 +218,7 @@ class Store:
                     folder.rmdir()
                 raise
 
-    def _place(self, name: str) -> tuple[Path, bool]:
+    def _place(self, name: str, asking: str = "") -> tuple[Path, bool]:
         """Return the folder of a run and whether it may be written."""
         inside = self.root / name
         if name and Path(name).name == name and not name.startswith(".") and inside.is_dir():
@@ -208,7 +226,7 @@ class Store:
         elsewhere = Path(name).expanduser()
         if (elsewhere / paths.CONFIG).exists():
             return elsewhere, True
-        raise StoreError(self._unknown(name))
+        raise StoreError(self._unknown(name, asking))
 
     def _open(self, folder: Path) -> KnownRun | StoreError:
         try:
@@ -216,13 +234,12 @@ class Store:
         except StoreError as error:
             return error
 
-    def _unknown(self, name: str) -> str:
-        names = [folder.name for folder in self.folders()]
-        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        some = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
-        held = f"the store holds {some}." if names else "the store holds no runs yet."
-        hint = f"did you mean {' or '.join(close)}?" if close else held
-        return f"No run {name!r} in the store {self.root}, and no run folder of that path: {hint}"
+    def _unknown(self, name: str, asking: str) -> str:
+        trashed: list[str] = []
+        with suppress(StoreError):
+            trashed = self.restorable()
+        names = [folder.name for folder in self.folders() if folder.name != asking]
+        return unknown_run(self.root, name, names, trashed)
 
     def _writing(self) -> None:
         if not self.writable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from glt.config import RunConfig, options_of
@@ -110,7 +111,7 @@ class _Search:
             options,
             train_stage,
             self._pulse(unfinished),
-            Store.around(self._seed_run).find,
+            partial(Store.around(self._seed_run).find, asking=self._seed_run.path.parent.name),
         )
 
     def _train(self, unfinished: UnfinishedRound, network: Network, schedule: Schedule, name: str) -> TrainResult:

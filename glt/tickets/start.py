@@ -14,7 +14,7 @@ from glt.data.graph import Graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.pretraining.start import FIRST_LAYER, check_fit, pretraining_of
 from glt.printable import quoted
-from glt.store import FirstLayer, Pretraining, Run, SeedRun, Store
+from glt.store import FirstLayer, Pretraining, Run, SeedRun, Store, run_name
 
 ENVIRONMENT_KEY = "pretraining"
 Arrays = Mapping[str, NDArray[np.float32]]
@@ -42,7 +42,7 @@ def check_start(store: Store, config: RunConfig, seeds: Sequence[int]) -> dict[i
     name = pretraining_of(config)
     if name is None:
         return {}
-    pretraining = _find(store, name)
+    pretraining = _find(store, name, config)
     check_fit(config, name, pretraining.config)
     return {seed: _seed_for(pretraining, seed) for seed in seeds}
 
@@ -52,7 +52,7 @@ def source_of(seed_run: SeedRun) -> Source | None:
     name = pretraining_of(seed_run.config)
     if name is None:
         return None
-    pretraining = _find(Store.around(seed_run), name)
+    pretraining = _find(Store.around(seed_run), name, seed_run.config)
     recorded = seed_run.environment().get(ENVIRONMENT_KEY)
     seed = recorded["seed"] if isinstance(recorded, dict) else _seed_for(pretraining, seed_run.seed)
     return Source(name, seed, pretraining.seed(seed).first_layer())
@@ -94,9 +94,9 @@ def start_words(name: str, seeds: Mapping[int, int]) -> str:
     return f"theta_0: first layer from {name} ({pairs}), the rest random."
 
 
-def _find(store: Store, name: str) -> Pretraining:
+def _find(store: Store, name: str, config: RunConfig) -> Pretraining:
     try:
-        found = store.find_pretraining(name)
+        found = store.find_pretraining(name, run_name(config))
     except StoreError as error:
         raise ConfigError(f"pretraining cannot be {quoted(name)}: {error}") from None
     if found.name != name:

@@ -40,6 +40,29 @@ def test_nothing_is_deleted_before_it_is_confirmed(
     assert app.button(key="confirm-delete").label == "Move to trash"
 
 
+def test_what_an_unfinished_run_needs_cannot_be_deleted(
+    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
+) -> None:
+    source = make_run("ugs")
+    ticket = make_run("reinit", states=("done", "stopped"), rounds=1, masks_of=source.name)
+    app = open_page("runs", run=source.name)
+    app.button(key=f"delete-{source.name}").click().run()
+    assert f"{ticket.name} (seeds 0, 1 not complete) still needs it" in app.error[0].value.replace("\\", "")
+    assert app.button(key="confirm-delete").disabled
+
+
+def test_a_deleted_run_is_offered_to_be_restored(
+    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs")
+    store.move_to_trash(run.path)
+    app = open_page("runs")
+    app.button(key="restore").click().run()
+    assert not app.exception
+    assert app.selectbox(key="restored").options == [run.name]
+    assert app.button(key="confirm-restore").label == "Restore"
+
+
 def test_a_damaged_folder_is_named_and_the_others_are_shown(
     make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
 ) -> None:

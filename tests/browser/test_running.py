@@ -54,6 +54,14 @@ def test_a_run_goes_to_the_trash_and_the_trash_is_emptied(page: Page, address: s
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Move to trash").click()
     expect(page.get_by_text("1 run in the trash")).to_be_visible()
+    page.get_by_role("button", name="Restore").click()
+    page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    expect(page.get_by_text("in the trash")).to_have_count(0)
+    assert run.name in [other.name for other in store.runs()]
+    page.goto(f"{address}/runs?run={run.name}")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Move to trash").click()
+    expect(page.get_by_text("1 run in the trash")).to_be_visible()
     assert run.name not in [other.name for other in store.runs()]
     page.get_by_role("button", name="Empty trash").click()
     page.get_by_role("dialog").get_by_role("button", name="Empty trash").click()

@@ -142,3 +142,23 @@ def test_delete_moves_to_the_trash_and_empties_it(store: Store, run: Run, capsys
     assert main(["delete", "--empty-trash"]) == 0
     assert "freed" in capsys.readouterr().out
     assert store.trashed() == []
+
+
+def test_delete_brings_a_run_back(store: Store, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["delete", run.name]) == 0
+    assert main(["delete", "--restore", run.name]) == 0
+    assert f"Brought {run.name} back from the trash of {store.root}." in capsys.readouterr().out
+    assert [one.name for one in store.runs()] == [run.name]
+    assert main(["delete", "--restore", run.name]) == 1
+    assert "The trash of the store" in capsys.readouterr().err
+
+
+def test_delete_says_who_reads_a_run_and_takes_readers_first(
+    store: Store, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ticket = store.create(RunConfig(method="reinit", hidden=16, rounds=1, options={"masks_of": run.name, "draw": 0}))
+    fill(ticket.seed(0))
+    assert main(["delete", run.name]) == 1
+    assert f"{ticket.name} (seed 0 not complete) still needs it" in capsys.readouterr().err
+    assert main(["delete", run.name, ticket.name]) == 0
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == [ticket.name, run.name]

@@ -98,7 +98,7 @@ def test_going_on_without_the_other_run_is_refused_before_a_worker_starts(store:
     run = store.create(again(source))
     run.seed(0).make()
     run.seed(0).write_status(Status(state="stopped", seed=0))
-    store.move_to_trash(source.path)
+    source.path.rename(store.root.parent / "elsewhere")
     with pytest.raises(StoreError, match=f"No run '{source.name}'"):
         resume(store, run)
     assert run.seed(0).status().state == "stopped"

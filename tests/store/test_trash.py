@@ -74,3 +74,49 @@ def test_a_trash_that_is_a_link_is_refused(store: Store, run: Run, tmp_path: Pat
         store.move_to_trash(run.path)
     with pytest.raises(StoreError, match="symbolic link"):
         store.empty_trash()
+
+
+def test_what_was_deleted_last_comes_back(store: Store, seed_run: SeedRun, run: Run) -> None:
+    store.move_to_trash(run.path)
+    store.move_to_trash(store.create(run.config).path)
+    assert store.restorable() == [run.name]
+    assert store.restore(run.name) == run.path
+    assert store.find(run.name).seeds() == []
+    store.move_to_trash(run.path)
+    (store.root / ".trash" / f"{run.name}.2").rename(store.root / "elsewhere")
+    store.restore(run.name)
+    assert store.find(run.name).seed(0).whole_rounds() == 4
+    assert store.trashed() == []
+
+
+def test_a_gap_in_the_trash_does_not_make_an_older_one_the_newest(store: Store, run: Run) -> None:
+    for _ in range(2):
+        store.move_to_trash(store.create(run.config).path)
+    (store.root / ".trash" / f"{run.name}.1").rename(store.root.parent / "gone")
+    store.move_to_trash(store.create(run.config).path)
+    assert [path.name for path in store.trashed()] == [f"{run.name}.2", f"{run.name}.3"]
+
+
+def test_a_name_that_is_taken_again_or_unknown_is_refused(store: Store, run: Run) -> None:
+    store.move_to_trash(run.path)
+    store.create(run.config)
+    with pytest.raises(StoreError, match=f"holds a run {run.name} again: keep that one, or move"):
+        store.restore(run.name)
+    with pytest.raises(StoreError, match=f"holds no run 'other': it holds {run.name}"):
+        store.restore("other")
+    store.empty_trash()
+    with pytest.raises(StoreError, match="it holds no run"):
+        store.restore(run.name)
+
+
+def test_links_in_the_trash_do_not_come_back(store: Store, run: Run, tmp_path: Path) -> None:
+    store.move_to_trash(run.path)
+    (store.root / ".trash" / "other.1").symlink_to(tmp_path)
+    assert store.restorable() == [run.name]
+
+
+def test_a_run_in_the_trash_is_said_to_lie_there(store: Store, run: Run) -> None:
+    store.move_to_trash(run.path)
+    told = f"lies in the trash, and `python -m glt delete --restore {run.name} --store {store.root}` brings it back"
+    with pytest.raises(StoreError, match=told):
+        store.find(run.name)
