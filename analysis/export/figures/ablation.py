@@ -18,6 +18,7 @@ from analysis.export.figures.accuracy import WIDE_PANEL
 from analysis.export.figures.base import CURVE, FIGURES, Drawing, Keys, PaperFigure, rounds_caption
 from analysis.export.figures.curve_layers import Panel, draw_layers, draw_panel
 from analysis.export.figures.legend import by_row, run_keys, ticket_key, words_width
+from analysis.export.figures.words import plain
 from analysis.tables import curve_table, rounds_table
 from analysis.tables.curve import XAxis
 from glt.store import Run
@@ -115,7 +116,7 @@ def _legend(area: Axes, panel: Panel, place: int, title: str, per_row: int, wide
         loc="lower left",
         bbox_to_anchor=(0, 1.01),
         ncols=len(rows[0]),
-        title=f"{letter}{title}" or None,
+        title=f"{letter}{plain(title)}" or None,
         alignment="left",
         handlelength=1.2,
         handletextpad=0.35,

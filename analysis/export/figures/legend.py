@@ -16,7 +16,7 @@ from matplotlib.textpath import text_to_path
 from analysis import palette
 from analysis.export.figures.base import Keys
 from analysis.export.figures.curve_layers import OPEN_AREA, STAR_AREA, Panel
-from analysis.export.figures.words import plain
+from analysis.export.figures.words import as_drawn, plain
 from glt import formats
 
 KEY_INK = "#555555"
@@ -81,7 +81,7 @@ def _width(rows: Sequence[Sequence[Line2D]], gap: float) -> float:
 def words_width(key: Line2D) -> float:
     """Return the inches that the label of a key takes in the current style."""
     letters = FontProperties(size=mpl.rcParams["legend.fontsize"])
-    width, _, _ = text_to_path.get_text_width_height_descent(str(key.get_label()), letters, ismath=False)
+    width, _, _ = text_to_path.get_text_width_height_descent(as_drawn(str(key.get_label())), letters, ismath=False)
     return float(width) / 72
 
 
