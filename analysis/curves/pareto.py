@@ -24,6 +24,8 @@ HEIGHT = 420
 QUIET, ON_FRONT = 0.35, 10.0
 DENSE_SYMBOL = "circle"
 FRONT = "Pareto front"
+# Letters of whose dense line it is, so that its words leave most of a narrow figure to the points.
+OWNER_LETTERS = 20
 
 
 def pareto_figure(
@@ -115,12 +117,13 @@ def _text(row: Mapping[Hashable, Any]) -> str:
 def _baselines(figure: go.Figure, frame: Frame) -> None:
     ink = palette.color(palette.DENSE, frame.dark)
     for line in marks.baselines(dense_table(frame.rounds, frame.score)):
+        owner = marks.cut(line.owner, OWNER_LETTERS)
         figure.add_hline(
             y=100 * line.mean,
             line={"color": ink, "width": 1.2, "dash": "dash"},
             layer="below",
             annotation={
-                "text": escape(f"{line.name} {line.owner or ''} {formats.percent(line.mean)}"),
+                "text": escape(" ".join(filter(None, (line.name, owner, formats.percent(line.mean))))),
                 "font": {"color": ink, "size": 13},
             },
             annotation_position="top right" if frame.x == "macs" else "top left",

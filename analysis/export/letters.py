@@ -10,6 +10,7 @@ SPECIAL: Mapping[str, str] = {
     "\\": r"\textbackslash{}",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     "~": r"\textasciitilde{}",
+    "`": r"\`{}",
     "^": r"\textasciicircum{}",
     # In OT1 these four print as two marks of Spanish, a dash and a closing quotation mark.
     "<": r"\ensuremath{<}",
@@ -27,10 +28,16 @@ SPECIAL: Mapping[str, str] = {
     "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
     "\N{EM SPACE}": r"\quad ",
     "\N{NO-BREAK SPACE}": "~",
+    "\N{ZERO WIDTH SPACE}": "{}",
 }
 # Letters beyond these stop pdflatex, unless the paper loads a package for their script.
 LAST_LATIN = "\N{LATIN SMALL LETTER Z WITH CARON}"
+# Those among them that OT1 does not have.
+NOT_IN_OT1 = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų")
+# Two of them in a row would print as one dash or one quotation mark.
+_PAIRS = re.compile(r"(?<=([-',]))(?=\1)")
 UNKNOWN = "?"
+_OPENING = re.compile(r'(?<!\S)"(?=\S)')
 
 
 def escape(text: str) -> str:
@@ -38,15 +45,17 @@ def escape(text: str) -> str:
 
     >>> print(escape('p_g = 5% & more'), escape('"a" <b>'))
     p\_g = 5\% \& more ``a'' \ensuremath{<}b\ensuremath{>}
+    >>> print(escape("--lr `x`"))
+    -{}-lr \`{}x\`{}
     """
-    opened = re.sub(r'(?<!\S)"(?=\S)', "``", text)
-    return "".join(map(_escaped, opened))
+    apart = _PAIRS.sub("\N{ZERO WIDTH SPACE}", text)
+    return "``".join("".join(map(_escaped, part)) for part in _OPENING.split(apart))
 
 
 def _escaped(letter: str) -> str:
     if letter in SPECIAL:
         return SPECIAL[letter]
-    return letter if letter <= LAST_LATIN else _plain(letter)
+    return letter if letter <= LAST_LATIN and letter not in NOT_IN_OT1 else _plain(letter)
 
 
 def _plain(letter: str) -> str:

@@ -17,6 +17,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
 from analysis.export.alignment import align
+from analysis.export.figures.words import DOLLAR, as_drawn
 from analysis.export.letters import escape
 from glt.errors import StudioError
 
@@ -62,10 +63,17 @@ def pgf_bytes(figure: Figure) -> bytes:
             figure.set_layout_engine("none")
             align(figure)
             figure.savefig(buffer := io.BytesIO(), format=PGF)
-        except (LatexError, OSError) as error:
-            reason = str(error).partition("\n")[0].rstrip(":. ")
-            raise StudioError(f"TeX cannot draw this figure ({reason}): write a PDF instead.") from None
+        # A word that TeX refuses comes as a ValueError.
+        except (LatexError, OSError, ValueError) as error:
+            raise StudioError(f"TeX cannot draw this figure ({_reason(error)}): write a PDF instead.") from None
     return buffer.getvalue()
+
+
+def _reason(error: Exception) -> str:
+    """Return what TeX itself says is wrong where it says it, else the first line of the error."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    told = next((line[2:] for line in lines if line.startswith("! ")), lines[0])
+    return told.rstrip(":. ")
 
 
 @contextmanager
@@ -104,9 +112,12 @@ def in_tex(figure: Figure) -> Iterator[None]:
 
 
 def escaped(words: str) -> str:
-    r"""Return words as TeX prints them; formulas between dollar signs stay.
+    r"""Return words, plain where they are a person's own, as TeX prints them; formulas between dollar signs stay.
 
-    >>> print(escaped("82.5% of R&D"), escaped("$10^2$"))
-    82.5\% of R\&D $10^2$
+    >>> print(escaped("82.5% of R&D"), escaped("$10^2$"), escaped(r"Costs \$5"))
+    82.5\% of R\&D $10^2$ Costs \textdollar{}5
     """
-    return words if cbook.is_math_text(words) else escape(words)
+    if cbook.is_math_text(words):
+        return words
+    # matplotlib would take the backslash from a dollar once more, and TeX then begin a formula.
+    return escape(as_drawn(words)).replace(DOLLAR, r"\textdollar{}")

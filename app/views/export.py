@@ -6,6 +6,7 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.ablation import one_sweep
 from analysis.export import (
@@ -119,9 +120,11 @@ def _figure(wanted: Wanted, what: str) -> None:
     if "trend" in wanted.name.split(",") and not measuring.is_trend_ready(wanted.runs, choices.measure, choices.null):
         return
     place = st.container()
-    with st.container(horizontal=True, gap="small", key="downloads", vertical_alignment="bottom"):
+    row = st.container(horizontal=True, gap="small", key="downloads", vertical_alignment="bottom")
+    told = st.container()
+    with row:
         dots = int(controls.select("dpi", "Dots an inch", DOTS, str(DPI), width=110, label_visibility="collapsed"))
-        _downloads(wanted, what, dots)
+        _downloads(wanted, what, dots, told)
     with place:
         _preview(wanted, dots)
         _command(wanted, what, dots)
@@ -139,14 +142,13 @@ def _preview(wanted: Wanted, dots: int) -> None:
         st.caption(f":material/info: {missing}")
 
 
-def _downloads(wanted: Wanted, what: str, dots: int) -> None:
+def _downloads(wanted: Wanted, what: str, dots: int, told: DeltaGenerator) -> None:
     name = _stem(wanted, what)
     for kind in formats_here():
-        files.file_button(kind.upper(), f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots))
+        files.file_button(kind.upper(), f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots), told)
     for kind in ("csv", "json"):
-        files.file_button(
-            f"{kind.upper()} of its points", f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots)
-        )
+        label = f"{kind.upper()} of its points"
+        files.file_button(label, f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots), told)
 
 
 def _stem(wanted: Wanted, what: str) -> str:

@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
 from app.widgets.figure_files import Wanted
+from app.widgets.files import Written
+from glt.errors import StudioError
 from glt.store import Run
 
 
@@ -46,6 +48,41 @@ def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
     assert not app.exception
     assert any("It could not be drawn (ValueError" in caption.value for caption in app.caption)
     assert app.button(key="open-trend")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("bad\nletter"), "cora-accuracy-icml.svg could not be written (ValueError: bad letter): choose"),
+        (StudioError("TeX cannot draw it: write a PDF."), "TeX cannot draw it: write a PDF."),
+    ],
+)
+def test_the_page_says_why_a_file_cannot_be_had(
+    run: Run, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    asked = []
+    monkeypatch.setattr(Wanted, "file", lambda wanted, kind, dpi: asked.append(kind) or b"")
+    app = open_page("export", what="accuracy", runs=run.name)
+    app.download_button(key="download-cora-accuracy-icml.pdf").click().run()
+    assert (asked, list(app.error)) == (["pdf"], [])
+    monkeypatch.setattr(Wanted, "file", fail)
+    app.run()
+    app.download_button(key="download-cora-accuracy-icml.svg").click().run()
+    assert not app.exception
+    (told,) = app.error
+    assert told.value.replace("\\", "").startswith(said)
+    assert "\n" not in told.value
+    app.run()
+    assert not app.error
+
+
+def test_a_file_is_written_once_for_the_browser_and_the_page() -> None:
+    made = []
+    file = Written("f.pdf", lambda: made.append(1) or b"content")
+    assert (file.failure(), file.content(), file.content(), len(made)) == ("", b"content", b"content", 1)
 
 
 def test_panels_are_chosen_on_the_page_and_named_in_the_command(run: Run, open_page: Callable[..., AppTest]) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import fill as fill_lines
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
-from matplotlib.lines import Line2D
 
 from analysis import marks
 from analysis.ablation import PanelAxes, Varied, ablation_panels, left_out, panel_axes, panel_rounds
@@ -17,7 +15,8 @@ from analysis.export.choices import FigureChoices
 from analysis.export.figures.accuracy import WIDE_PANEL
 from analysis.export.figures.base import CURVE, FIGURES, Drawing, Keys, PaperFigure, rounds_caption
 from analysis.export.figures.curve_layers import Panel, draw_layers, draw_panel
-from analysis.export.figures.legend import by_row, run_keys, ticket_key, words_width
+from analysis.export.figures.legend import by_row, run_keys, ticket_key, wrap_labels
+from analysis.export.figures.words import plain
 from analysis.tables import curve_table, rounds_table
 from analysis.tables.curve import XAxis
 from glt.store import Run
@@ -107,7 +106,7 @@ def _inset(area: Axes, panel: Panel, ranges: PanelAxes) -> None:
 def _legend(area: Axes, panel: Panel, place: int, title: str, per_row: int, wide: float) -> None:
     keys = [*run_keys(panel), *ticket_key(panel)]
     if per_row == 1:
-        _wrap(keys, wide - Y_AXIS - HANDLE)
+        wrap_labels(keys, wide - Y_AXIS - HANDLE)
     rows = [keys[start : start + per_row] for start in range(0, len(keys), per_row)]
     letter = f"({'abcdefghijkl'[place]}) " if title else ""
     area.legend(
@@ -115,21 +114,13 @@ def _legend(area: Axes, panel: Panel, place: int, title: str, per_row: int, wide
         loc="lower left",
         bbox_to_anchor=(0, 1.01),
         ncols=len(rows[0]),
-        title=f"{letter}{title}" or None,
+        title=f"{letter}{plain(title)}" or None,
         alignment="left",
         handlelength=1.2,
         handletextpad=0.35,
         columnspacing=0.8,
         title_fontproperties={"weight": "bold"},
     )
-
-
-def _wrap(keys: Sequence[Line2D], room: float) -> None:
-    """Break labels that are wider than `room` (inches) into lines."""
-    for key in keys:
-        label, wide = str(key.get_label()), words_width(key)
-        if wide > room:
-            key.set_label(fill_lines(label, max(int(len(label) * room / wide), 1)))
 
 
 def _per_row(panels: Sequence[Varied], wide: float) -> int:

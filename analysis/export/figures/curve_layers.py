@@ -14,10 +14,9 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from numpy.typing import ArrayLike
 
 from analysis import marks, palette
-from analysis.export.figures.words import plain
+from analysis.export.figures.curve_words import name_baselines, name_exits
 from analysis.tables.curve import Score, XAxis, dense_table
 from analysis.titles import own_styles
-from glt import formats
 from glt.store import MacConvention
 
 # Areas in square points, as matplotlib's scatter takes them.
@@ -26,12 +25,6 @@ EVEN_AREA = 13.0
 STAR_AREA = 46.0
 OPEN_AREA = 26.0
 MOST_TICKS = 5
-# Dashed lines closer than this share of the window have no room for words between them.
-CLOSE = 0.09
-# What a word at the foot takes of the x axis, as a share.
-WORD_WIDTH = 0.15
-# Letters that the owner of a baseline may have, so that its words stay inside a column.
-OWNER_LETTERS = 28
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
 
 
@@ -178,52 +171,3 @@ def set_axes(area: Axes, panel: Panel) -> None:
     area.xaxis.set_major_locator(FixedLocator(ticks))
     area.xaxis.set_minor_locator(NullLocator())
     area.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-
-
-GROUND: dict[str, Any] = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.2}
-SMALL: dict[str, Any] = {"fontsize": "small", "annotation_clip": False, "bbox": GROUND, "zorder": 6}
-
-
-def name_baselines(area: Axes, panel: Panel) -> None:
-    """Write over every dashed line what it is; under the lower one of two that lie close."""
-    lines = sorted(marks.baselines(dense_table(panel.rounds, panel.score)), key=lambda line: line.mean)
-    close = len(lines) == 2 and 100 * (lines[1].mean - lines[0].mean) < CLOSE * (panel.window.high - panel.window.low)
-    for number, line in enumerate(lines):
-        under = close and number == 0
-        of_runs = f" ({plain(marks.cut(line.owner, OWNER_LETTERS))})" if line.owner else ""
-        text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
-        place: Any = (1, 100 * line.mean), (0, -2.5 if under else 2.5), area.get_yaxis_transform(), "offset points"
-        words = area.annotate(text, *place, ha="right", va="top" if under else "baseline", **SMALL)
-        # Words over a line must not push the axes aside.
-        words.set_in_layout(False)
-
-
-def name_exits(area: Axes, panel: Panel) -> None:
-    """Write at the foot how far the curves fall that leave there."""
-    leaving = sorted([*marks.exits(panel.table, panel.x, panel.window), *_seeds_gone(panel)], key=lambda gone: gone.x)
-    across = (area.transScale + area.transLimits).transform(
-        [(gone.x, panel.window.low) for gone in leaving] or [(1, 1)]
-    )
-    for level, gone in zip(_levels(across[:, 0]), leaving, strict=False):
-        words = panel.style(gone.run, gone.method).words
-        several = (
-            f"{formats.number_of(gone.seeds, 'seed')} " if gone.seeds else "" if gone.runs == 1 else f"{gone.runs} "
-        )
-        text = f"{several}to {formats.percent(gone.lowest, 0).replace(' ', '')}"
-        place: Any = (gone.x, panel.window.low), (-4, 3 + 8 * level), "data", "offset points"
-        area.annotate(text, *place, ha="right", color=words, **SMALL)
-
-
-def _seeds_gone(panel: Panel) -> list[marks.Exit]:
-    if not panel.each_seed or panel.crowd:
-        return []
-    return marks.seed_exits(panel.table, panel.rounds, panel.x, panel.score, panel.macs, panel.window)
-
-
-def _levels(across: np.ndarray) -> list[int]:
-    """Return on which line each word at the foot stands, so that neighbours (shares of the axis) do not touch."""
-    levels: list[int] = []
-    for place in range(len(across)):
-        close = place > 0 and abs(across[place] - across[place - 1]) < WORD_WIDTH
-        levels.append(levels[-1] + 1 if close else 0)
-    return levels

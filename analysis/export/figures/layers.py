@@ -17,6 +17,7 @@ from analysis.export.figures.curve_layers import DASHES
 from analysis.export.figures.legend import run_key
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.run_lines import band, stroke
+from analysis.export.figures.words import plain
 from analysis.tables.caption import averaged_over
 from analysis.tables.layers import layer_table
 from glt import formats
@@ -51,7 +52,7 @@ def _fields(figure: FigureBase, table: pd.DataFrame, row: PanelRow) -> Keys:
         removed = removed.loc[sorted(removed.index, key=_in_order)]
         picture = area.imshow(100 * removed, cmap="Greys", vmin=0, vmax=100, aspect="auto", interpolation="nearest")
         ticks = range(0, len(removed), -(-len(removed) // MOST_LINES))
-        area.set_yticks(ticks, [str(removed.index[tick]) if row.is_first(place) else "" for tick in ticks])
+        area.set_yticks(ticks, [plain(str(removed.index[tick])) if row.is_first(place) else "" for tick in ticks])
         area.set_xlabel("Round")
         area.grid(visible=False)
     name_panels(areas, [rows["label"].iloc[0] for rows in panels])

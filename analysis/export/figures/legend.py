@@ -11,12 +11,12 @@ from matplotlib.artist import Artist
 from matplotlib.figure import FigureBase
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
-from matplotlib.textpath import text_to_path
 
 from analysis import palette
 from analysis.export.figures.base import Keys
 from analysis.export.figures.curve_layers import OPEN_AREA, STAR_AREA, Panel
 from analysis.export.figures.words import plain
+from analysis.export.figures.wrapping import width_of, wrapped
 from glt import formats
 
 KEY_INK = "#555555"
@@ -25,8 +25,8 @@ KEY_SHARES = (1.0, 0.1)
 DASHED = {"handlelength": 2.8, "columnspacing": 0.9}  # times the size of the font
 # Inches: where one row is tried first, and what a legend's edges take.
 ROOM_FOR_ONE_ROW, EDGE = 5.0, 0.15
-# What a row takes by the size of its words, and the edge of a legend (inches).
-LINE_SPACING, ROOM_AROUND = 1.5, 0.05
+# What a row, and each further line of its words, takes by their size, and the edge of a legend (inches).
+LINE_SPACING, MORE_LINE, ROOM_AROUND = 1.5, 1.2, 0.05
 
 
 def add_legend(figure: FigureBase, keys: Keys, width: float, below: bool = False) -> None:
@@ -44,8 +44,10 @@ def add_legend(figure: FigureBase, keys: Keys, width: float, below: bool = False
 
 def legend_height(keys: Keys, width: float) -> float:
     """Return the inches that the legend takes in the current style."""
-    rows = len(key_rows(keys, width))
-    return rows * LINE_SPACING * _size() / 72 + ROOM_AROUND if rows else 0.0
+    rows = key_rows(keys, width)
+    more = sum(max(str(key.get_label()).count("\n") for key in row) for row in rows)
+    taken = LINE_SPACING * len(rows) + MORE_LINE * more
+    return taken * _size() / 72 + ROOM_AROUND if rows else 0.0
 
 
 def merged(several: Sequence[Keys]) -> Keys:
@@ -58,7 +60,10 @@ def _once(keys: chain[Line2D]) -> list[Line2D]:
 
 
 def key_rows(keys: Keys, width: float) -> list[Sequence[Line2D]]:
-    """Put the keys into rows that fit `width` (inches): one, one of runs and one of marks, or as many as it takes."""
+    """Put the keys into rows that fit `width` (inches): one, one of runs and one of marks, or as many as it takes.
+
+    A label that is wider than all of it gets several lines.
+    """
     together = [*keys.runs, *keys.marks]
     if not together:
         return []
@@ -66,6 +71,7 @@ def key_rows(keys: Keys, width: float) -> list[Sequence[Line2D]]:
     tried.append([row for row in keys if row])
     tried += [_cut(together, across) for across in range(len(together) - 1, 1, -1)]
     gap = _gap(keys)
+    wrap_labels(together, width - EDGE - gap)
     return next((rows for rows in tried if _width(rows, gap) <= width - EDGE), _cut(together, 1))
 
 
@@ -80,9 +86,13 @@ def _width(rows: Sequence[Sequence[Line2D]], gap: float) -> float:
 
 def words_width(key: Line2D) -> float:
     """Return the inches that the label of a key takes in the current style."""
-    letters = FontProperties(size=mpl.rcParams["legend.fontsize"])
-    width, _, _ = text_to_path.get_text_width_height_descent(str(key.get_label()), letters, ismath=False)
-    return float(width) / 72
+    return width_of(str(key.get_label()))
+
+
+def wrap_labels(keys: Sequence[Line2D], room: float) -> None:
+    """Break labels that are wider than `room` (inches) into lines."""
+    for key in keys:
+        key.set_label(wrapped(str(key.get_label()), room))
 
 
 def _gap(keys: Keys) -> float:

@@ -18,6 +18,7 @@ from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.legend import mark_key
 from analysis.export.figures.loss_tables import losses_of
 from analysis.export.figures.run_lines import RunLooks
+from analysis.export.figures.words import plain
 from glt.store import Run
 
 GROUPS = {**EDGE_GROUPS, **NODE_GROUPS}
@@ -65,7 +66,7 @@ def _draw(area: Axes, part: pd.DataFrame, title: str) -> None:
         for chosen, face in ((far, style.light), (~far, "white")):
             look: Any = {"marker": style.marker, "edgecolors": style.light, "linewidths": 0.7, "zorder": 4}
             area.scatter(shares[chosen], lane[chosen], s=AREA, c=face, **look)
-    area.set_yticks(range(len(names)), names)
+    area.set_yticks(range(len(names)), [plain(name) for name in names])
     area.set_ylim(len(names) - 0.4, -0.6)
     area.set_title(title, loc="left", fontsize="small", color="#555555")
     area.grid(visible=False, axis="y")

@@ -22,6 +22,7 @@ from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.loss_tables import losses_of
 from analysis.export.figures.panel_row import PanelRow, name_panels
+from analysis.export.figures.words import plain
 from glt.errors import StoreError
 from glt.store import Run
 
@@ -108,9 +109,10 @@ def _draw(area: Axes, rows: pd.DataFrame, classes: Sequence[str], look: ScalarMa
             interpolation="nearest",
         )
     step = 1 if _is_numbered(count) else -(-count // MOST_NAMED)
+    words = [plain(name) for name in classes[::step]]
     area.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5))
-    area.set_xticks(range(0, count, step), classes[::step], rotation=35, ha="right", rotation_mode="anchor")
-    area.set_yticks(range(0, count, step), classes[::step] if named else [""] * len(classes[::step]))
+    area.set_xticks(range(0, count, step), words, rotation=35, ha="right", rotation_mode="anchor")
+    area.set_yticks(range(0, count, step), words if named else [""] * len(words))
     area.tick_params(length=0, pad=2)
     area.grid(visible=False)
     for spine in area.spines.values():

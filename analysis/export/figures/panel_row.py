@@ -10,9 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis.export.figures.words import plain
+from analysis.export.figures.wrapping import TITLE, wrapped
 
 # Inches: the narrowest panel whose axes can be read.
 NARROWEST = 2.6
+# Inches: what the numbers of the y axis take beside a title.
+BESIDE = 0.5
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -60,4 +63,12 @@ def name_panels(areas: Sequence[Axes], titles: Sequence[str]) -> None:
     """Write (a), (b), ... and a title over each panel; a lone one needs none."""
     if len(areas) > 1:
         for letter, area, title in zip(LETTERS, areas, titles, strict=False):
-            area.set_title(f"({letter}) {plain(title)}".strip(), loc="left", fontweight="bold" if not title else None)
+            words = wrapped(f"({letter}) {plain(title)}".strip(), _room(area), TITLE)
+            area.set_title(words, loc="left", fontweight="bold" if not title else None)
+
+
+def _room(area: Axes) -> float:
+    """Return the inches that a title over axes of a grid has, its tick labels beside it."""
+    spec, figure = area.get_subplotspec(), area.figure
+    columns = spec.get_gridspec().ncols if spec else 1
+    return float(figure.bbox.width / figure.dpi / columns) - BESIDE

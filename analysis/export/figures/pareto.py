@@ -25,9 +25,9 @@ from analysis.export.figures.curve_layers import (
     STAR_AREA,
     Panel,
     draw_baselines,
-    name_baselines,
     set_axes,
 )
+from analysis.export.figures.curve_words import name_baselines
 from analysis.export.figures.legend import line_key, mark_key, ticket_key
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.tables import curve_table, rounds_table

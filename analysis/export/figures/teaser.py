@@ -22,14 +22,12 @@ from analysis.export.figures.base import (
     rounds_caption,
 )
 from analysis.export.figures.curve_layers import (
-    SMALL,
     Panel,
     draw_baselines,
     draw_printed,
-    name_baselines,
-    name_exits,
     set_axes,
 )
+from analysis.export.figures.curve_words import name_baselines, name_exits, write
 from analysis.export.figures.legend import mark_key, mark_keys
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.tables import curve_table, rounds_table
@@ -111,8 +109,8 @@ def _saving(area: Axes, panel: Panel) -> None:
     across = float(marks.x_values(panel.x, best["x"]))
     ink = panel.style(best["run"], best["method"]).words
     leader: Any = {"arrowstyle": "-", "linewidth": 0.5, "color": ink, "shrinkA": 0, "shrinkB": 3}
-    look: Any = {"ha": "center", "va": "top", "color": ink, "arrowprops": leader, **SMALL}
-    area.annotate(words, (across, 100 * best["mean"]), (across, 0.995), "data", area.get_xaxis_transform(), **look)
+    look: Any = {"ha": "center", "va": "top", "color": ink, "arrowprops": leader}
+    write(area, words, (across, 100 * best["mean"]), (across, 0.995), "data", area.get_xaxis_transform(), **look)
 
 
 def _title(panel: Panel) -> str:

@@ -17,6 +17,7 @@ from analysis.export.figures.curve_layers import DASHES
 from analysis.export.figures.legend import KEY_INK, line_key
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.run_lines import DOTTED, stroke
+from analysis.export.figures.words import plain
 from analysis.tables.epochs import epochs_table
 from analysis.tables.labels import run_labels
 from glt.errors import StoreError
@@ -84,7 +85,7 @@ def _draw(area: Axes, rows: pd.DataFrame) -> Axes:
         if number:
             area.axvline(start, color="#AAAAAA", linewidth=0.5, linestyle=DOTTED)
         where = (start, 1), (2, -1), area.get_xaxis_transform(), "offset points"
-        area.annotate(str(stage), *where, ha="left", va="top", fontsize="small", color=KEY_INK)
+        area.annotate(plain(str(stage)), *where, ha="left", va="top", fontsize="small", color=KEY_INK)
     low, high = area.get_ylim()
     # Room under the upper edge for the names of the stages.
     area.set_ylim(low, high + 0.12 * (high - low))

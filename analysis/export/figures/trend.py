@@ -13,7 +13,7 @@ from analysis import names, palette
 from analysis.begun import with_rounds
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
-from analysis.export.figures.curve_layers import SMALL
+from analysis.export.figures.curve_words import write
 from analysis.export.figures.legend import KEY_INK, line_key
 from analysis.export.figures.panel_row import PanelRow
 from analysis.export.figures.run_lines import DOTTED, RunLooks, band, stroke
@@ -65,7 +65,7 @@ def _original(area: Axes, table: pd.DataFrame, name: str, scale: float) -> None:
     area.axhline(scale * value, color=ink, linewidth=0.7, linestyle=(0, (5, 3)), zorder=1.5)
     text = f"Original {wording.value(name, value).replace(' %', '%')}"
     where = (1, scale * value), (0, 2.5), area.get_yaxis_transform(), "offset points"
-    area.annotate(text, *where, ha="right", **SMALL)
+    write(area, text, *where, ha="right")
 
 
 def _caption(runs: Sequence[Run], table: pd.DataFrame, choices: FigureChoices) -> str:

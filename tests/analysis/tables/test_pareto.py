@@ -61,6 +61,18 @@ def test_the_figure_has_every_round_and_the_front_as_a_line(make_scored) -> None
     assert "On the Pareto front" in ugs.hovertext[2]
 
 
+def test_the_words_of_a_dense_line_are_cut_where_labels_are_long(make_scored) -> None:  # noqa: ANN001
+    settings = {"hidden": 8, "epochs": 8, "retrain_epochs": 8, "dropout": 0.9}
+    rounds = rounds_table([make_scored("ugs", [[0.8, 0.7]]), make_scored("ugs", [[0.6, 0.5]], **settings)])
+    figure = pareto_figure(with_front(curve_table(rounds), "graph"), rounds, x="graph")
+    told = sorted(each.text for each in figure.layout.annotations)
+    assert [words.endswith(ending) for words, ending in zip(told, ("… 80.0 %", "… 60.0 %"), strict=True)] == [True] * 2
+    assert all(words.startswith("Dense UGS (dropout = ") and len(words) < 40 for words in told)
+    alone = rounds[rounds["run"] == rounds["run"].iloc[0]]
+    (dense,) = pareto_figure(with_front(curve_table(alone), "graph"), alone, x="graph").layout.annotations
+    assert dense.text == "Dense 80.0 %"
+
+
 def test_an_empty_table_has_no_front() -> None:
     assert is_on_front([], []).tolist() == []
     assert isinstance(with_front(curve_table(rounds_table([])), "graph"), pd.DataFrame)
