@@ -74,7 +74,7 @@ def test_for_links_it_says_what_it_sees(glt: Glt, store: Store) -> None:
 
 
 def test_killed_and_resumed_gives_the_same_bytes(glt: Glt, store: Store) -> None:
-    arguments = ("pretrain", "--hidden", "4", "--set", "epochs=400", "patience=400")
+    arguments = ("pretrain", "--hidden", "4", "--set", "epochs=200", "patience=200")
     assert glt(*arguments, "--detach").returncode == 0
     seed = wait_for_epochs(store, 20)
     os.kill(seed.status().pid or 0, signal.SIGKILL)

@@ -28,6 +28,19 @@ def runs(make_run: Callable[..., Run]) -> Sequence[Run]:
     return [make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(0, 1))]
 
 
+@pytest.fixture
+def files(runs: Sequence[Run], made: dict[str, bytes]) -> dict[str, bytes]:
+    """The files of the bundle of `runs`, which is the same whichever store they lie in, so it is made once."""
+    if not made:
+        made |= opened(bundle_bytes(runs, CHOICES))
+    return made
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, bytes]:
+    return {}
+
+
 def opened(content: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.testzip() is None
@@ -42,8 +55,7 @@ def test_the_command_line_and_the_page_give_the_same_bytes(runs: Sequence[Run], 
     assert out.read_bytes() == content == bundle_bytes(runs, CHOICES)
 
 
-def test_everything_the_readme_names_is_there(runs: Sequence[Run]) -> None:
-    files = opened(bundle_bytes(runs, CHOICES))
+def test_everything_the_readme_names_is_there(files: dict[str, bytes]) -> None:
     readme = files["README.md"].decode()
     for path in files:
         if path.startswith(("figures/", "tables/")):
@@ -80,8 +92,7 @@ def test_what_was_not_chosen_is_named(runs: Sequence[Run]) -> None:
     assert "--round 2 --seed 0" in readme
 
 
-def test_numbers_and_settings_are_those_of_the_runs(runs: Sequence[Run]) -> None:
-    files = opened(bundle_bytes(runs, CHOICES))
+def test_numbers_and_settings_are_those_of_the_runs(runs: Sequence[Run], files: dict[str, bytes]) -> None:
     table = pd.read_csv(io.BytesIO(files["data/rounds.csv"]))
     assert table["test"].tolist() == rounds_table(runs)["test"].tolist()
     for run in runs:
@@ -90,9 +101,8 @@ def test_numbers_and_settings_are_those_of_the_runs(runs: Sequence[Run]) -> None
 
 
 def test_its_commands_are_ones_the_command_line_takes(
-    runs: Sequence[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runs: Sequence[Run], files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = opened(bundle_bytes(runs, CHOICES))
     lines = [shlex.split(line) for line in files["commands.sh"].decode().splitlines() if line.startswith("python")]
     assert sum(line[2] == "glt" for line in lines) == len(runs)
     monkeypatch.chdir(tmp_path)
