@@ -117,8 +117,9 @@ def _checksums(seed: SeedRun) -> Iterator[Finding]:
     path = seed.path / paths.CHECKSUMS
     if not is_usable(path) and os.path.lexists(path):
         return
-    rounds = seed.sound_rounds()
-    if (known := len(checksums_of(seed.path))) < rounds == seed.whole_rounds() and _has_checksums(seed):
+    known, rounds = len(checksums_of(seed.path)), seed.whole_rounds()
+    # Whether rounds are sound takes every tensor, so it is asked last.
+    if known < rounds and _has_checksums(seed) and seed.sound_rounds() == rounds:
         wrong = f"lacks {rounds_from(known, rounds)}" if path.exists() else "is missing"
         yield Finding(path, wrong, AGAIN[paths.CHECKSUMS], seed.drop_unfinished)
 
