@@ -38,11 +38,12 @@ def main() -> None:
         if not _is_imported():
             _prepare_charts()
     # Imported here: at a start of the server the browser prepares itself meanwhile.
-    from app.widgets import address, links, offline, opened, own_origin, store_gone, tour
+    from app.widgets import address, links, offline, opened, own_origin, store_gone, tour, whole_pages
     from glt.data import reading_apart
 
     reading_apart.only_apart.set()
     offline.stay()
+    whole_pages.keep()
     own_origin.only()
     pages = {title.lower(): st.Page(view(title.lower()), title=title, url_path=title.lower()) for title in PAGES}
     links.register(pages)

@@ -87,11 +87,18 @@ class Visitor:
         self._finished.clear()
         begun = time.perf_counter()
         await self._ask("")
-        try:
-            await asyncio.wait_for(self._finished.wait(), PATIENCE)
-        except TimeoutError:
-            self.errors.append(f"{self._page}: no answer within {PATIENCE:.0f} s")
+        assert self._listening is not None
+        finished = asyncio.create_task(self._finished.wait())
+        await asyncio.wait([finished, self._listening], timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        if not finished.done():
+            finished.cancel()
+            self.errors.append(f"{self._page}: no answer within {PATIENCE:.0f} s{self._why()}")
         return time.perf_counter() - begun
+
+    def _why(self) -> str:
+        assert self._listening is not None
+        failed = self._listening.exception() if self._listening.done() else None
+        return f", since the answers cannot be read: {failed!r}" if failed else ""
 
     async def _ask(self, fragment: str) -> None:
         message = BackMsg()

@@ -1,0 +1,59 @@
+"""Pages come whole: Streamlit alone loses parts of one when a live part asks while the server is busy sending it.
+
+Both losses leave a page that its next live part breaks ("Cannot set a node at a delta path"). They were seen with
+twenty people on live pages; `.streamlit/config.toml` keeps the third, of messages that a browser has forgotten, away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+
+# Seconds until a run that has ended is looked at again, whether what it said has been taken.
+AGAIN = 0.02
+# Streamlit's own, which stay asked; a release that names them otherwise is left as it is.
+_CLEAR, _CREATE = "clear", "_create_scriptrunner"
+_clear: Callable[..., None] | None = getattr(ForwardMsgQueue, _CLEAR, None)
+_create: Callable[..., None] | None = getattr(AppSession, _CREATE, None)
+
+
+def keep() -> None:
+    """Have every session of this server send all that a page consists of."""
+    if _clear is not None:
+        setattr(ForwardMsgQueue, _CLEAR, _drop_nothing_of_others)
+    if _create is not None:
+        setattr(AppSession, _CREATE, _begin_after_the_last)
+
+
+def _drop_nothing_of_others(
+    queue: Any, retain_lifecycle_msgs: bool = False, fragment_ids_this_run: list[str] | None = None
+) -> None:
+    """Keep what waits to be sent when a live part begins.
+
+    Streamlit would drop that part's elements, which are the page's own where the whole page still waits, and send
+    that the page is complete: the browser then moves what follows into their places.
+    """
+    if not (retain_lifecycle_msgs and fragment_ids_this_run):
+        assert _clear is not None
+        _clear(queue, retain_lifecycle_msgs, fragment_ids_this_run)
+        return
+    # What comes now is of another run: it must follow what waits, not take its place in the row.
+    queue._delta_index_map = {}
+
+
+def _begin_after_the_last(session: Any, wanted: Any) -> None:
+    """Begin a run once all that the last one said has been taken.
+
+    A run whose thread has ended can still have messages on their way; Streamlit would no longer take them when a live
+    part asks in this moment. A run of the whole page has let go of the last one before, and begins at once.
+    """
+    assert _create is not None
+    if session._state == AppSessionState.SHUTDOWN_REQUESTED:
+        return
+    if session._scriptrunner is None:
+        _create(session, wanted)
+    elif not session._scriptrunner.request_rerun(wanted):
+        session._event_loop.call_later(AGAIN, _begin_after_the_last, session, wanted)
