@@ -22,6 +22,7 @@ import numpy as np
 import psutil
 from playwright.async_api import Browser, Error, Page, async_playwright
 from playwright.async_api import TimeoutError as NotInTime
+from websockets import ConnectionClosed
 
 from app.main import PAGES
 from benchmarks.serving import cpu_seconds, server_of
@@ -137,15 +138,15 @@ async def _socket(address: str, page: str, run: Run, seen: Seen, chance: random.
     """Stay on one page and click now and then; what lives on it asks by itself."""
     # People do not come all at once.
     await asyncio.sleep(chance.uniform(0, 10))
+    visitor = Visitor(address, chance)
     try:
-        async with Visitor(address, chance) as visitor:
+        async with visitor:
             await visitor.open(page, **({"run": run.name} if page == "runs" else {}))
             while time.monotonic() < ends:
                 await asyncio.sleep(chance.uniform(*PAUSE))
                 await visitor.click()
-    except OSError as error:
+    except (OSError, ConnectionClosed) as error:
         seen.errors.append(f"{page}: {error}")
-        return
     seen.errors += visitor.errors
     for answer in visitor.answers:
         (seen.live if answer.live else seen.pages).append(answer.seconds)

@@ -92,13 +92,8 @@ class Visitor:
         await asyncio.wait([finished, self._listening], timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
         if not finished.done():
             finished.cancel()
-            self.errors.append(f"{self._page}: no answer within {PATIENCE:.0f} s{self._why()}")
+            self.errors.append(f"{self._page}: {_why_none(self._listening)}")
         return time.perf_counter() - begun
-
-    def _why(self) -> str:
-        assert self._listening is not None
-        failed = self._listening.exception() if self._listening.done() else None
-        return f", since the answers cannot be read: {failed!r}" if failed else ""
 
     async def _ask(self, fragment: str) -> None:
         message = BackMsg()
@@ -181,3 +176,11 @@ class Visitor:
         while True:
             await asyncio.sleep(interval)
             await self._ask(fragment)
+
+
+def _why_none(listening: asyncio.Task[None]) -> str:
+    """Say why a request has no answer: nothing came in time, or nobody listens any more."""
+    if not listening.done():
+        return f"no answer within {PATIENCE:.0f} s"
+    failed = listening.exception()
+    return f"an answer cannot be read: {failed!r}" if failed else "no answer, the connection has ended"

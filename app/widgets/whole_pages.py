@@ -14,18 +14,15 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 # Seconds until a run that has ended is looked at again, whether what it said has been taken.
 AGAIN = 0.02
-# Streamlit's own, which stay asked; a release that names them otherwise is left as it is.
-_CLEAR, _CREATE = "clear", "_create_scriptrunner"
-_clear: Callable[..., None] | None = getattr(ForwardMsgQueue, _CLEAR, None)
-_create: Callable[..., None] | None = getattr(AppSession, _CREATE, None)
+# Streamlit's own, which stay asked. Which of its names this goes by is pinned by tests/app/test_whole_pages.py.
+_clear: Callable[..., None] = ForwardMsgQueue.clear
+_create: Callable[..., None] = AppSession._create_scriptrunner
 
 
 def keep() -> None:
     """Have every session of this server send all that a page consists of."""
-    if _clear is not None:
-        setattr(ForwardMsgQueue, _CLEAR, _drop_nothing_of_others)
-    if _create is not None:
-        setattr(AppSession, _CREATE, _begin_after_the_last)
+    setattr(ForwardMsgQueue, _clear.__name__, _drop_nothing_of_others)
+    setattr(AppSession, _create.__name__, _begin_after_the_last)
 
 
 def _drop_nothing_of_others(
@@ -36,12 +33,11 @@ def _drop_nothing_of_others(
     Streamlit would drop that part's elements, which are the page's own where the whole page still waits, and send
     that the page is complete: the browser then moves what follows into their places.
     """
-    if not (retain_lifecycle_msgs and fragment_ids_this_run):
-        assert _clear is not None
+    if retain_lifecycle_msgs and fragment_ids_this_run:
+        # What comes now is of another run: it must follow what waits, not take its place in the row.
+        queue._delta_index_map = {}
+    else:
         _clear(queue, retain_lifecycle_msgs, fragment_ids_this_run)
-        return
-    # What comes now is of another run: it must follow what waits, not take its place in the row.
-    queue._delta_index_map = {}
 
 
 def _begin_after_the_last(session: Any, wanted: Any) -> None:
@@ -50,7 +46,6 @@ def _begin_after_the_last(session: Any, wanted: Any) -> None:
     A run whose thread has ended can still have messages on their way; Streamlit would no longer take them when a live
     part asks in this moment. A run of the whole page has let go of the last one before, and begins at once.
     """
-    assert _create is not None
     if session._state == AppSessionState.SHUTDOWN_REQUESTED:
         return
     if session._scriptrunner is None:

@@ -142,3 +142,8 @@ def test_the_first_run_begins_at_once_and_none_after_the_end(begun: list[str]) -
 def test_no_message_is_large_enough_to_be_remembered_by_a_browser() -> None:
     settings = dict(re.findall(r"^(m\w+) = (\S+)$", CONFIG.read_text(encoding="utf-8"), re.MULTILINE))
     assert float(settings["minCachedMessageSize"]) > float(settings["maxMessageSize"]) * 2**20
+
+
+def test_a_session_has_what_is_asked_of_it_by_name() -> None:
+    written = AppSession.__init__.__code__.co_names
+    assert {"_scriptrunner", "_event_loop", "_state"} <= set(written)

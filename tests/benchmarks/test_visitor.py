@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 
@@ -9,6 +10,7 @@ import pytest
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from benchmarks import visitor as visiting
 from benchmarks.load import _failures, _slope, _spread
 from benchmarks.visitor import Visitor
 
@@ -67,3 +69,34 @@ def test_tracebacks_are_errors_unless_they_say_that_a_tab_was_closed() -> None:
     log = "\n".join(["2026 hello", *fault, "2026 words", *gone, "2026 words"])
     assert _failures(log) == (["KeyError: 'round'"], 1)
     assert _failures("all is well\n") == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (None, "runs: no answer within 0 s"),
+        (KeyError("frag"), "runs: an answer cannot be read: KeyError('frag')"),
+        ("closed", "runs: no answer, the connection has ended"),
+    ],
+)
+def test_a_missing_answer_says_why(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ends: Exception | str | None, said: str
+) -> None:
+    async def listen() -> None:
+        if ends is None:
+            await asyncio.sleep(5)
+        if isinstance(ends, Exception):
+            raise ends
+
+    async def sent(fragment: str) -> None:
+        assert not fragment
+
+    async def ask() -> None:
+        visitor._listening = asyncio.create_task(listen())
+        await visitor.click()
+        visitor._listening.cancel()
+
+    monkeypatch.setattr(visiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(visitor, "_ask", sent)
+    asyncio.run(ask())
+    assert visitor.errors == [said]
