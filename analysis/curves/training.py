@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -15,6 +17,8 @@ VALIDATION = "#009E73"
 TEST = "#CC79A7"
 # Points of a stage's line: a few a dot of a screen.
 MOST_DRAWN = 900
+# A highest loss of so many times the usual one is drawn on a logarithmic axis.
+STEEP = 50.0
 
 
 def training_figure(epochs: pd.DataFrame, metric: str, dark: bool = False, height: int = 300) -> go.Figure:
@@ -33,6 +37,7 @@ def training_figure(epochs: pd.DataFrame, metric: str, dark: bool = False, heigh
         place = {"x": start, "y": 1, "yref": "paper", "xanchor": "left", "yanchor": "bottom", "xshift": 2}
         figure.add_annotation(text=escape(str(name)), showarrow=False, font=font, **place)
     _axes(figure, metric, int(epochs["at"].max()) if len(epochs) else 1)
+    figure.update_layout(yaxis2=_loss_axis(epochs["loss"].to_numpy()))
     return figure
 
 
@@ -66,8 +71,13 @@ def _axes(figure: go.Figure, metric: str, epochs: int) -> None:
     legend = {"orientation": "h", "x": 0, "y": 1.12, "yanchor": "bottom", "xanchor": "left"}
     figure.update_layout(legend=legend, margin={"t": 66, "b": 52, "l": 56, "r": 56}, hovermode="closest")
     figure.update_xaxes(title_text="Epoch of the round", range=[0, max(epochs, 2) + 1])
-    right = {"overlaying": "y", "side": "right", "showgrid": False, "rangemode": "tozero", "nticks": 5}
-    figure.update_layout(
-        yaxis={"title": {"text": f"{metric[:1].upper()}{metric[1:]} (%)"}},
-        yaxis2={**right, "title": {"text": "Loss"}, "tickmode": "auto", "tickformat": ".1f"},
-    )
+    figure.update_layout(yaxis={"title": {"text": f"{metric[:1].upper()}{metric[1:]} (%)"}})
+
+
+def _loss_axis(losses: npt.NDArray[np.float64]) -> dict[str, object]:
+    """Return the right axis: from 0 up, or by powers of ten where a few high losses would press the others flat."""
+    right = {"overlaying": "y", "side": "right", "showgrid": False, "nticks": 5, "tickmode": "auto"}
+    finite = losses[np.isfinite(losses)]
+    if len(finite) and finite.min() > 0 and finite.max() > STEEP * np.median(finite):
+        return {**right, "title": {"text": "Loss (log scale)"}, "type": "log", "tickformat": "~g"}
+    return {**right, "title": {"text": "Loss"}, "rangemode": "tozero"}

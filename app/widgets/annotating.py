@@ -25,7 +25,9 @@ def editor(found: Opened, run: AnyRun, computed: str) -> None:
     """Offer to name a run (`computed` is what it is called without), note something, colour it, or hide it."""
     said = run.annotation
     _settle(run)
-    with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{run.name}"):
+    saved = st.session_state.setdefault(_saved_key(run), 0)
+    # Under another key it is another popover, which begins closed: Streamlit has no word for closing one.
+    with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{saved}-{run.name}"):
         with st.form(f"annotation-{run.name}", border=False):
             keys = {field: f"annotation-{field}-{run.name}" for field in FIELDS}
             title = st.text_input("Title", key=keys["title"], max_chars=LONGEST_TITLE, placeholder=computed, width=420)
@@ -69,6 +71,13 @@ def _save(found: Opened, run: AnyRun, changes: Mapping[str, Any]) -> None:
     except StudioError as error:
         frame.failure(str(error))
         return
+    st.session_state[_saved_key(run)] += 1
     if told:
         st.toast(frame.plain(told), icon=":material/warning:", duration="long")
+    else:
+        st.toast("Saved", icon=":material/check:")
     st.rerun()
+
+
+def _saved_key(run: AnyRun) -> str:
+    return f"annotations saved: {run.name}"

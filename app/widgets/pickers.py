@@ -14,9 +14,13 @@ from analysis.tables import setting_details
 from analysis.titles import with_titles
 from app.widgets import controls
 from app.widgets.opened import follows_another, setting
+from glt import formats
+from glt.data import DATASETS
 from glt.errors import ConfigError
+from glt.pretraining.augmentations import AUGMENTATIONS
+from glt.pretraining.config import PretrainConfig
 from glt.pretraining.start import pretraining_of
-from glt.store import Run, SeedRun, annotations_of
+from glt.store import AnyRun, Pretraining, Run, SeedRun, annotations_of
 
 # Pixels: a run's name with the setting that tells it from others.
 WIDEST_RUN = 360
@@ -65,14 +69,25 @@ def _told_apart(runs: Sequence[Run]) -> dict[str, str]:
     return {name: ", ".join(details[name]) if name in short else end for name, end in ends.items()}
 
 
-def run_title(run: Run) -> str:
+def run_title(run: AnyRun) -> str:
     """Return what to call a run: a person's own title, else what it is about."""
     return run.annotation.title or subject(run)
 
 
-def subject(run: Run) -> str:
-    """Return what a run is about in few words: method, data set, network, and where task or start are not the usual."""
-    return _titled(run, "")
+def subject(run: AnyRun) -> str:
+    """Return what a run is about in few words: method, data set, network, and where task or start are not the usual.
+
+    Of a pre-training: GraphCL, data set, augmentation, width.
+    """
+    if isinstance(run, Run):
+        return _titled(run, "")
+    return _pretrained(run.config) if isinstance(run, Pretraining) else run.name
+
+
+def _pretrained(config: PretrainConfig) -> str:
+    links = ", for links" if config.task == "link" else ""
+    label = formats.inside(AUGMENTATIONS.get(config.augmentation).label)
+    return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {label} · {config.hidden} wide"
 
 
 def _titled(run: Run, details: str) -> str:

@@ -5,25 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis.curves import pretraining_figure
-from app.widgets import annotating, chart, frame, links, look, run_actions, seed_rows
-from app.widgets.opened import opened
-from app.widgets.progress import RunProgress, SeedProgress
+from app.widgets import annotating, chart, frame, links, look, pickers, run_actions, seed_rows, waiting_line
+from app.widgets.opened import Opened, opened
+from app.widgets.progress import WAITS, RunProgress, SeedProgress, starting
 from glt import formats
-from glt.data import DATASETS
 from glt.errors import StoreError
-from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.store import Pretraining, PretrainingSeed, Status
 from glt.store.liveness import ACTIVE
 
 LOG_LINES = 60
-
-
-def title(run: Pretraining) -> str:
-    """Return what a pre-training is about: GraphCL, data set, augmentation, width."""
-    config = run.config
-    links = ", for links" if config.task == "link" else ""
-    label = formats.inside(AUGMENTATIONS.get(config.augmentation).label)
-    return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {label} · {config.hidden} wide"
 
 
 def progress(run: Pretraining) -> RunProgress:
@@ -38,14 +28,14 @@ def panel(run: Pretraining) -> None:
         st.rerun()
     now = progress(run)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
-        st.subheader(frame.plain(run.annotation.title or title(run)), anchor=False, width="content")
+        st.subheader(frame.plain(pickers.run_title(run)), anchor=False, width="content")
         st.caption(run.name, width="content")
         st.space("stretch")
-        annotating.editor(found, run, title(run))
+        annotating.editor(found, run, pickers.subject(run))
         run_actions.buttons(found, now)
     annotating.note(run)
     for seed in now.seeds:
-        _row(seed)
+        _row(found, run, seed)
     _loss(run)
     settings, log = st.columns(2, gap="medium")
     with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
@@ -56,12 +46,12 @@ def panel(run: Pretraining) -> None:
         links.link("launch", "Start a run from it", ":material/rocket_launch:", pretraining=run.name)
 
 
-def _row(seed: SeedProgress) -> None:
+def _row(found: Opened, run: Pretraining, seed: SeedProgress) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"seed-row-{seed.seed}"):
         st.markdown(f"seed {seed.seed}", width=64)
         with st.container(width=104):
             look.state_chip(seed.state)
-        st.caption(frame.plain(seed.doing), width="stretch")
+        st.caption(frame.plain(waiting_line.doing(found, run, seed)), width="stretch")
     if seed.state != "done":
         st.progress(seed.fraction)
     if seed.error and seed.state in ("failed", "lost"):
@@ -94,7 +84,6 @@ def _seed(seed: PretrainingSeed) -> SeedProgress:
         fraction=1.0 if status.state == "done" else now.fraction if now else 0.0,
         last_round=None,
         accuracy=None,
-        seconds_left=None,
         doing=_doing(seed, status),
         error=status.error,
     )
@@ -106,9 +95,9 @@ def _doing(seed: PretrainingSeed, status: Status) -> str:
     if status.state not in ACTIVE:
         return "starts again when resumed"
     if status.state == "queued":
-        return "waits for a free core"
+        return WAITS
     if status.progress is None:
-        return "starts: loads torch and the data"
+        return starting(status)
     epoch, most = status.progress.epoch, status.progress.epochs
     return f"epoch {formats.count(epoch)} of at most {formats.count(most)}"
 

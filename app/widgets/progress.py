@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from glt.errors import StoreError
 from glt.store import AnyRun, RoundRecord, Run, State, Status
 from glt.store.liveness import ACTIVE
 
+WAITS = "waits for a free core"
 ORDER: tuple[State, ...] = ("running", "queued", "failed", "lost", "stopped", "done")
 
 
@@ -22,7 +24,6 @@ class SeedProgress:
     fraction: float
     last_round: int | None
     accuracy: float | None
-    seconds_left: float | None
     doing: str
     error: str | None
 
@@ -113,6 +114,20 @@ def counts(states: Sequence[State]) -> str:
     return ", ".join(f"{states.count(state)} {state}" for state in ORDER if state in states)
 
 
+def starting(status: Status) -> str:
+    """Say that a worker is not at its first epoch yet, and for how long; a busy machine takes minutes for it.
+
+    >>> starting(Status(state="running", seed=0))
+    'starts: loads torch and the data'
+    """
+    words = "starts: loads torch and the data"
+    return f"{words}, {formats.duration(_since(status))} so far" if status.running_since else words
+
+
+def _since(status: Status) -> float:
+    return max(0.0, float(round(time.time() - status.running_since)))
+
+
 def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None) -> SeedProgress:
     done = None if last is None else last.round
     whole = 0.0 if done is None else (done + 1) / (run.config.rounds + 1)
@@ -123,7 +138,6 @@ def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None
         fraction=min(max(whole, now.fraction if now else 0.0), 1.0),
         last_round=done,
         accuracy=None if last is None else last.test,
-        seconds_left=now.seconds_left if now else None,
         doing=_doing(run, status, done),
         error=status.error,
     )
@@ -131,11 +145,11 @@ def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None
 
 def _doing(run: Run, status: Status, done: int | None) -> str:
     if status.state == "queued":
-        return "waits for a free core"
+        return WAITS
     if status.state == "running":
         now = status.progress
         if now is None:
-            return "starts: loads torch and the data"
+            return starting(status)
         left = f", {formats.duration(now.seconds_left)} left" if now.seconds_left is not None else ""
         return f"round {now.round} of {now.rounds}, {now.stage} {now.epoch} of {now.epochs}{left}"
     if done is None:

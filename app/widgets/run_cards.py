@@ -92,7 +92,7 @@ def _of_run(run: Run, details: str, chosen: str) -> None:
 
 
 def _of_pretraining(run: Pretraining, chosen: str) -> None:
-    title = pretrainings.title(run)
+    title = pickers.subject(run)
     own = run.annotation.title
     _card(pretrainings.progress(run), own or title, title if own else "", "", chosen)
 
@@ -110,7 +110,7 @@ def _card(now: RunProgress, title: str, details: str, told: str, chosen: str) ->
             st.caption(frame.plain(details))
         if said.note:
             st.caption(f":material/notes: {frame.plain(_first_words(said.note))}")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"states-of-{name}"):
             look.state_chip(now.state)
             st.caption(f"{seeds} · {told}" if told else seeds, width="content")
         if now.is_active:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.widgets import frame, look, run_actions
+from app.widgets import frame, look, run_actions, waiting_line
 from app.widgets.opened import Opened
 from app.widgets.progress import SeedProgress
 from glt import formats
-from glt.jobs.waiting import awaited
 from glt.store import AnyRun, Run
 from glt.store.liveness import ACTIVE
 
@@ -21,13 +20,14 @@ MOST_BYTES = 100_000
 
 def row(found: Opened, run: Run, seed: SeedProgress) -> None:
     """Show one seed; a failed one can be tried again alone."""
+    line = "seed-done" if seed.state == "done" else "seed-open"
     with st.container(key=f"seed-row-{seed.seed}", gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{line}-{seed.seed}"):
             st.markdown(f"seed {seed.seed}", width=64)
             with st.container(width=104):
                 look.state_chip(seed.state)
             st.markdown(formats.percent(seed.accuracy) if seed.accuracy is not None else formats.MISSING, width=64)
-            st.caption(frame.plain(_doing(found, run, seed)), width="stretch")
+            st.caption(frame.plain(waiting_line.doing(found, run, seed)), width="stretch")
             if not run.is_example:
                 with st.container(width=112):
                     _action(found, run, seed)
@@ -35,12 +35,6 @@ def row(found: Opened, run: Run, seed: SeedProgress) -> None:
             st.progress(seed.fraction)
     if seed.error and seed.state in ("failed", "lost"):
         frame.failure(f"Seed {seed.seed}: {seed.error}")
-
-
-def _doing(found: Opened, run: Run, seed: SeedProgress) -> str:
-    """Say what a seed does; one that has no place in the line yet says which run it waits for."""
-    source = awaited(found.store, run.config, seed.seed) if seed.state == "queued" else None
-    return seed.doing if source is None else f"waits for {source}"
 
 
 def log(run: AnyRun, lines: int) -> None:
@@ -53,7 +47,8 @@ def log(run: AnyRun, lines: int) -> None:
             st.code(text, language=None, height=180)
             shown = True
     if not shown:
-        st.caption("No log: nothing was written to it.")
+        at_work = any(run.seed(seed).is_at_work() for seed in run.seeds())
+        st.caption("Nothing yet: a run that works well writes nothing here." if at_work else "Nothing was written.")
 
 
 def tail(path: Path, lines: int) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from app.widgets import controls, frame, links
+from app.widgets import controls, frame, links, pickers
 from app.widgets.opened import Opened
-from app.widgets.pretrainings import title
 from app.widgets.progress import any_active
 from glt.data import DATASETS
 from glt.errors import StudioError
@@ -76,7 +75,7 @@ def _offered(found: Opened, setting: Mapping[str, str]) -> list[Pretraining]:
 
 
 def _words(offered: list[Pretraining]) -> dict[str, str]:
-    titles = [title(run) for run in offered]
+    titles = [pickers.subject(run) for run in offered]
     return {
         run.name: words
         + (f" · {run.name.rsplit('-', 1)[-1]}" if titles.count(words) > 1 else "")

@@ -51,7 +51,7 @@ def working(line: Path) -> int:
 
 def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:
     """Draw a ticket and return its path and the descriptor whose lock keeps it valid."""
-    name = f"{int(queued_at * 1e9):020d}-{os.getpid()}-{time.monotonic_ns()}"
+    name = f"{_arrival(queued_at)}-{os.getpid()}-{time.monotonic_ns()}"
     path = folder / f"{name}{TICKET}"
     with writing(path):
         blank = folder / f".{name}"
@@ -59,6 +59,13 @@ def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         blank.rename(path)
     return path, descriptor
+
+
+def place_in_line(line: Path, queued_at: float) -> int | None:
+    """Return the place, from 1, of who drew a ticket at `queued_at`; None when no such ticket is valid."""
+    valid = sorted(ticket.name for ticket in line.glob(f"*{TICKET}") if is_locked(ticket))
+    places = (place for place, name in enumerate(valid, 1) if name.startswith(f"{_arrival(queued_at)}-"))
+    return next(places, None)
 
 
 def wait_for_slot(folder: Path, ticket: Path, slots: int, should_stop: Callable[[], bool]) -> int | None:
@@ -81,6 +88,11 @@ def give_up(ticket: Path) -> None:
     """Leave the line."""
     with writing(ticket):
         ticket.unlink(missing_ok=True)
+
+
+def _arrival(queued_at: float) -> str:
+    """Write a time (seconds since 1970) as the beginning of a ticket's name, which sorts by it."""
+    return f"{int(queued_at * 1e9):020d}"
 
 
 def _is_behind(folder: Path, ticket: Path) -> bool:

@@ -79,7 +79,7 @@ def _outcome(
         reporter.begin()
         if not _has_slot(seed_run, queue, ticket, reporter, settings):
             return "stopped", None
-        reporter.enter("running")
+        reporter.enter("running", running_since=round(time.time(), 3))
         return _compute(seed_run, reporter, settings), None
     except Exception as error:
         if not seed_run.path.is_dir():

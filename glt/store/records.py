@@ -110,6 +110,7 @@ class Status(Record):
     host: str = ""
     heartbeat: float = 0.0
     queued_at: float = 0.0
+    running_since: float = 0.0
     threads: int = 1
     progress: Progress | None = None
     error: str | None = None

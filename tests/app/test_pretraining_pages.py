@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import start_field
-from app.widgets.pretrainings import progress, title
+from app.widgets import pickers, start_field
+from app.widgets.pretrainings import progress
 from glt.config import RunConfig
 from glt.jobs import sweeping
 from glt.pretraining.config import PretrainConfig, resolve_pretraining
@@ -79,7 +79,7 @@ def test_launch_offers_finished_ones_of_the_same_data_and_task(
 
     monkeypatch.setattr(sweeping, "start", start)
     app = open_page("launch", seeds="0, 1", hidden="16", methods=["ugs"])
-    assert app.selectbox(key="pretraining").options == ["Random", title(run)]
+    assert app.selectbox(key="pretraining").options == ["Random", pickers.subject(run)]
     assert app.selectbox(key="pretraining").value == ""
     app.selectbox(key="pretraining").select(run.name).run()
     assert not app.exception

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from app.widgets import opened, pickers, run_actions, run_cards, run_filter
 from glt import jobs
-from glt.store import Run, Store, bundled_examples
+from glt.jobs.queueing import join_line, line_of
+from glt.store import Progress, Run, SeedRun, State, Status, Store, bundled_examples
+from glt.store.liveness import named_process
 
 
 def words(app: AppTest) -> str:
@@ -183,3 +188,34 @@ def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make
     usual, random = make_run("ugs"), make_run("random", hidden=3)
     many = [*few, *(make_run("random", hidden=width, p_graph=0.2) for width in range(2, 10)), random, usual]
     assert pickers.together(many) == [random, usual]
+
+
+def test_a_queued_seed_says_its_place_and_who_ends_first(
+    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
+) -> None:
+    at_work, waits = make_run("ugs", states=("running",), rounds=1), make_run("random", states=("queued",), rounds=0)
+    _, lock = join_line(line_of(store.queue_folder(), "cpu"), 12.5)
+    _report(waits.seed(0), "queued", queued_at=12.5)
+    now = Progress(round=1, rounds=3, stage="search", epoch=2, epochs=5, fraction=0.3, seconds_left=75.0)
+    _report(at_work.seed(0), "running", progress=now)
+    app = open_page("runs", run=waits.name)
+    assert "waits for a free core, place 1 in the line; UGS · Cora GCN, seed 0, ends in 1 min 15 s" in words(app)
+    _report(at_work.seed(0), "running", progress=now.model_copy(update={"seconds_left": None}))
+    assert "place 1 in the line; UGS · Cora GCN, seed 0, computes" in words(app.run())
+    os.close(lock)
+    assert "waits for a free core; UGS · Cora GCN, seed 0, computes" in words(app.run())
+
+
+def test_a_seed_that_starts_says_for_how_long(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run("ugs", states=("running",), rounds=0)
+    _report(run.seed(0), "running", progress=None, running_since=time.time() - 200)
+    app = open_page("runs", run=run.name)
+    assert re.search(r"starts: loads torch and the data, 3 min 2\d s so far", words(app))
+    assert "Nothing yet: a run that works well writes nothing here." in words(app)
+
+
+def _report(seed_run: SeedRun, state: State, **changes: object) -> None:
+    """Write a status of a worker that lives: this process stands in for it."""
+    seed_run.write_status(Status.model_validate({"state": state, "seed": seed_run.seed, **named_process(), **changes}))

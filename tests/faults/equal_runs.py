@@ -11,8 +11,9 @@ EXEMPT_FILES = {
     "log.txt",  # what was printed, each time
     "lock",  # the process that held it last, and its host
 }
+MOMENTS = {"heartbeat", "queued_at", "running_since", "progress"}
 EXEMPT_FIELDS = {
-    "status.json": {"pid", "process_started", "process_mark", "host", "heartbeat", "queued_at", "progress"},
+    "status.json": {"pid", "process_started", "process_mark", "host", *MOMENTS},
     "rounds.jsonl": {"seconds"},
 }
 

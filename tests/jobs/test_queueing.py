@@ -10,7 +10,7 @@ import pytest
 
 from glt.config import RunConfig
 from glt.jobs import start, stop
-from glt.jobs.queueing import join_line, wait_for_slot
+from glt.jobs.queueing import join_line, place_in_line, wait_for_slot
 from glt.store import Store
 
 Wait = Callable[..., None]
@@ -38,6 +38,14 @@ def test_a_taken_slot_is_not_given_twice(tmp_path: Path) -> None:
     assert slot is not None
     os.close(slot)
     assert wait_for_slot(tmp_path, join_line(tmp_path, 3.0)[0], 1, never) is not None
+
+
+def test_a_place_in_the_line_counts_only_who_still_waits(tmp_path: Path) -> None:
+    locks = [join_line(tmp_path, moment)[1] for moment in (1.0, 2.5, 3.0)]
+    assert [place_in_line(tmp_path, moment) for moment in (1.0, 2.5, 3.0, 4.0)] == [1, 2, 3, None]
+    os.close(locks[0])
+    assert [place_in_line(tmp_path, moment) for moment in (1.0, 2.5, 3.0)] == [None, 1, 2]
+    assert place_in_line(tmp_path / "no such line", 1.0) is None
 
 
 @pytest.mark.usefixtures("fake_engine")

@@ -84,3 +84,18 @@ def test_values_that_are_missing_hide_no_peak() -> None:
     values[[10, 500]] = [[1.0], [3.0]]
     assert {0, 10, 500, 999} <= set(drawn_places(values, 20).tolist())
     assert isinstance(training_figure(pd.DataFrame(epochs_table(epochs(("a", 2)))), "accuracy").to_json(), str)
+
+
+@pytest.mark.parametrize(("highest", "kind"), [(3.0, None), (40.0, None), (4000.0, "log")])
+def test_a_few_high_losses_do_not_press_the_others_flat(highest: float, kind: str | None) -> None:
+    table = epochs_table(epochs(("search", 100)))
+    table["loss"] = [1.0] * 99 + [highest]
+    axis = training_figure(table, "accuracy").layout.yaxis2
+    assert axis.type == kind
+    assert axis.title.text == ("Loss (log scale)" if kind else "Loss")
+
+
+def test_losses_of_which_one_is_0_stay_on_a_linear_axis() -> None:
+    table = epochs_table(epochs(("search", 3)))
+    table["loss"] = [0.0, 1.0, 1e6]
+    assert training_figure(table, "accuracy").layout.yaxis2.type is None

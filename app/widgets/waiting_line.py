@@ -1,0 +1,53 @@
+"""What a seed waits for that has no core yet: another run, or its place in the line and who will be done first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from app.widgets import pickers
+from app.widgets.opened import Opened
+from app.widgets.progress import WAITS, SeedProgress
+from glt import formats, jobs
+from glt.jobs.waiting import awaited
+from glt.store import AnyRun, Run
+
+
+class _AtWork(NamedTuple):
+    """A seed that computes: how long still (seconds, infinite when not known yet), and whose it is."""
+
+    seconds_left: float
+    words: str
+
+
+def doing(found: Opened, run: AnyRun, seed: SeedProgress) -> str:
+    """Say what a seed does, and of one that is queued what it waits for."""
+    return _waits_for(found, run, seed.seed) if seed.state == "queued" else seed.doing
+
+
+def _waits_for(found: Opened, run: AnyRun, seed: int) -> str:
+    source = awaited(found.store, run.config, seed) if isinstance(run, Run) else None
+    if source is not None:
+        return f"waits for {source}"
+    place = jobs.place_in_line(found.store.queue_path, run.seed(seed).status().queued_at)
+    line = "" if place is None else f", place {place} in the line"
+    first = min(_at_work(found), default=None)
+    return f"{WAITS}{line}{_end(first)}"
+
+
+def _end(first: _AtWork | None) -> str:
+    if first is None:
+        return ""
+    if math.isinf(first.seconds_left):
+        return f"; {first.words} computes"
+    return f"; {first.words} ends in {formats.duration(first.seconds_left)}"
+
+
+def _at_work(found: Opened) -> Iterator[_AtWork]:
+    for run in (*found.own, *found.pretrainings):
+        for seed in run.seeds():
+            status = run.seed(seed).status()
+            if status.state == "running":
+                left = status.progress.seconds_left if status.progress else None
+                yield _AtWork(math.inf if left is None else left, f"{pickers.run_title(run)}, seed {seed},")
