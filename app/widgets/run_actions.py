@@ -84,15 +84,16 @@ def short(path: Path) -> str:
 
 @st.dialog("Delete this run?", icon=":material/delete:")
 def _confirm_delete(found: Opened, folder: Path) -> None:
-    st.markdown(
-        f"{frame.plain(folder.name)} ({formats.file_size(folder_size(folder))}) moves to the trash of the store."
-    )
-    st.caption(
-        "Nothing is lost until the trash is emptied: Restore, beside Empty trash below the runs, brings it back."
-    )
     is_read = _say_readers(found, folder.name)
+    if not is_read:
+        st.markdown(
+            f"{frame.plain(folder.name)} ({formats.file_size(folder_size(folder))}) moves to the trash of the store."
+        )
+        st.caption(
+            "Nothing is lost until the trash is emptied: Restore, beside Empty trash below the runs, brings it back."
+        )
     if st.button("Move to trash", key="confirm-delete", type="primary", disabled=is_read):
-        _attempt(lambda: found.store.move_to_trash(folder))
+        _attempt(lambda: found.store.move_to_trash(folder), "Moved to the trash")
 
 
 def _say_readers(found: Opened, name: str) -> bool:
@@ -113,22 +114,24 @@ def _choose_restored(found: Opened) -> None:
     name = st.selectbox("Run", found.store.restorable(), key="restored")
     st.caption("Of a run that was deleted more than once, what was deleted last comes back.")
     if name is not None and st.button("Restore", key="confirm-restore", type="primary"):
-        _attempt(lambda: found.store.restore(name))
+        _attempt(lambda: found.store.restore(name), "Restored")
 
 
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")
 def _confirm_empty(found: Opened) -> None:
     st.markdown(f"Removes {formats.number_of(len(found.store.trashed()), 'deleted run')} from the disk for good.")
     if st.button("Empty trash", key="confirm-empty", type="primary"):
-        _attempt(found.store.empty_trash)
+        _attempt(found.store.empty_trash, "The trash is empty")
 
 
-def _attempt(action: Callable[[], object]) -> None:
-    """Do something to the store and show the page anew, or say in one sentence why it cannot be done."""
+def _attempt(action: Callable[[], object], told: str = "") -> None:
+    """Do something to the store, show the page anew and say what was done, or in one sentence why it cannot be."""
     try:
         action()
     except StudioError as error:
         frame.failure(str(error))
     else:
         store_size.forget()
+        if told:
+            st.toast(told, icon=":material/check:")
         st.rerun()
