@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,8 +18,12 @@ VALIDATION = "#009E73"
 TEST = "#CC79A7"
 # Points of a stage's line: a few a dot of a screen.
 MOST_DRAWN = 900
-# A highest loss of so many times the usual one is drawn on a logarithmic axis.
-STEEP = 50.0
+# A loss that rises to so many times its first value is drawn on a logarithmic axis; no loss of classes begins above the
+# second number by itself.
+STEEP, HIGHEST_FIRST = 50.0, 10.0
+MOST_TICKS = 5
+# Plotly writes powers larger than other numbers.
+SMALL = {"size": 11}
 
 
 def training_figure(epochs: pd.DataFrame, metric: str, dark: bool = False, height: int = 300) -> go.Figure:
@@ -75,9 +80,11 @@ def _axes(figure: go.Figure, metric: str, epochs: int) -> None:
 
 
 def _loss_axis(losses: npt.NDArray[np.float64]) -> dict[str, object]:
-    """Return the right axis: from 0 up, or by powers of ten where a few high losses would press the others flat."""
-    right = {"overlaying": "y", "side": "right", "showgrid": False, "nticks": 5, "tickmode": "auto"}
+    """Return the right axis: from 0 up, or by powers of ten where a loss that jumps would press the others flat."""
+    right = {"overlaying": "y", "side": "right", "showgrid": False, "tickmode": "auto", "exponentformat": "power"}
     finite = losses[np.isfinite(losses)]
-    if len(finite) and finite.min() > 0 and finite.max() > STEEP * np.median(finite):
-        return {**right, "title": {"text": "Loss (log scale)"}, "type": "log", "tickformat": "~g"}
-    return {**right, "title": {"text": "Loss"}, "rangemode": "tozero"}
+    if not len(finite) or finite.min() <= 0 or finite.max() <= STEEP * min(finite[0], HIGHEST_FIRST):
+        return {**right, "title": {"text": "Loss"}, "rangemode": "tozero", "nticks": MOST_TICKS}
+    powers = math.ceil(math.log10(finite.max() / finite.min()) / MOST_TICKS)
+    ticks = {"type": "log", "tickmode": "linear", "dtick": powers, "tickfont": SMALL}
+    return {**right, "title": {"text": "Loss (log scale)"}, **ticks}

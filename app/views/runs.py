@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
 
@@ -24,9 +25,12 @@ from app.widgets import (
 )
 from app.widgets.opened import Opened, opened
 from app.widgets.progress import any_active, run_progress
+from glt import jobs
 from glt.store import AnyRun, Pretraining, Run
 
 SECONDS_BETWEEN_LOOKS = 2
+# A page on which nothing moves: for a run that is started elsewhere.
+SECONDS_BETWEEN_GLANCES = 5
 LOG_LINES = 60
 
 
@@ -44,6 +48,8 @@ def page() -> None:
                 run_actions.store_line(found)
             return
         listing, detail = st.columns([1, 2.3], gap="medium")
+        if not live:
+            st.fragment(_wake, run_every=SECONDS_BETWEEN_GLANCES)(found.store.queue_path)
         with listing:
             words = run_filter.pick_words(len(found.runs) + len(found.pretrainings))
             st.fragment(_list, run_every=pace)(live, words)
@@ -53,6 +59,14 @@ def page() -> None:
         with detail:
             _detail(_selected(found), live, pace)
         run_actions.store_line(found)
+
+
+def _wake(queue: Path) -> None:
+    """Show the page anew, live, once something is at work that another page or a terminal started."""
+    if jobs.is_busy(queue):
+        found = opened()
+        if any_active((*found.own, *found.pretrainings)):
+            st.rerun()
 
 
 def _list(was_live: bool, words: Sequence[str]) -> None:

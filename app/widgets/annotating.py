@@ -11,7 +11,6 @@ from app.widgets import frame
 from app.widgets.opened import Opened
 from glt.errors import StudioError
 from glt.store import COLORS, AnyRun
-from glt.store.annotations import LONGEST_NOTE, LONGEST_TITLE
 
 ABOUT = "Kept beside the runs; the run itself, its name and its results stay as they are."
 ABOUT_COLOR = (
@@ -30,8 +29,8 @@ def editor(found: Opened, run: AnyRun, computed: str) -> None:
     with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{saved}-{run.name}"):
         with st.form(f"annotation-{run.name}", border=False):
             keys = {field: f"annotation-{field}-{run.name}" for field in FIELDS}
-            title = st.text_input("Title", key=keys["title"], max_chars=LONGEST_TITLE, placeholder=computed, width=420)
-            note = st.text_area("Note", key=keys["note"], max_chars=LONGEST_NOTE, height=110, width=420)
+            title = st.text_input("Title", key=keys["title"], placeholder=computed, width=420)
+            note = st.text_area("Note", key=keys["note"], height=110, width=420)
             color = st.pills("Colour", COLORS, key=keys["color"], help=ABOUT_COLOR, width=420)
             if st.form_submit_button("Save", type="primary", key=f"save-annotation-{run.name}"):
                 _save(found, run, {"title": title or "", "note": note or "", "color": color or ""})

@@ -111,7 +111,9 @@ def _say_readers(found: Opened, name: str) -> bool:
 
 @st.dialog("Restore a deleted run", icon=":material/restore_from_trash:")
 def _choose_restored(found: Opened) -> None:
-    name = st.selectbox("Run", found.store.restorable(), key="restored")
+    said = found.store.annotations()
+    names = {name: " · ".join(filter(None, [said.of(name).title, name])) for name in found.store.restorable()}
+    name = st.selectbox("Run", names, key="restored", format_func=lambda name: names.get(name, name))
     st.caption("Of a run that was deleted more than once, what was deleted last comes back.")
     if name is not None and st.button("Restore", key="confirm-restore", type="primary"):
         _attempt(lambda: found.store.restore(name), "Restored")

@@ -17,6 +17,7 @@ MOST_CARDS = 20
 # Letters of a note that a card shows.
 MOST_LETTERS = 90
 PAGES = "runs: pages"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def own_ones(found: Opened, chosen: str, words: Sequence[str]) -> None:
@@ -112,7 +113,8 @@ def _card(now: RunProgress, title: str, details: str, told: str, chosen: str) ->
             st.caption(f":material/notes: {frame.plain(_first_words(said.note))}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"states-of-{name}"):
             look.state_chip(now.state)
-            st.caption(f"{seeds} · {told}" if told else seeds, width="content")
+            words = f"{seeds} · {told}" if told else seeds
+            st.caption(words.replace(" %", f"{NO_BREAK}%"), width="content")
         if now.is_active:
             st.progress(now.fraction)
 

@@ -1,9 +1,9 @@
-"""What a seed waits for that has no core yet: another run, or its place in the line and who will be done first."""
+"""What a seed waits for that has no core yet: another run, or its place in the line and whose core it gets."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.widgets import pickers
@@ -32,16 +32,17 @@ def _waits_for(found: Opened, run: AnyRun, seed: int) -> str:
         return f"waits for {source}"
     place = jobs.place_in_line(found.store.queue_path, run.seed(seed).status().queued_at)
     line = "" if place is None else f", place {place} in the line"
-    first = min(_at_work(found), default=None)
-    return f"{WAITS}{line}{_end(first)}"
+    return f"{WAITS}{line}{_end(sorted(_at_work(found)), place or 1)}"
 
 
-def _end(first: _AtWork | None) -> str:
-    if first is None:
+def _end(at_work: Sequence[_AtWork], place: int) -> str:
+    """Say whose core a place in the line will get: the first gets the first that is free, the second the next."""
+    if place > len(at_work):
         return ""
-    if math.isinf(first.seconds_left):
-        return f"; {first.words} computes"
-    return f"; {first.words} ends in {formats.duration(first.seconds_left)}"
+    before = at_work[place - 1]
+    if math.isinf(before.seconds_left):
+        return f"; {before.words} computes"
+    return f"; {before.words} ends in {formats.duration(before.seconds_left)}"
 
 
 def _at_work(found: Opened) -> Iterator[_AtWork]:

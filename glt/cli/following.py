@@ -144,7 +144,7 @@ def exit_code(statuses: Sequence[Status]) -> int:
 
 def stop_gently(stopping: Callable[[float], object]) -> None:
     """Call `stopping` with the grace that workers get, and with none when somebody interrupts once more."""
-    print("Stopping at the end of this epoch; once more to stop at once.", file=sys.stderr)
+    print("Stopping, what computes at the end of its epoch; once more to stop at once.", file=sys.stderr)
     try:
         stopping(GRACE)
     except KeyboardInterrupt:

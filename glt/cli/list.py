@@ -14,6 +14,7 @@ from glt.cli.verb import VERBS, Verb
 from glt.formats import MISSING, file_size, number_of
 
 if TYPE_CHECKING:
+    from rich.table import Column
     from rich.text import Text
 
     from glt.store import KnownRun, Store
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # Columns a name is given before others are cut; it folds rather than lose its end, which must be typed.
 NAME_WIDTH = 34
+# Of seeds, and of rounds, sizes and the rules between all of them.
+LEAST, OTHERS = 12, 27
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,15 +48,15 @@ def run(args: Namespace) -> int:
 
 def _print_table(store: Store, hidden_too: bool) -> None:
     from rich.console import Console
-    from rich.table import Column, Table
+    from rich.table import Table
 
     every = store.all_runs()
     listed = [found for found in every if hidden_too or not found.annotation.hidden]
-    table = Table(Column("run", overflow="fold", min_width=NAME_WIDTH), "rounds", "seeds", "size")
+    console = Console()
+    table = Table(*_columns(console.width))
     for found in listed:
         states = ", ".join(f"{seed} {found.seed(seed).status().state}" for seed in found.seeds())
         table.add_row(_name(found), _rounds(found), states, file_size(found.size_bytes()))
-    console = Console()
     if table.row_count:
         console.print(table)
     hidden = len(every) - len(listed)
@@ -66,6 +69,16 @@ def _print_table(store: Store, hidden_too: bool) -> None:
         markup=False,
         soft_wrap=True,
     )
+
+
+def _columns(width: int) -> list[Column]:
+    """Return the columns of a table so many characters wide: seeds fold first, then names, and no number is cut."""
+    from rich.table import Column
+
+    for_seeds = width - NAME_WIDTH - OTHERS
+    name = Column("run", overflow="fold", min_width=NAME_WIDTH if for_seeds >= LEAST else None)
+    seeds = Column("seeds", overflow="fold", max_width=max(for_seeds, LEAST))
+    return [name, Column("rounds", no_wrap=True), seeds, Column("size", no_wrap=True)]
 
 
 def _name(run: KnownRun) -> Text:

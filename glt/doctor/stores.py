@@ -12,6 +12,7 @@ from glt.jobs.queueing import TICKET
 from glt.store import Store, paths
 from glt.store.annotations import is_of_others
 from glt.store.lock import is_locked
+from glt.store.naming import owner_of
 from glt.store.setting_aside import is_usable
 
 SAID = "titles and notes in it cannot be made again"
@@ -30,9 +31,12 @@ def check_store(store: Store) -> None:
 
 
 def looks_like_store(store: Store) -> bool:
-    """Say whether a folder holds what only a store does: a run, or what a store keeps beside its runs."""
-    return any(paths.has_run_name(folder.name) for folder in store.folders()) or any(
-        (store.root / mark).exists() for mark in MARKS
+    """Say whether a folder holds what only a store does: a run, also a renamed one, or what it keeps beside runs."""
+    folders = store.folders()
+    return (
+        any(paths.has_run_name(folder.name) for folder in folders)
+        or any((store.root / mark).exists() for mark in MARKS)
+        or any(owner_of(folder) is not None for folder in folders)
     )
 
 

@@ -49,6 +49,12 @@ def working(line: Path) -> int:
     return sum(is_locked(each) for each in line.glob("slot-*.lock"))
 
 
+def is_busy(queue: Path) -> bool:
+    """Say whether any worker of a store computes or waits, on whichever device; costs a look at a few locks."""
+    lines = [queue, *(each for each in queue.glob("*") if each.is_dir())]
+    return any(waiting_and_working(line) for line in lines)
+
+
 def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:
     """Draw a ticket and return its path and the descriptor whose lock keeps it valid."""
     name = f"{_arrival(queued_at)}-{os.getpid()}-{time.monotonic_ns()}"

@@ -171,3 +171,16 @@ def test_a_spreadsheet_computes_no_title_that_a_table_shows(
         shown = ",".join(str(text) for table in tables for text in [*table, *table.to_numpy().ravel()])
         assert shown.count("'=1+1") >= 1
         assert shown.count("=1+1") == shown.count("'=1+1")
+
+
+def test_a_title_that_is_too_long_is_said_and_nothing_is_saved(
+    make_run: MakeRun, store: Store, open_page: OpenPage
+) -> None:
+    run = make_run("ugs")
+    app = open_page("runs")
+    app.text_input(key=f"annotation-title-{run.name}").set_value("long " * 30)
+    app.text_area(key=f"annotation-note-{run.name}").set_value("a note")
+    app.button(key=f"save-annotation-{run.name}").click().run()
+    assert "60" in app.error[0].value
+    assert store.annotations().of(run.name).said() == {}
+    assert app.text_area(key=f"annotation-note-{run.name}").value == "a note"

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.views import runs
 from app.widgets import opened, pickers, run_actions, run_cards, run_filter
 from glt import jobs
 from glt.jobs.queueing import join_line, line_of
@@ -190,20 +192,46 @@ def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make
     assert pickers.together(many) == [random, usual]
 
 
-def test_a_queued_seed_says_its_place_and_who_ends_first(
+def test_a_queued_seed_says_its_place_and_whose_core_it_gets(
     make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
 ) -> None:
-    at_work, waits = make_run("ugs", states=("running",), rounds=1), make_run("random", states=("queued",), rounds=0)
-    _, lock = join_line(line_of(store.queue_folder(), "cpu"), 12.5)
-    _report(waits.seed(0), "queued", queued_at=12.5)
+    at_work = make_run("ugs", states=("running",), rounds=1)
+    waits = make_run("random", states=("queued", "queued"), rounds=0)
+    line = line_of(store.queue_folder(), "cpu")
+    locks = [join_line(line, 12.5 + seed)[1] for seed in (0, 1)]
+    for seed in (0, 1):
+        _report(waits.seed(seed), "queued", queued_at=12.5 + seed)
     now = Progress(round=1, rounds=3, stage="search", epoch=2, epochs=5, fraction=0.3, seconds_left=75.0)
     _report(at_work.seed(0), "running", progress=now)
     app = open_page("runs", run=waits.name)
-    assert "waits for a free core, place 1 in the line; UGS · Cora GCN, seed 0, ends in 1 min 15 s" in words(app)
+    told = [caption.value for caption in app.caption if caption.value.startswith("waits")]
+    assert told == [
+        "waits for a free core, place 1 in the line; UGS · Cora GCN, seed 0, ends in 1 min 15 s",
+        "waits for a free core, place 2 in the line",
+    ]
     _report(at_work.seed(0), "running", progress=now.model_copy(update={"seconds_left": None}))
     assert "place 1 in the line; UGS · Cora GCN, seed 0, computes" in words(app.run())
-    os.close(lock)
+    for lock in locks:
+        os.close(lock)
     assert "waits for a free core; UGS · Cora GCN, seed 0, computes" in words(app.run())
+
+
+def test_a_page_at_rest_looks_for_what_others_start(
+    make_run: Callable[..., Run], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run("ugs", states=("stopped",), rounds=1)
+    asked: list[int] = []
+    monkeypatch.setattr(st, "rerun", lambda: asked.append(1))
+    monkeypatch.setenv("GLT_STORE", str(store.root))
+    runs._wake(store.queue_path)
+    assert asked == []
+    _, lock = join_line(line_of(store.queue_folder(), "cpu"), 12.5)
+    runs._wake(store.queue_path)
+    assert asked == []
+    _report(run.seed(0), "queued", queued_at=12.5)
+    runs._wake(store.queue_path)
+    assert asked == [1]
+    os.close(lock)
 
 
 def test_a_seed_that_starts_says_for_how_long(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
 from glt.cli.main import main
 from glt.config import RunConfig
+from glt.formats import file_size
 from glt.store import Run, Store, bundled_examples, paths
 
 
@@ -98,3 +100,28 @@ def test_a_damaged_file_is_named_and_runs_are_listed(
     captured = capsys.readouterr()
     assert "annotations.json is damaged" in captured.err
     assert run.name[-8:] in captured.out
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 200])
+def test_no_number_of_the_list_is_cut_on_a_narrow_terminal(
+    width: int,
+    store: Store,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    draw_seed: Callable[..., None],
+) -> None:
+    for seed in range(1, 6):
+        draw_seed(run.seed(seed), rounds=1)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    table = [line for line in lines if line.startswith("\N{BOX DRAWINGS LIGHT VERTICAL}")]
+    columns = list(
+        zip(*([cell.strip() for cell in line.split("\N{BOX DRAWINGS LIGHT VERTICAL}")] for line in table), strict=True)
+    )
+    _, names, rounds, seeds, sizes, _ = columns
+    assert "".join(names) == run.name
+    assert "".join(rounds) == str(run.config.rounds)
+    assert "".join(sizes) == file_size(run.size_bytes())
+    assert [word for word in " ".join(seeds).replace(",", "").split() if word.isdecimal()] == list("12345")

@@ -43,6 +43,21 @@ def test_a_folder_that_is_no_store_is_refused_and_stays(tmp_path: Path) -> None:
     assert not (root / ".set-aside").exists()
 
 
+def test_a_store_whose_only_run_was_renamed_is_one(copy: Copy) -> None:
+    store = copy()
+    kept, *others = store.runs()
+    name = kept.name
+    for folder in [*others, *store.pretrainings()]:
+        shutil.rmtree(folder.path)
+    kept.path.rename(store.root / "my-run")
+    for beside in store.root.iterdir():
+        if beside.name != "my-run":
+            shutil.rmtree(beside) if beside.is_dir() else beside.unlink()
+    answer = said("glt", ["doctor", "--mend", "--store", str(store.root)])
+    assert f"name the folder {name} again" in " ".join((answer.out + answer.err).split())
+    assert (store.root / "my-run" / "config.json").exists()
+
+
 def test_files_of_others_in_a_store_stay(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]

@@ -10,7 +10,7 @@ import pytest
 
 from glt.config import RunConfig
 from glt.jobs import start, stop
-from glt.jobs.queueing import join_line, place_in_line, wait_for_slot
+from glt.jobs.queueing import is_busy, join_line, line_of, place_in_line, wait_for_slot
 from glt.store import Store
 
 Wait = Callable[..., None]
@@ -46,6 +46,21 @@ def test_a_place_in_the_line_counts_only_who_still_waits(tmp_path: Path) -> None
     os.close(locks[0])
     assert [place_in_line(tmp_path, moment) for moment in (1.0, 2.5, 3.0)] == [None, 1, 2]
     assert place_in_line(tmp_path / "no such line", 1.0) is None
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:1"])
+def test_a_store_is_busy_while_anybody_waits_or_computes(tmp_path: Path, device: str) -> None:
+    assert not is_busy(tmp_path / "no such queue")
+    line = line_of(tmp_path, device)
+    assert not is_busy(tmp_path)
+    ticket, lock = join_line(line, 1.0)
+    assert is_busy(tmp_path)
+    slot = wait_for_slot(line, ticket, 1, never)
+    os.close(lock)
+    assert is_busy(tmp_path)
+    assert slot is not None
+    os.close(slot)
+    assert not is_busy(tmp_path)
 
 
 @pytest.mark.usefixtures("fake_engine")

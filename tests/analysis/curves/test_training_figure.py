@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,16 +88,28 @@ def test_values_that_are_missing_hide_no_peak() -> None:
     assert isinstance(training_figure(pd.DataFrame(epochs_table(epochs(("a", 2)))), "accuracy").to_json(), str)
 
 
-@pytest.mark.parametrize(("highest", "kind"), [(3.0, None), (40.0, None), (4000.0, "log")])
-def test_a_few_high_losses_do_not_press_the_others_flat(highest: float, kind: str | None) -> None:
-    table = epochs_table(epochs(("search", 100)))
-    table["loss"] = [1.0] * 99 + [highest]
+@pytest.mark.parametrize(
+    ("losses", "kind"),
+    [
+        ([2.0, 1.0, 0.001, 0.0001], None),
+        ([2.0, 1.0, 90.0, 1.0], None),
+        ([2.0, 1.0, 110.0, 1.0], "log"),
+        ([2.0, 1e6, 1e7, 1e8], "log"),
+        ([4000.0, 1.0, 1.0, 1.0], "log"),
+        ([0.0, 1.0, 1e6, 1.0], None),
+        ([2.0, math.nan, math.inf, 1.0], None),
+        ([math.nan] * 4, None),
+    ],
+)
+def test_a_loss_that_jumps_does_not_press_the_others_flat(losses: list[float], kind: str | None) -> None:
+    table = epochs_table(epochs(("search", 4)))
+    table["loss"] = losses
     axis = training_figure(table, "accuracy").layout.yaxis2
     assert axis.type == kind
     assert axis.title.text == ("Loss (log scale)" if kind else "Loss")
 
 
-def test_losses_of_which_one_is_0_stay_on_a_linear_axis() -> None:
+def test_a_logarithmic_axis_has_a_handful_of_ticks() -> None:
     table = epochs_table(epochs(("search", 3)))
-    table["loss"] = [0.0, 1.0, 1e6]
-    assert training_figure(table, "accuracy").layout.yaxis2.type is None
+    table["loss"] = [1.0, 1e12, 1.0]
+    assert training_figure(table, "accuracy").layout.yaxis2.dtick == 3
