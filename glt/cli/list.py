@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Columns a name is given before others are cut; it folds rather than lose its end, which must be typed.
 NAME_WIDTH = 34
 # Of seeds, and of rounds, sizes and the rules between all of them.
-LEAST, OTHERS = 12, 27
+LEAST, OTHERS = 12, 26
 
 
 def add_arguments(parser: ArgumentParser) -> None:
