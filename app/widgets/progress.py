@@ -125,7 +125,7 @@ def starting(status: Status) -> str:
 
 
 def _since(status: Status) -> float:
-    return max(0.0, float(round(time.time() - status.running_since)))
+    return max(1.0, float(round(time.time() - status.running_since)))
 
 
 def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None) -> SeedProgress:
