@@ -14,6 +14,10 @@ from glt.jobs.waiting import awaited
 from glt.store import AnyRun, Run
 
 
+# Who computes is looked for in every run of the store, so only for the first in the line.
+MOST_NAMED = 2
+
+
 class _AtWork(NamedTuple):
     """A seed that computes: how long still (seconds, infinite when not known yet), and whose it is."""
 
@@ -31,8 +35,10 @@ def _waits_for(found: Opened, run: AnyRun, seed: int) -> str:
     if source is not None:
         return f"waits for {source}"
     place = jobs.place_in_line(found.store.queue_path, run.seed(seed).status().queued_at)
-    line = "" if place is None else f", place {place} in the line"
-    return f"{WAITS}{line}{_end(sorted(_at_work(found)), place or 1)}"
+    if place is None:
+        return WAITS
+    line = f"{WAITS}, place {place} in the line"
+    return line if place > MOST_NAMED else f"{line}{_end(sorted(_at_work(found)), place)}"
 
 
 def _end(at_work: Sequence[_AtWork], place: int) -> str:
