@@ -13,7 +13,6 @@ from glt import formats, jobs
 from glt.jobs.waiting import awaited
 from glt.store import AnyRun, Run
 
-
 # Who computes is looked for in every run of the store, so only for the first in the line.
 MOST_NAMED = 2
 
