@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from glt.errors import DataError
 from glt.masks import Masks, remaining_after
 from glt.presets import resolve
 from glt.training.shapes import full_masks, network_shape, tensor_specs
+from glt.user_path import path_from_environment
 
 FILE = Path("arxiv_structure") / "adjacency_csr.npz"
 FEATURES, CLASSES, HIDDEN = 32, 40, 64
@@ -34,7 +34,7 @@ def measure_arxiv(repeats: int) -> dict[str, Any]:
 
 def arxiv_graph(generator: np.random.Generator) -> Graph:
     """Return the real graph with random dense features and labels."""
-    path = Path(os.environ.get("GLT_DATA", "data")) / FILE
+    path = (path_from_environment("GLT_DATA") or Path("data")) / FILE
     if not path.is_file():
         raise DataError(f"{path} is missing: set GLT_DATA to a folder that has it.")
     pairs = np.stack(load_npz(path).tocoo().coords).astype(np.int64)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from glt.cli.arguments import place
 from glt.data import load_graph
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve
@@ -54,7 +54,7 @@ def _accuracy(problem: Problem, masks: Masks) -> dict[str, Any]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks learning", description=__doc__)
-    parser.add_argument("folder", type=Path, help="data root with ogbn_arxiv")
+    parser.add_argument("folder", type=place, help="data root with ogbn_arxiv")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--epochs", type=int, default=60)

@@ -29,6 +29,7 @@ from benchmarks.serving import cpu_seconds, server_of
 from benchmarks.visitor import Visitor
 from docs.screenshots import CHROMIUM, FLAGS, SETTLED, serving
 from glt import jobs
+from glt.cli.arguments import place
 from glt.jobs.queueing import SLOTS_VARIABLE
 from glt.presets import resolve
 from glt.store import Run, Store
@@ -64,7 +65,7 @@ def measure_load(words: Sequence[str]) -> dict[str, Any]:
     parser = ArgumentParser(prog="python -m benchmarks load", description=__doc__)
     parser.add_argument("--clients", type=int, default=20, help=f"tabs ({TABS} of them) and sockets (default: 20)")
     parser.add_argument("--minutes", type=float, default=5, help="how long they stay (default: 5)")
-    parser.add_argument("--log", type=Path, help="keep the server's log here")
+    parser.add_argument("--log", type=place, help="keep the server's log here")
     parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
     arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as home:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from benchmarks.aims import AIMS, Aim
 from benchmarks.collecting import BASELINE, read_report
@@ -12,6 +11,7 @@ from benchmarks.own_process import ROOT
 from benchmarks.ratio_table import range_words, value_words
 from benchmarks.results import Measured, Report, single
 from benchmarks.subjects import ARXIV, FLOORS, MODELS, SMALL, width_words
+from glt.cli.arguments import place
 from glt.formats import MISSING
 
 PAGE = ROOT / "docs" / "speed.md"
@@ -60,8 +60,8 @@ TITLES = {
 def write_page(words: Sequence[str]) -> int:
     """Write the page that the command line asks for."""
     parser = ArgumentParser(prog="python -m benchmarks page", description=__doc__)
-    parser.add_argument("--report", type=Path, default=BASELINE, help="report to read (default: the saved baseline)")
-    parser.add_argument("--out", type=Path, default=PAGE, help="page to write (default: docs/speed.md)")
+    parser.add_argument("--report", type=place, default=BASELINE, help="report to read (default: the saved baseline)")
+    parser.add_argument("--out", type=place, default=PAGE, help="page to write (default: docs/speed.md)")
     options = parser.parse_args(words)
     options.out.write_text(page(read_report(options.report)), encoding="utf-8")
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from glt.config import RunConfig
 from glt.data import load_graph
 from glt.data.graph import Graph, Provenance, Split, simple_edges
 from glt.presets import resolve
+from glt.user_path import path_from_environment
 
 STRUCTURE = "arxiv_structure"
 SMALL = ("cora", "citeseer", "pubmed")
@@ -65,7 +65,7 @@ def graph_of(subject: str) -> Graph:
 
 def arxiv_graph() -> Graph:
     """Return the real graph of ogbn-arxiv with its published split and synthetic features [N, 128]."""
-    papers = read_structure(Path(os.environ.get("GLT_DATA") or "data").expanduser() / STRUCTURE)
+    papers = read_structure((path_from_environment("GLT_DATA") or Path("data")) / STRUCTURE)
     citing, cited = papers.citations.tocoo().coords
     pairs = np.stack([citing, cited]).astype(np.int64)
     nodes = papers.labels.size

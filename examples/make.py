@@ -16,6 +16,7 @@ from glt.presets import resolve
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Store, run_name
 from glt.store.compact import pack_run
+from glt.user_path import user_path
 
 EXAMPLES = Path(__file__).parent / "runs"
 DEFAULT_STORE = Path(__file__).parents[1] / "build" / "examples"
@@ -65,7 +66,7 @@ def pack(example: Example, store: Path) -> None:
 
 def main() -> None:
     """Compute and pack every example."""
-    store = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_STORE
+    store = user_path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_STORE
     pretrain(store)
     for example in RUNS:
         compute(example, store)

@@ -30,6 +30,7 @@ FLOORS = (
         "registry",
         "randomness",
         "seeds",
+        "user_path",
         "zips",
         "config",
         "masks",

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from app.widgets.opened import opened
-from glt.errors import StoreError
+from glt.errors import StudioError
 from glt.store.safe_files import make_folder, replace_file
+from glt.user_path import path_from_environment
 
 
 def is_first() -> bool:
     """Say whether the store holds no run of the user's own while examples are there, and the tour was never ended."""
-    if ended_file().exists():
-        return False
     try:
+        if ended_file().exists():
+            return False
         found = opened()
-    except StoreError:
+    except StudioError:
         return False
     return bool(found.examples) and not found.own
 
@@ -26,10 +26,11 @@ def end() -> None:
     try:
         make_folder(ended_file().parent)
         replace_file(ended_file(), b"The guided tour was ended: delete this file to see it at the next first start.\n")
-    except StoreError:
+    except StudioError:
         return
 
 
 def ended_file() -> Path:
     """Return the file that stands for an ended tour: in `XDG_STATE_HOME` or ~/.local/state, under glt-studio."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "glt-studio" / "tour-ended"
+    state = path_from_environment("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return state / "glt-studio" / "tour-ended"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,12 +20,10 @@ from glt.pretraining.start import pretraining_of
 from glt.reproduction.experiment import NETWORKS
 from glt.store import Pretraining, Run, Store, bundled_examples, finished_rounds
 from glt.store.paths import EXAMPLES
+from glt.user_path import default_store
 
 # A script runs in one thread from its begin to its end.
 _page = threading.local()
-
-STORE_VARIABLE = "GLT_STORE"
-DEFAULT_STORE = "runs"
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def opened() -> Opened:
 
 def store_root() -> Path:
     """Return the folder of the user's store, which need not be there."""
-    return Path(os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+    return default_store()
 
 
 def _look() -> Opened:

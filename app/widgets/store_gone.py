@@ -5,13 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from app.widgets import frame, opened
+from glt.errors import ConfigError
 
 _SEEN = "store: seen"
 
 
 def tell() -> None:
     """Say so where the store that this session saw is gone; a store that no run has made yet is none of these."""
-    root = opened.store_root().absolute()
+    try:
+        root = opened.store_root().absolute()
+    except ConfigError:
+        # The page says itself that the folder cannot be used.
+        return
     if root.is_dir():
         st.session_state[_SEEN] = str(root)
     elif st.session_state.get(_SEEN) == str(root):

@@ -16,6 +16,7 @@ from glt.jobs.devices import CPU, CUDA, read_device
 from glt.jobs.settings import refuse_too_many
 from glt.printable import quoted
 from glt.seeds import read_seeds
+from glt.user_path import DEFAULT_STORE, STORE_VARIABLE, user_path
 
 if TYPE_CHECKING:
     from glt.store import KnownRun, Run, SeedRun, Store
@@ -28,7 +29,7 @@ FORM = "key=value, as in rounds=5"
 
 def add_store(parser: ArgumentParser) -> None:
     """Add `--store`, the folder whose runs can be called by name; the variable GLT_STORE changes its default."""
-    default = os.environ.get("GLT_STORE") or "runs"
+    default = os.environ.get(STORE_VARIABLE) or DEFAULT_STORE
     told = f"folder of runs (default: {default})"
     parser.add_argument("--store", type=place, default=default, metavar="S", help=told)
 
@@ -118,14 +119,17 @@ def print_json(document: Any) -> None:
 
 
 def place(text: str) -> Path:
-    """Read the path of a file or a folder; raises ArgumentTypeError for none, which would mean this very folder.
+    """Read the path of a file or a folder, `~` for a home folder; raises ArgumentTypeError for an empty one.
 
     >>> place("my runs").name
     'my runs'
     """
     if not text.strip():
         raise ArgumentTypeError("an empty path: name a file or a folder")
-    return Path(text)
+    try:
+        return user_path(text)
+    except ConfigError as error:
+        raise ArgumentTypeError(str(error).removesuffix(".")) from None
 
 
 def count(text: str) -> int:

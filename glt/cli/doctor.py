@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
@@ -17,6 +15,7 @@ from glt.cli.verb import VERBS, Verb
 from glt.errors import StoreError
 from glt.formats import file_size, number_of
 from glt.store import folder_size
+from glt.user_path import default_store
 
 if TYPE_CHECKING:
     from glt.doctor import Examined
@@ -80,7 +79,7 @@ def _results(looked: Iterable[Examined], args: Namespace) -> Iterator[tuple[Exam
 
 def _check_is_there(store: Store, args: Namespace) -> None:
     """Raise StoreError for a store that somebody named and that is not there; the usual one need not be made yet."""
-    if not store.root.exists() and args.store != Path(os.environ.get("GLT_STORE") or "runs"):
+    if not store.root.exists() and args.store != default_store():
         raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from pathlib import Path
 
 from glt.errors import DataError
+from glt.user_path import path_from_environment
 
 _PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 _PUBLISHED = Path(__file__).with_name("planetoid_sha256.json")
@@ -16,14 +16,14 @@ _PUBLISHED = Path(__file__).with_name("planetoid_sha256.json")
 
 def cache_folder() -> Path:
     """Return the user's cache folder for this program: `GLT_CACHE`, or glt-studio in `XDG_CACHE_HOME` or ~/.cache."""
-    if named := os.environ.get("GLT_CACHE"):
-        return Path(named).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glt-studio"
+    if named := path_from_environment("GLT_CACHE"):
+        return named
+    return (path_from_environment("XDG_CACHE_HOME") or Path.home() / ".cache") / "glt-studio"
 
 
 def data_root() -> Path:
     """Return the folder of downloaded data sets: `GLT_DATA`, by default in the user's cache folder."""
-    return Path(os.environ.get("GLT_DATA") or cache_folder() / "data").expanduser()
+    return path_from_environment("GLT_DATA") or cache_folder() / "data"
 
 
 def planetoid_root(folder: str) -> Path:

@@ -23,6 +23,7 @@ from glt.store.run_folder import folder_size
 from glt.store.safe_files import clear_unfinished, make_folder, reading, refuse_link
 from glt.store.seed import SeedRun
 from glt.store.unknown_run import unknown_run
+from glt.user_path import user_path
 
 AnyKind = TypeVar("AnyKind", bound=KnownRun)
 
@@ -48,7 +49,7 @@ class Store:
     """The runs below one folder, which is made by the first write."""
 
     def __init__(self, root: Path | str, writable: bool = True) -> None:
-        self.root = Path(root)
+        self.root = user_path(root) if isinstance(root, str) else root
         self.writable = writable
 
     @classmethod
@@ -223,7 +224,7 @@ class Store:
         inside = self.root / name
         if name and Path(name).name == name and not name.startswith(".") and inside.is_dir():
             return inside, self.writable
-        elsewhere = Path(name).expanduser()
+        elsewhere = user_path(name)
         if (elsewhere / paths.CONFIG).exists():
             return elsewhere, True
         raise StoreError(self._unknown(name, asking))

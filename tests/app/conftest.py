@@ -14,6 +14,7 @@ from app.widgets import opened
 from glt.presets import resolve
 from glt.store import Run, State, Store
 from glt.store.compact import pack_run
+from glt.user_path import STORE_VARIABLE
 from tests.opening import open_at
 
 OpenPage = Callable[..., AppTest]
@@ -23,7 +24,7 @@ MakeRun = Callable[..., Run]
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """An empty store that the app opens, and no examples beside it."""
-    monkeypatch.setenv(opened.STORE_VARIABLE, str(tmp_path / "store"))
+    monkeypatch.setenv(STORE_VARIABLE, str(tmp_path / "store"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "no examples")
     st.cache_data.clear()

@@ -16,6 +16,7 @@ from app.main import PAGES
 from app.widgets import opened
 from glt.presets import resolve
 from glt.store import Store
+from glt.user_path import STORE_VARIABLE
 from tests.fuzz.hostile import EXAMPLES, SENT, hostile, sent_texts
 
 NAMES = [title.lower() for title in PAGES]
@@ -44,7 +45,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., No
         for seed in (0, 1):
             draw_seed(run.seed(seed), 2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(opened.STORE_VARIABLE, str(store.root))
+        patch.setenv(STORE_VARIABLE, str(store.root))
         patch.setenv("XDG_STATE_HOME", str(folder / "state"))
         patch.setattr(opened, "EXAMPLES", folder / "no examples")
         st.cache_data.clear()
