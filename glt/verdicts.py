@@ -1,0 +1,444 @@
+"""Ticket, no ticket or open: what n seeds show about a round, against a margin that is stated before looking.
+
+A round is compared with the dense model of the same seed, so everything here starts from paired differences
+(ticket minus dense, fractions). With d the true mean difference and delta the margin (0.5 points unless stated):
+
+- *ticket*: shown to lose less than delta. One-sided t test of H0: d <= -delta (non-inferiority).
+- *no ticket*: shown to lose more than delta. One-sided t test of H0: d >= -delta.
+- *open*: neither is shown.
+
+The family. All rounds that are judged together (all pruned rounds of all runs on one screen, or in one table) are one
+family for each of the two directions, and Holm's step-down holds in each of them at 5 %, whatever the dependence
+between rounds. So the chance that any round of the family is wrongly called a ticket is at most 5 %, and the chance
+that any is wrongly called no ticket is at most 5 %. For a true mean on one side of the margin only one of the two words
+can be wrong, so a single round is called wrongly with at most 5 %. Rounds without a test (one seed, no spread) do not
+count. The paper's own criterion, "mean at least the dense mean", tests nothing; it is kept beside the verdict under
+that name.
+
+Sources: Schuirmann 1987 (two one-sided tests); Holm 1979; Julious 2010, Sample Sizes for Clinical Trials (power of a
+non-inferiority test from the noncentral t).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import nctdtr, nctdtrinc, stdtr, stdtrit
+
+from glt import formats
+from glt.errors import ConfigError
+
+Alternative = Literal["greater", "less", "two-sided"]
+Word = Literal["ticket", "no ticket", "open", "no verdict"]
+FloatArray = NDArray[np.float64]
+
+DELTA = 0.005
+ALPHA = 0.05
+POWER = 0.8
+LEVEL = 0.95
+# More seeds than this are said to be "more than": such a forecast has no digits left.
+MOST_SEEDS = 1000
+# Means of equal scores may differ in the last bit; no two scores on fewer than 10^8 nodes or pairs lie this close.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Differences of two scores by seed, and the seeds that only one of the two has."""
+
+    seeds: tuple[int, ...]
+    differences: tuple[float, ...]
+    left_out: tuple[int, ...]
+
+
+def paired_differences(ones: Mapping[int, float], others: Mapping[int, float]) -> Paired:
+    """Return one - other for every seed that both have, in ascending order; a score that is NaN counts as missing.
+
+    >>> paired_differences({0: 0.75, 1: 0.5, 2: 0.5}, {1: 0.25, 0: 0.5, 3: 0.5})
+    Paired(seeds=(0, 1), differences=(0.25, 0.25), left_out=(2, 3))
+    """
+    one, other = ({seed for seed, score in side.items() if math.isfinite(score)} for side in (ones, others))
+    shared = sorted(one & other)
+    left_out = sorted({*ones, *others} - {*shared})
+    return Paired(tuple(shared), tuple(ones[seed] - others[seed] for seed in shared), tuple(left_out))
+
+
+def t_test(differences: ArrayLike, null: float = 0.0, alternative: Alternative = "two-sided") -> float:
+    """Return the p-value of the t test of "the mean is `null`" against `alternative`, as scipy's ttest_1samp does.
+
+    NaN below two values, and where all values are equal: without a spread there is no test. Missing values (NaN) do
+    not count.
+
+    >>> round(t_test([0.01, 0.0, 0.02], null=-0.005, alternative="greater"), 4)
+    0.0608
+    """
+    sample = _sample(differences)
+    if not sample.testable:
+        return math.nan
+    t = (sample.mean - null) / sample.error
+    lower = float(stdtr(sample.size - 1, t))
+    upper = float(stdtr(sample.size - 1, -t))
+    return {"less": lower, "greater": upper, "two-sided": min(1.0, 2 * min(lower, upper))}[alternative]
+
+
+def non_inferiority(differences: ArrayLike, delta: float = DELTA) -> float:
+    """Return the one-sided p-value of H0: mean <= -delta; a small one shows a loss of less than delta."""
+    return t_test(differences, -delta, "greater")
+
+
+def inferiority(differences: ArrayLike, delta: float = DELTA) -> float:
+    """Return the one-sided p-value of H0: mean >= -delta; a small one shows a loss of more than delta."""
+    return t_test(differences, -delta, "less")
+
+
+def equivalence(differences: ArrayLike, delta: float = DELTA) -> float:
+    """Return the p-value of two one-sided tests of H0: |mean| >= delta: the larger of the two (Schuirmann 1987).
+
+    >>> round(equivalence([0.001, -0.001, 0.002, 0.0], delta=0.005), 4)
+    0.003
+    """
+    return max(t_test(differences, -delta, "greater"), t_test(differences, delta, "less"))
+
+
+def holm(p_values: ArrayLike) -> FloatArray:
+    """Return Holm's adjusted p-values in the order given; NaN stays NaN and does not count.
+
+    The i-th smallest of m is multiplied by m - i + 1, is no smaller than the one before it, and at most 1 (Holm 1979).
+
+    >>> holm([0.01, 0.04, 0.03, 0.005]).round(3).tolist()
+    [0.03, 0.06, 0.06, 0.02]
+    """
+    given = np.asarray(p_values, dtype=np.float64)
+    adjusted = np.full(given.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(given))
+    order = known[np.argsort(given[known], kind="stable")]
+    factors = np.arange(order.size, 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * given[order]), 1.0)
+    return adjusted
+
+
+def power(effect: float, deviation: float, seeds: int, alpha: float = ALPHA) -> float:
+    """Return the chance that a one-sided t test of `seeds` differences at `alpha` shows a mean `effect` off its null.
+
+    `deviation` is the standard deviation of the paired differences, in the unit of `effect`.
+
+    >>> round(power(0.005, 0.005, 8), 2)
+    0.82
+    """
+    if seeds < 2 or not deviation > 0:
+        return math.nan
+    shift = effect * math.sqrt(seeds) / deviation
+    # The noncentral t has no digits left out there, and nothing hangs on them.
+    if shift > 1e3 * (1 + float(stdtrit(seeds - 1, 1 - alpha))):
+        return 1.0
+    return 1 - float(nctdtr(seeds - 1, shift, stdtrit(seeds - 1, 1 - alpha)))
+
+
+def detectable_difference(deviation: float, seeds: int, alpha: float = ALPHA, chance: float = POWER) -> float:
+    """Return how far from the margin the true mean must lie for `seeds` to show it with that chance.
+
+    NaN below two seeds. `deviation` is the standard deviation of the paired differences; the test is one-sided at
+    `alpha`. With a standard deviation of 0.7 points five seeds detect 0.95 points:
+
+    >>> round(detectable_difference(0.007, 5), 4)
+    0.0095
+    """
+    if seeds < 2 or not deviation > 0:
+        return math.nan
+    shift = nctdtrinc(seeds - 1, 1 - chance, stdtrit(seeds - 1, 1 - alpha))
+    return float(shift) * deviation / math.sqrt(seeds)
+
+
+def seeds_needed(effect: float, deviation: float, alpha: float = ALPHA, chance: float = POWER) -> int | None:
+    """Return the fewest seeds whose one-sided test at `alpha` shows a mean `effect` off its null with that chance.
+
+    None where the effect is not above 0, or where more than MOST_SEEDS would be needed.
+
+    >>> seeds_needed(0.005, 0.005), seeds_needed(0.0001, 0.005)
+    (8, None)
+    """
+    if not effect > 0 or not deviation > 0 or power(effect, deviation, MOST_SEEDS, alpha) < chance:
+        return None
+    low, high = 1, MOST_SEEDS
+    while high - low > 1:
+        middle = (low + high) // 2
+        if power(effect, deviation, middle, alpha) >= chance:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the seeds show about one round; differences are fractions, ticket minus dense.
+
+    `low` and `high` bound the 95% t interval of the mean. `p_ticket` and `p_no_ticket` are the one-sided p-values,
+    `adjusted_...` Holm's over the `family` rounds judged together. `detectable` is the smallest distance from the
+    margin that these seeds show with 80 % power in this family (at the level that the next round to be shown must
+    meet: 5 % over the rounds of the family not shown yet), `detectable_alone` the same for a single test at 5 %.
+    `needed`: about how many seeds would settle an open round, if the mean and the spread stay as they are; None where
+    it is not open or more than MOST_SEEDS are needed. `meets_paper_criterion`: the mean is at least the dense mean.
+    `left_out`: seeds with only one of the two scores.
+    """
+
+    word: Word
+    seeds: int
+    mean: float
+    deviation: float
+    low: float
+    high: float
+    delta: float
+    p_ticket: float
+    p_no_ticket: float
+    adjusted_ticket: float
+    adjusted_no_ticket: float
+    family: int
+    detectable: float
+    detectable_alone: float
+    needed: int | None
+    meets_paper_criterion: bool
+    left_out: int = 0
+
+    @property
+    def is_ticket(self) -> bool:
+        """Whether the round is shown to be a ticket."""
+        return self.word == "ticket"
+
+    @property
+    def p(self) -> float:
+        """Return the one-sided p-value of the direction in which the mean lies."""
+        return self.p_ticket if self.mean >= -self.delta else self.p_no_ticket
+
+    @property
+    def p_adjusted(self) -> float:
+        """Return Holm's adjusted p-value of the direction in which the mean lies."""
+        return self.adjusted_ticket if self.mean >= -self.delta else self.adjusted_no_ticket
+
+    def sentence(self) -> str:
+        """Say the verdict in one plain sentence."""
+        if self.word == "no verdict":
+            return _without_test(self) + _left_out_words(self.left_out) + "."
+        told = f"mean difference {formats.points(self.mean, 2)}, Holm-adjusted {p_words(self.p_adjusted)}"
+        family = f" among {self.family} rounds" if self.family > 1 else ""
+        numbers = f"n = {self.seeds} seeds, {told}{family}{_left_out_words(self.left_out)}"
+        if self.word == "open":
+            return f"Open: {self.seeds} seeds cannot tell; {needed_words(self)} ({numbers})."
+        return f"{self.word.capitalize()}: shown to {shown_words(self.word, self.delta)} ({numbers})."
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the verdict as a JSON object; what is not known is null."""
+        numbers = {
+            "mean_difference": self.mean,
+            "sd": self.deviation,
+            "low": self.low,
+            "high": self.high,
+            "p": self.p,
+            "p_adjusted": self.p_adjusted,
+            "p_ticket": self.p_ticket,
+            "p_ticket_adjusted": self.adjusted_ticket,
+            "p_no_ticket": self.p_no_ticket,
+            "p_no_ticket_adjusted": self.adjusted_no_ticket,
+            "detectable_difference": self.detectable,
+            "detectable_difference_alone": self.detectable_alone,
+        }
+        return {
+            "verdict": self.word,
+            "sentence": self.sentence(),
+            "n": self.seeds,
+            "delta": self.delta,
+            "family": self.family,
+            **{name: None if math.isnan(number) else number for name, number in numbers.items()},
+            "seeds_needed": self.needed,
+            "seeds_left_out": self.left_out,
+            "paper_criterion": self.meets_paper_criterion,
+        }
+
+
+def judge(
+    rounds: Sequence[ArrayLike],
+    delta: float = DELTA,
+    alpha: float = ALPHA,
+    left_out: Sequence[int] | None = None,
+) -> list[Verdict]:
+    """Return the verdict of every round; `rounds` holds the paired differences of each, together one family.
+
+    `left_out` counts, for each round, the seeds that had no partner. Raises ConfigError for a margin that is negative
+    or no number.
+
+    >>> [v.word for v in judge([[0.001, 0.0, 0.002, 0.001], [-0.05, -0.06, -0.05, -0.07], [-0.01, 0.0, 0.0], [0.1]])]
+    ['ticket', 'no ticket', 'open', 'no verdict']
+    """
+    checked_margin(delta)
+    samples = [_sample(differences) for differences in rounds]
+    ticket = np.asarray([non_inferiority(differences, delta) for differences in rounds], dtype=np.float64)
+    no_ticket = np.asarray([inferiority(differences, delta) for differences in rounds], dtype=np.float64)
+    both = _Direction(ticket, alpha), _Direction(no_ticket, alpha)
+    missing = left_out or [0] * len(samples)
+    return [
+        _verdict(sample, place, delta, alpha, both, dropped)
+        for place, (sample, dropped) in enumerate(zip(samples, missing, strict=True))
+    ]
+
+
+def sparsest_ticket(verdicts: Sequence[Verdict], sparsities: Sequence[tuple[float, ...]]) -> int | None:
+    """Return the place of the sparsest round that is shown to be a ticket, None where none is.
+
+    `sparsities` orders the rounds: graph sparsity first, then weight sparsity.
+    """
+    shown = [place for place, verdict in enumerate(verdicts) if verdict.is_ticket]
+    return max(shown, key=lambda place: sparsities[place], default=None)
+
+
+def closest_by_validation(validation: Sequence[float], sparsities: Sequence[tuple[float, ...]]) -> int | None:
+    """Return the place of the round with the highest mean paired difference in VALIDATION score, ties to the sparsest.
+
+    A round chosen by its test score would have a test score that is too high. None where no round has one.
+    """
+    known = [place for place, difference in enumerate(validation) if not math.isnan(difference)]
+    # Means of equal scores may differ in the last bit.
+    return max(known, key=lambda place: (round(validation[place] / ROUNDING), sparsities[place]), default=None)
+
+
+def checked_margin(delta: float) -> float:
+    """Return the margin, a fraction; ConfigError where it is negative, too large or no number."""
+    if not 0 <= delta < 1:
+        raise ConfigError(f"A margin of {100 * delta:g} points is not possible: state one from 0 to below 100 points.")
+    return delta
+
+
+def margin_words(delta: float) -> str:
+    """Write a margin in points.
+
+    >>> margin_words(0.005), margin_words(0.01)
+    ('0.5 points', '1 point')
+    """
+    number = f"{100 * delta:g}"
+    return f"{number} point{'' if number == '1' else 's'}"
+
+
+def shown_words(word: Word, delta: float) -> str:
+    """Return what follows "shown to" for a round that is a ticket or none.
+
+    >>> shown_words("ticket", 0.005), shown_words("no ticket", 0)
+    ('lose less than 0.5 points', 'be below the dense mean')
+    """
+    if delta == 0:
+        return "be above the dense mean" if word == "ticket" else "be below the dense mean"
+    return f"lose {'less' if word == 'ticket' else 'more'} than {margin_words(delta)}"
+
+
+def needed_words(verdict: Verdict) -> str:
+    """Say about how many seeds an open round needs.
+
+    >>> needed_words(judge([[-0.01, 0.0, 0.0]])[0])
+    'needs about 76 seeds'
+    """
+    if verdict.needed is None:
+        return f"needs more than {MOST_SEEDS:,} seeds"
+    return f"needs about {verdict.needed} seeds"
+
+
+def p_words(p: float) -> str:
+    """Write a p-value; never so short that it changes sides of 0.05.
+
+    >>> p_words(0.0123), p_words(0.0004), p_words(1.0), p_words(0.0503)
+    ('p = 0.012', 'p < 0.001', 'p = 1', 'p = 0.0503')
+    """
+    if math.isnan(p):
+        return "no p-value"
+    if p < 0.001:
+        return "p < 0.001"
+    digits = 2
+    while (float(f"{p:.{digits}g}") <= ALPHA) != (p <= ALPHA) and digits < 12:
+        digits += 1
+    return f"p = {p:.{digits}g}"
+
+
+@dataclass(frozen=True)
+class _Sample:
+    size: int
+    mean: float
+    deviation: float
+
+    @property
+    def testable(self) -> bool:
+        return self.size > 1 and self.deviation > 0
+
+    @property
+    def error(self) -> float:
+        return self.deviation / math.sqrt(self.size)
+
+
+def _sample(differences: ArrayLike) -> _Sample:
+    given = np.asarray(differences, dtype=np.float64).ravel()
+    known = given[np.isfinite(given)]
+    if known.size == 0:
+        return _Sample(0, math.nan, math.nan)
+    mean = float(known.mean())
+    if known.size == 1:
+        return _Sample(1, mean, math.nan)
+    # Equal scores may leave differences that lie apart by their last bit.
+    return _Sample(known.size, mean, 0.0 if np.ptp(known) < ROUNDING else float(known.std(ddof=1)))
+
+
+class _Direction:
+    """The tests of one direction: raw and adjusted p-values, what is shown, and the level for the next one."""
+
+    def __init__(self, p_values: FloatArray, alpha: float) -> None:
+        self.p, self.adjusted = p_values, holm(p_values)
+        self.family = int((~np.isnan(p_values)).sum())
+        self.shown = self.adjusted <= alpha
+        self.level = alpha / max(1, self.family - int(self.shown.sum()))
+
+
+def _verdict(
+    sample: _Sample, place: int, delta: float, alpha: float, both: tuple[_Direction, _Direction], left_out: int
+) -> Verdict:
+    ticket, no_ticket = both
+    word: Word = "open"
+    if not sample.testable:
+        word = "no verdict"
+    elif ticket.shown[place]:
+        word = "ticket"
+    elif no_ticket.shown[place]:
+        word = "no ticket"
+    level = (ticket if sample.mean >= -delta else no_ticket).level
+    half = float(stdtrit(sample.size - 1, (1 + LEVEL) / 2)) * sample.error if sample.testable else math.nan
+    distance = abs(sample.mean + delta)
+    return Verdict(
+        word=word,
+        seeds=sample.size,
+        mean=sample.mean,
+        deviation=sample.deviation,
+        low=sample.mean - half,
+        high=sample.mean + half,
+        delta=delta,
+        p_ticket=float(ticket.p[place]),
+        p_no_ticket=float(no_ticket.p[place]),
+        adjusted_ticket=float(ticket.adjusted[place]),
+        adjusted_no_ticket=float(no_ticket.adjusted[place]),
+        family=ticket.family,
+        detectable=detectable_difference(sample.deviation, sample.size, level),
+        detectable_alone=detectable_difference(sample.deviation, sample.size, alpha),
+        needed=seeds_needed(distance, sample.deviation, level) if word == "open" else None,
+        meets_paper_criterion=sample.mean >= -ROUNDING,
+        left_out=left_out,
+    )
+
+
+def _without_test(verdict: Verdict) -> str:
+    if verdict.seeds == 0:
+        return "No seed: no verdict"
+    if verdict.seeds == 1:
+        return "One seed: no verdict"
+    return f"No verdict: all {verdict.seeds} seeds have the same difference, {formats.points(verdict.mean, 2)}"
+
+
+def _left_out_words(count: int) -> str:
+    return f", {count} seed{'' if count == 1 else 's'} without a partner left out" if count else ""
