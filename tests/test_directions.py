@@ -31,6 +31,7 @@ FLOORS = (
         "randomness",
         "seeds",
         "user_path",
+        "verdicts",
         "zips",
         "config",
         "masks",
