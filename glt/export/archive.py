@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors import SafetensorError, deserialize
+from safetensors.numpy import save
 
 from glt.config import canonical_json
 from glt.errors import ConfigError
 from glt.export.about import About
 from glt.export.opening import ABOUT, CHECKSUM, MOST_BYTES, README, TENSORS, about_of, checksum, damaged, members
 from glt.export.readme import readme
+from glt.export.tensor_types import read_tensor
 from glt.export.tensors import arrays_of, ticket_of
 from glt.export.ticket import Ticket
 from glt.zips import zip_bytes
@@ -50,6 +51,7 @@ def opened_ticket(path: Path, about: About, tensors: bytes) -> Ticket:
 
 def _arrays(path: Path, tensors: bytes) -> dict[str, NDArray[Any]]:
     try:
-        return dict(load(tensors))
+        held = deserialize(tensors)  # type: ignore[no-untyped-call]
+        return {name: read_tensor(name, **each) for name, each in held}
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         damaged(path, f"{TENSORS}: {error}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from pydantic import ValidationError
@@ -14,7 +15,7 @@ from glt import json_text, zips
 from glt.config import canonical_json
 from glt.errors import DataError
 from glt.export.about import FORMAT, VERSION, About
-from glt.formats import file_size
+from glt.formats import file_size, number_of
 from glt.printable import one_line
 
 ABOUT, TENSORS, README = "ticket.json", "tensors.safetensors", "README.md"
@@ -22,6 +23,7 @@ CHECKSUM = "sha256"
 MOST_BYTES = 8 << 30
 ENCRYPTED = 0x1
 ZIP_STARTS = b"PK\x03\x04"
+MACOS_FOLDER = "__MACOSX"
 
 
 def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
@@ -34,11 +36,10 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
                 raise DataError(
                     f"{path} would unpack to {file_size(size)}, more than {file_size(most_bytes)}: not opened."
                 )
-            if not {ABOUT, TENSORS} <= set(archive.namelist()):
-                raise DataError(f"{path} is no ticket file: it holds no {ABOUT} and {TENSORS}.")
-            if any(archive.getinfo(name).flag_bits & ENCRYPTED for name in (ABOUT, TENSORS)):
+            about, tensors = _names(path, archive.namelist())
+            if any(archive.getinfo(name).flag_bits & ENCRYPTED for name in (about, tensors)):
                 raise DataError(f"{path} is encrypted, which no ticket file is: decrypt it first.")
-            return zips.read_member(archive, ABOUT), zips.read_member(archive, TENSORS)
+            return zips.read_member(archive, about), zips.read_member(archive, tensors)
     except FileNotFoundError:
         raise DataError(f"{path} is not there: give the path of a ticket file.") from None
     except OSError as error:
@@ -51,6 +52,27 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
         raise DataError(
             f"{path} is no ticket file: that is a .zip written by `python -m glt export --format ticket`."
         ) from None
+
+
+def _names(path: Path, names: Sequence[str]) -> tuple[str, str]:
+    """Return what the two members are called: at the top, or in the one folder that a ticket was unpacked to.
+
+    Who unpacks a ticket and packs the folder again gets that folder in every name, and what the system adds for itself
+    (`__MACOSX`, `.DS_Store`), which is of no account.
+    """
+    folders: dict[PurePosixPath, dict[str, str]] = {}
+    for name in names:
+        place = PurePosixPath(name.replace("\\", "/"))
+        if place.name in (ABOUT, TENSORS) and MACOS_FOLDER not in place.parts:
+            folders.setdefault(place.parent, {})[place.name] = name
+    whole = {folder: held for folder, held in folders.items() if len(held) == len((ABOUT, TENSORS))}
+    top = PurePosixPath()
+    found = [whole[top]] if top in whole else list(whole.values())
+    if not found:
+        raise DataError(f"{path} is no ticket file: it holds no {ABOUT} and {TENSORS}.")
+    if len(found) > 1:
+        raise DataError(f"{path} holds {number_of(len(found), 'ticket')}: pack the folder of one of them alone.")
+    return found[0][ABOUT], found[0][TENSORS]
 
 
 def _refuse_no_file(path: Path) -> None:

@@ -14,6 +14,7 @@ from glt.data.graph import Provenance, Split
 from glt.export.about import About
 from glt.export.fitting import check_classes, check_members, check_names, check_same
 from glt.export.node_tensors import known_nodes, node_arrays, node_parts
+from glt.export.tensor_types import as_computed
 from glt.export.ticket import Arrays, Ticket
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS
@@ -61,6 +62,7 @@ def messages(config: RunConfig, graph: Graph, mask: EdgeMask) -> tuple[Array, Ar
 def ticket_of(about: About, arrays: Mapping[str, Array]) -> Ticket:
     """Put a ticket together again; raises ValueError when its tensors do not fit each other."""
     check_members(about.record, arrays)
+    arrays = {name: as_computed(name, array) for name, array in arrays.items()}
     graph = _graph(about, arrays)
     check_classes(about, graph, arrays["outputs"])
     check_names(graph)

@@ -86,7 +86,7 @@ def test_the_documented_loader_gives_the_same_outputs(of: Callable[[str], Ticket
 BAD = {
     "features.dense": (np.zeros((149, 16), np.float32), r"features\.dense is \[149, 16\]"),
     "targets": (np.full((150, 112), 2, np.uint8), "rows of 0 and 1"),
-    "edge_features": (np.zeros((955, 8), np.int64), "955 rows of numbers"),
+    "edge_features": (np.zeros((954, 8), np.float32), "955 rows of numbers"),
 }
 
 
