@@ -94,7 +94,7 @@ def test_words_come_from_the_tests_alone() -> None:
     )
     # On the margin itself no number of seeds shows either.
     assert unsure.needed is None
-    assert "Open: 5 seeds cannot tell; needs more than 1,000 seeds" in unsure.sentence()
+    assert "Open: 5 seeds cannot tell, needs more than 1,000 seeds" in unsure.sentence()
     assert (ticket.meets_paper_criterion, none.meets_paper_criterion) == (True, False)
 
 
