@@ -36,6 +36,7 @@ class ADMM(Method):
     label = "ADMM"
     description = "Solves for a sparse adjacency under a trained network (SGCN); weights go by magnitude, in one shot."
     nested = False
+    cause = "solver"
     ignores = frozenset({"gamma_graph", "gamma_weight"})
     Options = ADMMOptions
 

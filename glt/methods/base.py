@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 TrainStage = Callable[["Network", "Schedule", str], "TrainResult"]
 Pulse = Callable[[str, int, int], None]
+# What decided that an edge entry was removed; "no gradient": a search in which nothing but its penalty moved its mask.
+Cause = Literal["gradient", "no gradient", "score", "random", "solver"]
+# The edge entries whose masks a search trains: those the last round left, or all of them.
+SearchedEdges = Literal["survivors", "all"]
 
 
 class OtherSeed(Protocol):
@@ -97,7 +101,8 @@ class Method(ABC):
     """One way to choose edges and weights; everything else is the loop of Algorithm 2 in `glt.tickets`.
 
     `nested` promises that a round keeps nothing an earlier one removed (under settings that `nests` may look at);
-    `reads_runs` says that it needs a finished run.
+    `reads_runs` says that it needs a finished run. `cause` is what decides about edges where no search of masks does;
+    None for a method that takes its masks from elsewhere.
     """
 
     name: str
@@ -105,6 +110,7 @@ class Method(ABC):
     description: str
     nested: bool
     reads_runs: bool = False
+    cause: Cause | None = None
     ignores: frozenset[str] = frozenset()
     Options: type[BaseModel] = NoOptions
 
@@ -119,6 +125,10 @@ class Method(ABC):
     def nests(self, config: RunConfig) -> bool:
         """Say whether, under these settings, a round keeps nothing an earlier one removed."""
         return self.nested
+
+    def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
+        """Return which edge entries have a mask in the search of a round; None for a method that trains no masks."""
+        return None
 
     def initialisation(self, config: RunConfig) -> int:
         """Return the number of the initialisation that theta_0 is: 0, so that methods share it seed by seed."""

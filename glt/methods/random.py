@@ -15,6 +15,7 @@ class RandomPruning(Method):
     label = "Random pruning"
     description = "Removes edges and weights at random, at the same rates."
     nested = True
+    cause = "random"
     ignores = frozenset({"epochs", "gamma_graph", "gamma_weight"})
 
     def next_masks(self, context: RoundContext) -> Proposal:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from glt.config import LEFT_OUT_AT_DEFAULT, NonNegative, Positive, RunConfig, options_of
 from glt.masks import Masks, remaining_after
 from glt.methods import METHODS
-from glt.methods.base import Method, Proposal, RoundContext
+from glt.methods.base import Method, Proposal, RoundContext, SearchedEdges
 
 if TYPE_CHECKING:
     from glt.training.loop import Schedule
@@ -49,6 +49,10 @@ class UGS(Method):
     def nests(self, config: RunConfig) -> bool:
         """Rounds that each start from everything need not be nested."""
         return options_of(config.options, UGSOptions).schedule == "iterative"
+
+    def searched_edges(self, config: RunConfig) -> SearchedEdges:
+        """Name what the last round left, or everything in a search that prunes as it goes."""
+        return "survivors" if self.nests(config) else "all"
 
     def next_masks(self, context: RoundContext) -> Proposal:
         """Run the search stage and remove the lowest magnitudes, at its end or as it goes."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from glt.config import Activation, OptionValue, RunConfig
+from glt.receptive_field import MaskEffect
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -129,6 +130,10 @@ class Model(ABC):
         A pass then follows the operator's layers, of which each may pass a part of the messages only.
         """
         return None
+
+    def mask_effect(self, config: RunConfig) -> MaskEffect:
+        """Return where the value of one edge entry acts, which decides what its mask can learn."""
+        return MaskEffect(pruned_send="always" if self.keeps_pruned_edges(config) else None)
 
     def writes_out_weights(self, config: RunConfig) -> str | None:
         """Say where a pass writes out the zeros of a weight kept as sparse CSR; None where it nowhere does."""

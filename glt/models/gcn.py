@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from glt.config import RunConfig
+from glt.config import DegreeKind, RunConfig
 from glt.models import MODELS
 from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
+from glt.receptive_field import MaskEffect
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,6 +27,15 @@ class GCN(Model):
     def messages(self, config: RunConfig) -> int | None:
         """Return the number of layers."""
         return config.layers
+
+    def mask_effect(self, config: RunConfig) -> MaskEffect:
+        """Return the end whose degree counts an entry.
+
+        Under "both" an entry also counts in its target's degree, but only for messages into that target, whose
+        sources are then read as well.
+        """
+        ends: dict[DegreeKind, Literal["source", "target"]] = {"source": "source", "both": "source", "target": "target"}
+        return MaskEffect(degree_of=ends.get(config.degree))
 
     def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:
         """Return the normalised adjacency, self-loops included."""

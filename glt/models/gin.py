@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from glt.config import RunConfig, options_of
 from glt.models import MODELS
 from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
+from glt.receptive_field import MaskEffect
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,6 +46,11 @@ class GIN(Model):
     def messages(self, config: RunConfig) -> int | None:
         """Return the number of layers; read-outs of hidden layers need more nodes than the messages reach."""
         return config.layers if options_of(config.options, GINOptions).gin_read_out == "last" else None
+
+    def mask_effect(self, config: RunConfig) -> MaskEffect:
+        """Return that a mean over surviving edges does not change with the value of its only edge."""
+        options = options_of(config.options, GINOptions)
+        return MaskEffect(cancels_alone=options.gin_aggregation == "mean" and options.gin_degree == "surviving")
 
     def writes_out_weights(self, config: RunConfig) -> str | None:
         """Only with a read-out beside a hidden layer's map: both are one product, and a read-out is never pruned."""

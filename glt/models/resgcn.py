@@ -22,6 +22,7 @@ from glt.models.base import (
     TensorSpec,
     weight_name,
 )
+from glt.receptive_field import MaskEffect
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -85,6 +86,21 @@ class ResGCN(Model):
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
         """Only the authors' form needs pruned edges."""
         return WHY_DENOMINATOR if options_of(config.options, ResGCNOptions).gen_mask == "message" else None
+
+    def mask_effect(self, config: RunConfig) -> MaskEffect:
+        """Return what the softmax and the normalisation make of an entry's value.
+
+        A softmax over one source is 1 whatever its mask is. Batch statistics are those of all nodes. An entry that
+        stays in the denominator passes its source's row on, unless the softmax has no gradient or nothing above it.
+        """
+        options = options_of(config.options, ResGCNOptions)
+        absent = options.gen_mask == "absent"
+        sending: Literal["always", "beside survivors"] = "always" if options.gen_self_loops else "beside survivors"
+        return MaskEffect(
+            cancels_alone=absent and not options.gen_self_loops,
+            joins_all_nodes=options.gen_norm == "batch",
+            pruned_send=None if absent or options.gen_gradient == "stopped" else sending,
+        )
 
     def clusters(self, config: RunConfig) -> Clusters | None:
         """Return the mini-batches, where the options ask for them."""

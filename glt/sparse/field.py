@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.data.graph import IntArray
+from glt.receptive_field import steps_towards
 from glt.sparse.dropout import Dropout
 from glt.sparse.structure import Structure, propagate
 
@@ -57,22 +58,26 @@ def layers_towards(structure: Structure, wanted: IntArray, depth: int) -> tuple[
     """
     row, col = structure.row.cpu().numpy(), structure.col.cpu().numpy()
     layers: list[Layer] = []
-    for _ in range(depth):
-        layer = _towards(structure, row, col, wanted)
-        layers.append(layer)
-        assert layer.nodes is not None
-        wanted = layer.nodes
+    for entries, sending in steps_towards(row, col, structure.shape[0], wanted, depth):
+        places, nodes = np.flatnonzero(entries), np.flatnonzero(sending)
+        layers.append(_layer(structure, places, row[places], col[places], (wanted, nodes)))
+        wanted = nodes
     return tuple(reversed(layers))
 
 
-def _towards(structure: Structure, row: NDArray[np.int_], col: NDArray[np.int_], wanted: IntArray) -> Layer:
-    entries = np.flatnonzero(_members(wanted, structure.shape[0])[row])
-    nodes = np.unique(col[entries])
-    shape = (wanted.size, nodes.size)
-    targets, sources = np.searchsorted(wanted, row[entries]), np.searchsorted(nodes, col[entries])
+def _layer(
+    structure: Structure,
+    entries: IntArray,
+    row: NDArray[np.int_],
+    col: NDArray[np.int_],
+    ends: tuple[IntArray, IntArray],
+) -> Layer:
+    """Return the layer of some entries between the nodes that receive and those that send."""
+    wanted, nodes = ends
+    targets, sources = np.searchsorted(wanted, row), np.searchsorted(nodes, col)
     device = str(structure.row.device)
     # Numbers keep the order of nodes, so that entries stay in the order of the whole structure.
-    part = Structure.from_entries(targets, sources, shape, device)
+    part = Structure.from_entries(targets, sources, (wanted.size, nodes.size), device)
     own = _tensor(np.searchsorted(nodes, wanted), device)
     return Layer(part, _tensor(entries, device), own, nodes, structure.shape[0])
 
@@ -80,17 +85,10 @@ def _towards(structure: Structure, row: NDArray[np.int_], col: NDArray[np.int_],
 def entries_towards(structure: Structure, wanted: IntArray, depth: int) -> int:
     """Return how many entries the first of the layers has that `layers_towards` would build; far cheaper."""
     row, col = structure.row.cpu().numpy(), structure.col.cpu().numpy()
-    entries = np.ones(row.size, dtype=np.bool_)
-    for _ in range(depth):
-        entries = _members(wanted, structure.shape[0])[row]
-        wanted = col[entries]
-    return int(entries.sum())
-
-
-def _members(nodes: IntArray, count: int) -> NDArray[np.bool_]:
-    members = np.zeros(count, dtype=np.bool_)
-    members[nodes] = True
-    return members
+    count = row.size
+    for entries, _ in steps_towards(row, col, structure.shape[0], wanted, depth):
+        count = int(entries.sum())
+    return count
 
 
 def _tensor(places: NDArray[np.int_], device: str) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor
 from glt.config import Activation, DegreeKind
 from glt.data.graph import Graph, IntArray
 from glt.masks import EdgeMask
+from glt.receptive_field import Entries, surviving_entries
 from glt.sparse.dropout import Dropout
 from glt.sparse.field import Layer, entries_towards, layers_towards
 from glt.sparse.hidden import hidden_linear
@@ -61,7 +62,7 @@ class GraphOperator:
 
     def __init__(self, graph: Graph, mask: EdgeMask, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
         self._graph = graph
-        self._entries = _surviving_entries(graph, mask)
+        self._entries = surviving_entries(graph, mask)
         self.nodes = np.arange(graph.num_nodes)
         self.num_values = mask.kept
         self._device = device
@@ -211,30 +212,3 @@ class GraphOperator:
     def _root_of_sums(self, values: Tensor, ends: Tensor) -> Tensor:
         sums = values.new_zeros(self.num_nodes).index_add(0, ends, values)
         return sums.clamp(min=SMALLEST_DEGREE).rsqrt()
-
-
-@dataclass(frozen=True, eq=False)
-class Entries:
-    """Entries that pass messages: source, target, number of the mask value that is theirs, and of their edge."""
-
-    source: IntArray
-    target: IntArray
-    value: IntArray
-    edge: IntArray
-
-    def __getitem__(self, chosen: IntArray) -> Entries:
-        return Entries(self.source[chosen], self.target[chosen], self.value[chosen], self.edge[chosen])
-
-
-def _surviving_entries(graph: Graph, mask: EdgeMask) -> Entries:
-    """Return every entry that passes messages under a mask; raises ValueError for a mask of another graph."""
-    if mask.num_edges != graph.num_edges:
-        raise ValueError(f"a mask of {mask.num_edges} edges on a graph of {graph.num_edges}")
-    survivors = np.flatnonzero(mask.keep)
-    numbers = np.arange(survivors.size)
-    if mask.kind == "directed":
-        source, target = graph.entries()[:, survivors]
-        return Entries(source, target, numbers, survivors % max(graph.num_edges, 1))
-    low, high = graph.edges[:, survivors]
-    source, target = np.concatenate([low, high]), np.concatenate([high, low])
-    return Entries(source, target, np.concatenate([numbers, numbers]), np.concatenate([survivors, survivors]))

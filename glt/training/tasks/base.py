@@ -99,6 +99,10 @@ class Task(ABC):
         """Return the name of the score on a data set."""
         return self.metric
 
+    def loss_nodes(self, graph: Graph) -> IntArray | None:
+        """Return the nodes, sorted, whose outputs losses on `graph` read; None where they may read all."""
+        return None
+
     @abstractmethod
     def outputs(self, classes: int, config: RunConfig) -> int:
         """Return the width of the network's last layer on a graph with so many classes."""

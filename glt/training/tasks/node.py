@@ -95,7 +95,11 @@ class BinaryTasks(BoundTask):
 
 
 def _read_of(split: Split) -> tuple[IntArray, IntArray]:
-    return np.unique(split.train), np.union1d(split.val, split.test)
+    return _trained(split), np.union1d(split.val, split.test)
+
+
+def _trained(split: Split) -> IntArray:
+    return np.unique(split.train)
 
 
 class NodeTask(Task):
@@ -110,6 +114,10 @@ class NodeTask(Task):
     def metric_on(self, spec: DatasetSpec) -> str:
         """Return accuracy, or ROC-AUC where a data set has binary tasks in place of classes."""
         return "ROC-AUC" if spec.binary_tasks else self.metric
+
+    def loss_nodes(self, graph: Graph) -> IntArray:
+        """Return the training nodes."""
+        return _trained(graph.split)
 
     def outputs(self, classes: int, config: RunConfig) -> int:
         """One output a class, or a binary task."""

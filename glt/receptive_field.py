@@ -1,0 +1,135 @@
+"""Receptive fields as sets: which entries pass messages, and which mask values the outputs of some nodes depend on.
+
+Nothing here computes with numbers of a network, so that pages and the command line can ask without loading torch. The
+engine cuts its layers by the same sets (`glt.sparse.field`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glt.data.graph import Graph, IntArray
+from glt.masks import BoolArray, EdgeMask
+
+
+@dataclass(frozen=True)
+class MaskEffect:
+    """Where the value of one edge entry acts in a network; by default as a factor of the messages it carries.
+
+    A normalisation may count it in the degree of one end (`degree_of`), and so in all that this node sends or
+    receives. Where messages are divided by the sum of their own factors, the value of a node's only incoming entry
+    cancels (`cancels_alone`). A statistic over all nodes makes every output depend on every node
+    (`joins_all_nodes`). `pruned_send` says that pruned entries still carry rows: always, or only beside an entry into
+    the same node that survives.
+    """
+
+    degree_of: Literal["source", "target"] | None = None
+    cancels_alone: bool = False
+    joins_all_nodes: bool = False
+    pruned_send: Literal["always", "beside survivors"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Entries that pass messages: source, target, number of the mask value that is theirs, and of their edge."""
+
+    source: IntArray
+    target: IntArray
+    value: IntArray
+    edge: IntArray
+
+    def __getitem__(self, chosen: IntArray) -> Entries:
+        return Entries(self.source[chosen], self.target[chosen], self.value[chosen], self.edge[chosen])
+
+
+def surviving_entries(graph: Graph, mask: EdgeMask) -> Entries:
+    """Return every entry that passes messages under a mask; raises ValueError for a mask of another graph."""
+    if mask.num_edges != graph.num_edges:
+        raise ValueError(f"a mask of {mask.num_edges} edges on a graph of {graph.num_edges}")
+    survivors = np.flatnonzero(mask.keep)
+    numbers = np.arange(survivors.size)
+    if mask.kind == "directed":
+        source, target = graph.entries()[:, survivors]
+        return Entries(source, target, numbers, survivors % max(graph.num_edges, 1))
+    low, high = graph.edges[:, survivors]
+    source, target = np.concatenate([low, high]), np.concatenate([high, low])
+    return Entries(source, target, np.concatenate([numbers, numbers]), np.concatenate([survivors, survivors]))
+
+
+def steps_towards(
+    row: NDArray[np.integer], col: NDArray[np.integer], nodes: int, wanted: IntArray, depth: int
+) -> Iterator[tuple[BoolArray, BoolArray]]:
+    """Yield, for each of `depth` layers and the last one first, its entries [nnz] and the nodes [N] that send them.
+
+    Entry k carries a message from `col[k]` to `row[k]`. A layer passes the entries into the nodes that the layer after
+    it reads; the last one is read at the `wanted` nodes.
+    """
+    read = members(wanted, nodes)
+    for _ in range(depth):
+        entries = read[row]
+        read = np.zeros(nodes, dtype=np.bool_)
+        read[col[entries]] = True
+        yield entries, read
+
+
+def members(nodes: IntArray, count: int) -> BoolArray:
+    """Say of each of `count` nodes whether it is among `nodes`.
+
+    >>> members(np.array([0, 2]), 4).tolist()
+    [True, False, True, False]
+    """
+    found = np.zeros(count, dtype=np.bool_)
+    found[nodes] = True
+    return found
+
+
+def values_with_gradient(
+    graph: Graph, mask: EdgeMask, loss_nodes: IntArray | None, layers: int, effect: MaskEffect
+) -> BoolArray:
+    """Say of each surviving value of `mask`, in order, whether a loss at `loss_nodes` (None: all) depends on it.
+
+    This is about structure: True where the derivative is not zero for all weights and features. It may still vanish
+    by accident, at a node without features or where every ReLU is off.
+    """
+    entries = surviving_entries(graph, mask)
+    with_gradient = _reaching(graph, mask, entries, loss_nodes, layers, effect)
+    if effect.cancels_alone:
+        with_gradient &= np.bincount(entries.target, minlength=graph.num_nodes)[entries.target] > 1
+    found = np.zeros(mask.kept, dtype=np.bool_)
+    # Both directions of an undirected mask's edge share one value.
+    found[entries.value[with_gradient]] = True
+    return found
+
+
+def _reaching(
+    graph: Graph, mask: EdgeMask, entries: Entries, loss_nodes: IntArray | None, layers: int, effect: MaskEffect
+) -> BoolArray:
+    """Say of each entry whether its value is a factor of something that the loss reads."""
+    if loss_nodes is None or effect.joins_all_nodes:
+        return np.ones(entries.source.size, dtype=np.bool_)
+    sending, loops = _sending(graph, mask, entries, effect), np.arange(graph.num_nodes)
+    row, col = np.concatenate([sending.target, loops]), np.concatenate([sending.source, loops])
+    targets = inputs = members(loss_nodes, graph.num_nodes)
+    for _, read in steps_towards(row, col, graph.num_nodes, loss_nodes, layers):
+        targets, inputs = inputs, read
+    reaching = targets[entries.target]
+    if effect.degree_of == "source":
+        reaching |= inputs[entries.source]
+    if effect.degree_of == "target":
+        reaching |= inputs[entries.target]
+    return reaching
+
+
+def _sending(graph: Graph, mask: EdgeMask, entries: Entries, effect: MaskEffect) -> Entries:
+    """Return the entries that carry rows, pruned ones among them where the network keeps those at work."""
+    if effect.pruned_send is None:
+        return entries
+    everything = surviving_entries(graph, EdgeMask.full(mask.kind, mask.num_edges))
+    if effect.pruned_send == "always":
+        return everything
+    return everything[np.flatnonzero(members(entries.target, graph.num_nodes)[everything.target])]
