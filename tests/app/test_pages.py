@@ -63,9 +63,12 @@ HEAVY = {"torch", "torch_geometric", "ogb", "matplotlib", "igraph"}
 WANTED = {"subgraphs": {"igraph", "matplotlib"}, "export": {"matplotlib", "igraph"}}
 OPENED_ONE_BY_ONE = """
 import json, sys
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+config._main_script_path = sys.argv[1]
+config.get_config_options(force_reparse=True)
 found = {}
 for name in sys.argv[2:]:
     app = AppTest.from_file(sys.argv[1], default_timeout=180)

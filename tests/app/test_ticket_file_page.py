@@ -22,7 +22,7 @@ from glt.export.ticket import Ticket, make_ticket
 from glt.presets import resolve
 from glt.store import Store
 from tests.conftest import write_true_rounds
-from tests.opening import MAIN, SECONDS
+from tests.opening import MAIN, SECONDS, load_settings
 
 
 @pytest.fixture
@@ -47,6 +47,7 @@ def opened(computation: Computation, name: str = "mine.zip", **view: str) -> App
     """Open the page with a file that was brought and checked before."""
     from streamlit.util import calc_hash
 
+    load_settings()
     app = AppTest.from_file(MAIN, default_timeout=SECONDS)
     app._page_hash = calc_hash("tickets")
     for key, value in {"view": "file", **view}.items():
@@ -192,6 +193,7 @@ def test_words_for_quantities() -> None:
 
 
 def test_a_file_is_brought_checked_and_closed(ticket: Ticket) -> None:
+    load_settings()
     app = AppTest.from_file(MAIN, default_timeout=SECONDS)
     from streamlit.util import calc_hash
 

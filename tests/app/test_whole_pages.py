@@ -15,7 +15,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 from app.widgets import whole_pages
 
-CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
+CONFIG = Path(__file__).resolve().parents[2] / "app" / ".streamlit" / "config.toml"
 
 
 @pytest.fixture(autouse=True)
