@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from glt.data import Graph
 from glt.masks import BoolArray, EdgeMask
+from glt.removal_causes import had_gradient
 from glt.store import SeedRun
 
 Scores = NDArray[np.float32]
@@ -22,7 +24,8 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75)
 class Decision:
     """What one round decided on: `before` and `after` are its masks, `scores` belong to the survivors of `before`.
 
-    `ranks` says that what is stored are ranks in [0, 1), in 256 steps.
+    `ranks` says that what is stored are ranks in [0, 1), in 256 steps. `with_gradient` says of each score whether the
+    training loss depended on its mask; None where that is not known.
     """
 
     round: int
@@ -30,6 +33,7 @@ class Decision:
     after: EdgeMask
     scores: Scores
     ranks: bool = False
+    with_gradient: BoolArray | None = None
 
     @property
     def cut(self) -> BoolArray:
@@ -57,15 +61,29 @@ class Decision:
         cut, kept = self.scores[gone], self.scores[~gone]
         return float(cut.max()) if cut.size else np.nan, float(kept.min()) if kept.size else np.nan
 
+    @cached_property
+    def cuts_without_gradient(self) -> float:
+        """The share without a gradient among the entries that were cut; NaN where that is not known."""
+        if self.with_gradient is None or not self.cuts:
+            return np.nan
+        return int(np.count_nonzero(self.cut & ~self.with_gradient)) / self.cuts
+
     def score_of(self, entry: int) -> float | None:
         """Return the score of an entry of the mask, None when it was no longer up for decision."""
-        if not self.before.keep[entry]:
-            return None
-        return float(self.scores[np.count_nonzero(self.before.keep[:entry])])
+        place = self._place(entry)
+        return None if place is None else float(self.scores[place])
+
+    def had_gradient(self, entry: int) -> bool | None:
+        """Say whether the mask of an entry that was up for decision had a gradient; None where that is not known."""
+        place = self._place(entry)
+        return None if place is None or self.with_gradient is None else bool(self.with_gradient[place])
+
+    def _place(self, entry: int) -> int | None:
+        return int(np.count_nonzero(self.before.keep[:entry])) if self.before.keep[entry] else None
 
     @property
     def blurred(self) -> tuple[float, float] | None:
-        """The scores at the line that what is stored cannot tell apart, None where the line is sharp.
+        """The scores at the line that what is stored does not distinguish, None where the line is sharp.
 
         Stored scores have half precision, so cut and kept entries may share a value; ranks of an example then follow
         the order of the entries instead. Either way everything from the lowest kept to the highest cut score is equal.
@@ -82,18 +100,21 @@ class Decision:
         return below, int(np.count_nonzero(self.scores <= high)) - below
 
 
-def decisions_of(seed_run: SeedRun, masks: Sequence[EdgeMask]) -> list[Decision]:
+def decisions_of(seed_run: SeedRun, masks: Sequence[EdgeMask], graph: Graph | None = None) -> list[Decision]:
     """Return the decisions of rounds 1, 2, ... that keep scores; [] for a method without any.
 
-    `masks` are those of rounds 0, 1, ... of the same seed. Scores have half precision; of a bundled example or a large
-    graph they are ranks. Raises StoreError when a round cannot be read.
+    `masks` are those of rounds 0, 1, ... of the same seed. With the `graph` that carries its messages, a decision says
+    which masks had a gradient. Scores have half precision; of a bundled example or a large graph they are ranks. Raises
+    StoreError when a round cannot be read.
     """
     found: list[Decision] = []
     for number in range(1, len(masks)):
         scores = seed_run.edge_scores(number)
         if scores is not None and scores.size == masks[number - 1].kept:
-            ranks = seed_run.holds_ranks(number)
-            found.append(Decision(number, masks[number - 1], masks[number], scores, ranks))
+            before, ranks = masks[number - 1], seed_run.holds_ranks(number)
+            gradient = None if graph is None else had_gradient(seed_run.config, graph, before)
+            with_gradient = None if gradient is None else gradient[before.keep]
+            found.append(Decision(number, before, masks[number], scores, ranks, with_gradient))
     return found
 
 
@@ -101,14 +122,15 @@ def score_table(decisions: Sequence[Decision], edge: int) -> pd.DataFrame:
     """Return the scores of both directions of an edge in every round in which they stood.
 
     Columns: `round`, `way` (0: from the lower node), `score`, `below` and `equal` (`Decision.standing`), `entries` up
-    for decision, `rank` (the share that scored lower, in the middle of its equals) and `cut`. An undirected mask
-    decides on both directions at once: then `way` is 0 only.
+    for decision, `rank` (the share that scored lower, in the middle of its equals), `cut`, and `gradient` (whether its
+    mask had one; None where that is not known). An undirected mask decides on both directions at once: then `way` is 0
+    only.
     """
     rows = [row for decision in decisions for row in _rows(decision, edge)]
-    return pd.DataFrame(rows, columns=["round", "way", "score", "below", "equal", "entries", "rank", "cut"])
+    return pd.DataFrame(rows, columns=["round", "way", "score", "below", "equal", "entries", "rank", "cut", "gradient"])
 
 
-def _rows(decision: Decision, edge: int) -> list[tuple[int, int, float, int, int, int, float, bool]]:
+def _rows(decision: Decision, edge: int) -> list[tuple[int, int, float, int, int, int, float, bool, bool | None]]:
     mask, entries, rows = decision.before, decision.scores.size, []
     for way in range(mask.keep.size // mask.num_edges):
         entry = edge + way * mask.num_edges
@@ -116,7 +138,8 @@ def _rows(decision: Decision, edge: int) -> list[tuple[int, int, float, int, int
         if score is not None:
             below, equal = decision.standing(score)
             rank = (below + (equal - 1) / 2) / entries
-            rows.append((decision.round, way, score, below, equal, entries, rank, not decision.after.keep[entry]))
+            cut, gradient = not decision.after.keep[entry], decision.had_gradient(entry)
+            rows.append((decision.round, way, score, below, equal, entries, rank, cut, gradient))
     return rows
 
 
@@ -124,11 +147,12 @@ def line_table(decisions: Sequence[Decision]) -> pd.DataFrame:
     """Return where the line of every round ran.
 
     Columns: `round`, `entries`, `cut` (how many), `highest_cut`, `lowest_kept`, quantiles `q0` to `q75` of all scores,
-    `blur_low` and `blur_high` (the shares of entries below and up to the scores that cannot be told apart; NaN for a
-    sharp line).
+    `blur_low` and `blur_high` (the shares of entries below and up to the scores that are stored as equal; NaN for a
+    sharp line), and `cuts_without_gradient` (the share of what was cut; NaN where that is not known).
     """
     names = [f"q{100 * share:g}" for share in QUANTILES]
     columns = ["round", "entries", "cut", "highest_cut", "lowest_kept", *names, "blur_low", "blur_high"]
+    columns.append("cuts_without_gradient")
     return pd.DataFrame([_line(decision) for decision in decisions], columns=columns)
 
 
@@ -137,4 +161,5 @@ def _line(decision: Decision) -> list[float]:
     if decision.blurred is not None:
         below, equal = decision.standing(decision.blurred[0])
         blur = [below / decision.scores.size, (below + equal) / decision.scores.size]
-    return [decision.round, decision.scores.size, decision.cuts, *decision.line, *decision.quantiles, *blur]
+    numbers = [decision.round, decision.scores.size, decision.cuts, *decision.line, *decision.quantiles, *blur]
+    return [*numbers, decision.cuts_without_gradient]

@@ -17,7 +17,7 @@ from glt import formats
 
 HEIGHT = 320
 QUIET = {"hoverinfo": "skip", "mode": "lines", "line": {"width": 0}}
-# The two directions: dash and marker, so that they are told apart without colour.
+# The two directions: dash and marker, so that no colour is needed.
 CUT = "cut"
 DASHES, SYMBOLS = ("solid", "dot"), ("circle", "square")
 
@@ -36,7 +36,7 @@ def score_figure(
     """Draw each direction's score (or rank, the share of entries that scored lower) in every round it stood.
 
     `ways` are the two directions, that from the lower node first. The shaded ground is what was cut; the grey one the
-    middle half of all scores or, of ranks, those whose scores cannot be told apart at the line. `color` is the run's
+    middle half of all scores or, of ranks, those whose stored scores are equal at the line. `color` is the run's
     own, in place of its method's.
     """
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
@@ -98,7 +98,7 @@ def _equals(rows: pd.DataFrame, ink: str) -> dict[str, Any]:
 
 def _hover(way: Way, row: dict[Any, Any], ranks: bool) -> str:
     score = "" if ranks else f"score {formats.true_minus(format(row['score'], '.4g'))}, "
-    verdict = "cut" if row["cut"] else "kept"
+    verdict = ("cut" if row["cut"] else "kept") + (", no gradient" if row["gradient"] is False else "")
     return (
         f"{escape(way.sender)} to {escape(way.receiver)}, round {row['round']}: {verdict}<br>"
         f"{score}{row['below']:,} of {row['entries']:,} scored lower, {row['equal'] - 1:,} others the same as stored"

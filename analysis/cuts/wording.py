@@ -9,15 +9,25 @@ import pandas as pd
 from analysis import names, palette
 from glt import formats
 from glt.data import Graph
+from glt.methods.base import Cause
+
+CAUSE_WORDS: dict[Cause, str] = {
+    "gradient": "The training loss of the search depended on its mask.",
+    "no gradient": "The training loss of the search did not depend on its mask, so its rank is the noise of the start.",
+    "score": "Its score was among the lowest.",
+    "random": "It was drawn.",
+    "solver": "The solver set it to zero.",
+}
 
 
 @dataclass(frozen=True)
 class Way:
-    """One direction of an edge: who sends to whom, and the round in which it went (0: it survives)."""
+    """One direction of an edge: who sends to whom, the round in which it went (0: it survives), and what decided it."""
 
     sender: str
     receiver: str
     gone: int
+    cause: Cause | None = None
 
 
 def fate_sentence(way: Way, shown: int, last: int, scores: pd.DataFrame, cut: int, about: bool = False) -> str:
@@ -34,7 +44,17 @@ def fate_sentence(way: Way, shown: int, last: int, scores: pd.DataFrame, cut: in
     else:
         told = f"went in round {way.gone}"
     decided = scores[scores["round"] == (way.gone or last)]
-    return what + told + (_by_score(decided.iloc[0], cut, about) if len(decided) else "") + "."
+    sentence = what + told + (_by_score(decided.iloc[0], cut, about) if len(decided) else "") + "."
+    return f"{sentence} {cause_sentence(way.cause)}".rstrip() if way.gone else sentence
+
+
+def cause_sentence(cause: Cause | None) -> str:
+    """Say what decided that an entry was removed; "" where that is not known.
+
+    >>> cause_sentence("random")
+    'Cause: random. It was drawn.'
+    """
+    return f"Cause: {cause}. {CAUSE_WORDS[cause]}" if cause else ""
 
 
 def _by_score(row: pd.Series, cut: int, about: bool) -> str:

@@ -1,4 +1,4 @@
-"""Cached readers of what a seed cut: all its masks, when each edge went, and the scores of every round."""
+"""Cached readers of what a seed cut: all its masks, when and why each edge went, and the scores of every round."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from analysis.cuts import Closeness, Decision, Way, decisions_of, removal_rounds, score_figure
+from analysis.cuts import Closeness, Decision, Way, decisions_of, removal_causes, removal_rounds, score_figure
 from app.widgets import look, reading
 from glt.data import Graph
 from glt.masks import EdgeMask
 from glt.store import Run
+from glt.tickets.graph import graph_of
 
 Fates = NDArray[np.int16]
+Causes = NDArray[np.int8]
 
 
 def masks_of(run: Run, seed: int) -> list[EdgeMask]:
@@ -35,6 +37,16 @@ def _fates(stamp: reading.Stamp, seed: int, _run: Run) -> Fates:
     return removal_rounds(masks_of(_run, seed))
 
 
+def causes_of(run: Run, seed: int) -> Causes:
+    """Return `removal_causes` of a seed, from the cache while no round is added."""
+    return _causes(reading.stamp(run), seed, run)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _causes(stamp: reading.Stamp, seed: int, _run: Run) -> Causes:
+    return removal_causes(_run.config, graph_of(_run.seed(seed)), masks_of(_run, seed))
+
+
 def decisions(run: Run, seed: int) -> list[Decision]:
     """Return the decisions of a seed that keep scores, from the cache while no round is added."""
     return _decisions(reading.stamp(run), seed, run)
@@ -43,7 +55,7 @@ def decisions(run: Run, seed: int) -> list[Decision]:
 # Of a large graph the scores of all rounds take a hundred megabytes and more.
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _decisions(stamp: reading.Stamp, seed: int, _run: Run) -> list[Decision]:
-    return decisions_of(_run.seed(seed), masks_of(_run, seed))
+    return decisions_of(_run.seed(seed), masks_of(_run, seed), graph_of(_run.seed(seed)))
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
         about = () if named is None else (named,)
         place = Place(run, seed, number, graph, start if named is None else named)
         closeness = cutting.closeness_of(graph)
-        table = edges_of(graph, closeness, place.node, cutting.fates_of(run, seed), place.mask)
+        fates, causes = cutting.fates_of(run, seed), cutting.causes_of(run, seed)
+        table = edges_of(graph, closeness, place.node, fates, place.mask, causes)
         if table.empty:
             st.caption(f"Node {plain(place.name(place.node))} has no edge in the unpruned graph.")
             return about
@@ -104,8 +105,8 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
 def _ways(place: Place, row: pd.Series) -> tuple[Way, Way]:
     """Return both directions, that from the lower node first, as scores have them."""
     one, other = place.node, int(row["neighbour"])
-    sent = Way(place.name(one), place.name(other), int(row["sent"]))
-    received = Way(place.name(other), place.name(one), int(row["received"]))
+    sent = Way(place.name(one), place.name(other), int(row["sent"]), row["sent_cause"])
+    received = Way(place.name(other), place.name(one), int(row["received"]), row["received_cause"])
     return (sent, received) if one < other else (received, sent)
 
 

@@ -1,4 +1,4 @@
-"""A node and a round, and the table of the node's edges: what their ends have in common and when they went."""
+"""A node and a round, and the table of the node's edges: what their ends have in common, when and why they went."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ ABOUT_JACCARD = (
     "The features that both ends have, out of all that either has: 1 when they are alike, 0 with none shared."
 )
 ABOUT_COSINE = "The cosine of the angle between the features of both ends: 1 when they point the same way."
+ABOUT_CAUSE = (
+    "gradient: the training loss depended on the mask of this entry in the search that removed it. no gradient: it did "
+    "not, so the rank is the noise of the start. random: drawn. solver: set to zero by ADMM."
+)
 COLUMNS: dict[str, Any] = {
+    **dict.fromkeys(("Cause, to it", "Cause, from it"), st.column_config.TextColumn(help=ABOUT_CAUSE)),
     "Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD),
     "Cosine": st.column_config.NumberColumn(format="%.3f", help=ABOUT_COSINE),
 }
@@ -69,6 +74,11 @@ def edge_table(place: Place, table: pd.DataFrame) -> None:
         st.caption(f"The first {formats.count(MOST_LISTED)} of {formats.count(len(table))}: those that went first.")
 
 
+def _causes(table: pd.DataFrame, column: str, title: str) -> dict[str, pd.Series]:
+    """Return the causes of one direction under the words of the page; none where no cause is known."""
+    return {title: table[column]} if table[column].notna().any() else {}
+
+
 def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `edges_of` under the words of the page; a direction that survives has no round."""
     classes = {"Class": classes_of(place.graph, table["neighbour"].to_numpy()), "Same class": table["same_class"]}
@@ -77,7 +87,9 @@ def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
             "Neighbour": [place.name(node) for node in table["neighbour"]],
             **(classes if has_classes(place.graph) else {}),
             "Message to it went in round": table["sent"].where(table["sent"] > 0),
+            **_causes(table, "sent_cause", "Cause, to it"),
             "Message from it went in round": table["received"].where(table["received"] > 0),
+            **_causes(table, "received_cause", "Cause, from it"),
             "Degree": table["degree"],
             f"Degree, round {place.number}": table["degree_left"],
             "Common neighbours": table["common_neighbours"],

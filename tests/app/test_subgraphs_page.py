@@ -11,14 +11,16 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from analysis.cuts import removal_causes, removal_rounds
 from analysis.cuts.closeness import Closeness
+from analysis.cuts.fates import CAUSES
 from analysis.subgraphs import sample_nodes
 from analysis.subgraphs.subgraph import node_name
 from app.widgets import picking, whole_graph
 from app.widgets.sampling import find_nodes
 from glt.data import load_graph
 from glt.errors import ConfigError
-from glt.store import Run
+from glt.store import Run, bundled_examples
 
 MakeRun = Callable[..., Run]
 OpenPage = Callable[..., AppTest]
@@ -47,6 +49,22 @@ def test_an_edge_named_in_the_address_is_told_about(make_run: MakeRun, open_page
     assert pointed_out(app) == cora.edges[:, 10].tolist()
     assert app.query_params["at"] == low
     assert app.query_params["to"] == str(cora.edges[1, 10])
+
+
+def test_a_cut_without_a_gradient_says_so(open_page: OpenPage) -> None:
+    run = next(run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-df8e8f72")
+    cora, masks = load_graph("cora"), [run.seed(0).edge_mask(number) for number in range(21)]
+    gone, causes = removal_rounds(masks), removal_causes(run.config, cora, masks)
+    late, early = causes == CAUSES.index("no gradient"), (gone > 0) & (gone < 9)
+    low, high = cora.edges[:, np.flatnonzero(late.all(axis=0))[0]].tolist()
+    app = open_page("subgraphs", run=run.name, section="why", at=node_name(cora, low), to=str(high), round="20")
+    assert not app.exception
+    assert shown(app).count("so its rank is the noise of the start") == 2
+    (table,) = [each.value for each in app.dataframe if "Neighbour" in each.value]
+    assert "no gradient" in table["Cause, to it"].tolist()
+    low, high = cora.edges[:, np.flatnonzero(early.all(axis=0))[0]].tolist()
+    app = open_page("subgraphs", run=run.name, section="why", at=node_name(cora, low), to=str(high), round="20")
+    assert shown(app).count("Cause: gradient.") == 2
 
 
 def test_a_run_without_scores_says_so(make_run: MakeRun, open_page: OpenPage) -> None:

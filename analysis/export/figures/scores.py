@@ -52,7 +52,7 @@ def scores(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
     """Plan the scores of one edge in each run; raises StoreError when no run keeps scores, ConfigError for no edge."""
     graph = shared_graph(runs, "A figure of scores")
     edge = _edge(graph, runs, choices)
-    panels = list(_panels(runs, choices, edge))
+    panels = list(_panels(runs, choices, edge, graph))
     if not panels:
         raise StoreError(no_scores(runs[0].config.method))
     row = PanelRow(len(panels), width)
@@ -68,20 +68,33 @@ def scores(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
 
     points = pd.concat([_points(panel) for panel in panels], ignore_index=True)
     told = f"The edge of nodes {ends[0]} and {ends[1]}: its score in every round it stood, a cross where it was cut."
-    return Drawing(points, told, row.height, fill)
+    return Drawing(points, f"{told}{_causes(panels, ways)}", row.height, fill)
 
 
-def _panels(runs: Sequence[Run], choices: FigureChoices, edge: int) -> Iterator[Panel]:
+def _panels(runs: Sequence[Run], choices: FigureChoices, edge: int, graph: Graph) -> Iterator[Panel]:
     labels = run_labels(runs)
     for run in runs:
         seed, number = shown_round(run, choices)
         last = max(number, seed.whole_rounds() - 1)
-        decisions = decisions_of(seed, [seed.edge_mask(each) for each in range(last + 1)])
+        decisions = decisions_of(seed, [seed.edge_mask(each) for each in range(last + 1)], graph)
         if decisions:
             lines, rows = line_table(decisions), score_table(decisions, edge)
             ranks = any(decision.ranks for decision in decisions)
             style = palette.painted(run.config.method, run.annotation.color)
             yield Panel(labels[run.name], style, lines, rows, ranks)
+
+
+def _causes(panels: Sequence[Panel], ways: Sequence[str]) -> str:
+    """Say which of the cuts had no gradient, "" where all had one or it is not known."""
+    cuts = [(panel, cut) for panel in panels for cut in panel.scores.to_dict("records") if cut["cut"]]
+    without = [
+        f"{ways[cut['way']]} in round {cut['round']}{f' of {panel.label}' if len(panels) > 1 else ''}"
+        for panel, cut in cuts
+        if cut["gradient"] is False
+    ]
+    if not without:
+        return ""
+    return f" Cut without a gradient of the training loss, by the noise of the mask's start: {'; '.join(without)}."
 
 
 def _edge(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> int:
@@ -125,7 +138,7 @@ def _draw(area: Axes, panel: Panel) -> None:
 
 
 def _look(style: palette.Style, way: int) -> tuple[str, object, str]:
-    """Return colour, dash and marker of a direction: told apart without colour too."""
+    """Return colour, dash and marker of a direction; they differ without colour too."""
     return (style.light, DASHES[0], "o") if way == 0 else (OTHER_WAY, DASHES[1], "s")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -18,13 +19,17 @@ from analysis.cuts import (
     edges_of,
     fate_sentence,
     no_scores,
+    removal_causes,
     removal_rounds,
     score_figure,
     score_table,
 )
 from analysis.cuts.decisions import line_table
+from analysis.cuts.fates import CAUSES
+from glt.config import RunConfig
 from glt.data import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask
+from glt.presets import resolve
 from glt.store import Run
 
 # Edges 0-1, 0-2, 1-2, 2-3; both directions of each.
@@ -167,3 +172,45 @@ def test_the_figure_draws_both_directions_and_escapes_their_names(ranks: bool) -
     assert values == ([[50.0], [12.5]] if ranks else [[pytest.approx(0.7)], [pytest.approx(0.2)]])
     assert isinstance(drawn[0].hovertext, tuple)
     assert not any("<b>" in text for text in pd.Series([t for trace in drawn for t in trace.hovertext]))
+
+
+def trained_on_node_3(graph: Graph) -> tuple[RunConfig, Graph]:
+    nobody = np.empty(0, dtype=np.int64)
+    return resolve({"dataset": "cora", "degree": "fixed"}), replace(graph, split=Split(np.array([3]), nobody, nobody))
+
+
+def test_each_direction_has_its_cause(graph: Graph) -> None:
+    config, trained = trained_on_node_3(graph)
+    causes = removal_causes(config, trained, [FULL, FIRST, SECOND])
+    # 0 to 1 and 3 to 2 go in round 1, 1 to 2 and 1 to 0 in round 2; of two layers the first only counts into 3 and 2.
+    assert [[CAUSES[code] for code in row] for row in causes.tolist()] == [
+        ["no gradient", None, "gradient", None],
+        ["no gradient", None, None, "gradient"],
+    ]
+    for method, cause in (("random", "random"), ("admm", "solver"), ("reinit", None)):
+        other = resolve({"dataset": "cora", "method": method})
+        assert CAUSES[removal_causes(other, trained, [FULL, FIRST])[0, 0]] == cause
+
+
+def test_a_cause_is_that_of_the_round_in_which_an_entry_went_for_good(graph: Graph) -> None:
+    config = resolve({"dataset": "cora", "method": "admm"})
+    keeps = ([1, 1, 1, 1], [0, 0, 1, 1], [1, 0, 1, 1], [1, 0, 0, 1])
+    causes = removal_causes(config, graph, [EdgeMask("undirected", np.array(keep)) for keep in keeps])
+    assert [[CAUSES[code] for code in row] for row in causes.tolist()] == [[None, "solver", "solver", None]] * 2
+
+
+def test_a_decision_knows_which_masks_had_a_gradient(graph: Graph) -> None:
+    known = replace(decision(SHARP), with_gradient=np.array([1, 1, 1, 1, 1, 1, 1, 0], dtype=np.bool_))
+    assert known.cuts_without_gradient == 0.5
+    assert np.isnan(decision(SHARP).cuts_without_gradient)
+    assert line_table([known])["cuts_without_gradient"].tolist() == [0.5]
+    assert score_table([known], edge=3)["gradient"].tolist() == [True, False]
+    assert score_table([decision(SHARP)], edge=3)["gradient"].tolist() == [None, None]
+
+
+def test_the_sentence_names_the_cause() -> None:
+    rows = score_table([decision(SHARP)], edge=3)
+    way = Way("3", "2", 1, "no gradient")
+    sentence = fate_sentence(way, 2, 2, rows[rows["way"] == 1], 2)
+    assert sentence.endswith("did not depend on its mask, so its rank is the noise of the start.")
+    assert "Cause" not in fate_sentence(replace(way, gone=0, cause=None), 2, 2, rows[rows["way"] == 1], 2)
