@@ -33,6 +33,13 @@ def add_score(parser: ArgumentParser) -> None:
     parser.add_argument("--tolerance", type=points, default=0.0, metavar="POINTS", help="points a ticket may lack")
 
 
+def add_engine(parser: ArgumentParser) -> None:
+    """Add `--engine`, who computes graph measures."""
+    told = "default: NetworkX where it answers within a second, else our faster versions; networkx: NetworkX itself"
+    told += " (minutes on Cora), with the largest difference; fast: our versions only"
+    parser.add_argument("--engine", choices=("default", "networkx", "fast"), default="default", help=told)
+
+
 def add_page(parser: ArgumentParser) -> None:
     """Add what a curve shows and the page a figure is for: axis, the paper's points, venue, columns."""
     parser.add_argument("--x", choices=("graph", "weight", "macs", "all"), default="graph", help="horizontal axis")

@@ -9,19 +9,25 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from analysis.cli.arguments import add_engine
 from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import add_json, add_round, find_seed_run, print_json
+from glt.cli.arguments import add_json, add_progress, add_round, find_seed_run, print_json, tell
 
 if TYPE_CHECKING:
     from analysis.measures import MeasuredRound
+    from glt.store import SeedRun
 
 WIDTH = 100
+# Shorter than this many seconds, nothing is said before a computation.
+MOMENT = 2.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add RUN, the round, what is measured and the form of the output."""
     add_round(parser)
     parser.add_argument("--all", action="store_true", help="also what takes a minute or more on 20,000 nodes")
+    add_engine(parser)
+    add_progress(parser)
     parser.add_argument("--explain", action=_Explain, help="say what every number means and costs, and measure nothing")
     add_json(parser)
 
@@ -38,7 +44,7 @@ class _Explain(Action):
 
         for each in explanations():
             print(f"{each.label} ({each.name})")
-            for text in (each.definition, f"Reading it: {each.reading}", each.cost):
+            for text in (each.definition, f"Reading it: {each.reading}", each.cost, each.engine):
                 print(fill(text, WIDTH, initial_indent="  ", subsequent_indent="  "))
         parser.exit(0)
 
@@ -48,13 +54,30 @@ def run(args: Namespace) -> int:
     from analysis.measures import measure_round
 
     seed_run = find_seed_run(args)
-    name, measured = seed_run.path.parent.name, measure_round(seed_run, args.round, slow=args.all)
+    if args.engine == "networkx" and not args.json:
+        _print_estimate(seed_run, args.all)
+    measured = measure_round(
+        seed_run, args.round, slow=args.all, engine=args.engine, on_progress=lambda share: tell(args, share)
+    )
+    name = seed_run.path.parent.name
     if args.json:
-        place = {"run": name, "seed": seed_run.seed, "round": args.round}
-        print_json(place | {part: _plain(values) for part, values in measured._asdict().items()} | _sampled(measured))
+        place = {"run": name, "seed": seed_run.seed, "round": args.round, "engine": args.engine}
+        parts = {part: _plain(values) for part, values in measured._asdict().items()}
+        print_json(place | parts | _sampled(measured) | _compared(measured))
     else:
         _print_table(measured, f"{name}, seed {seed_run.seed}, round {args.round}")
     return 0
+
+
+def _print_estimate(seed_run: SeedRun, slow: bool) -> None:
+    """Say on standard error how long NetworkX takes, where that is more than a moment."""
+    from analysis.measures import MeasuredGraph, networkx_seconds
+    from glt.formats import duration
+    from glt.tickets.graph import graph_of
+
+    seconds = 2 * networkx_seconds(MeasuredGraph.of(graph_of(seed_run)), slow)
+    if seconds > MOMENT:
+        print(f"NetworkX takes about {duration(round(seconds))} for both graphs; Ctrl-C stops.", file=sys.stderr)
 
 
 def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
@@ -67,6 +90,15 @@ def _sampled(measured: MeasuredRound) -> dict[str, Any]:
 
     parts = {part: _plain(values.errors) for part, values in measured._asdict().items()}
     return {"sampled": {"sources": SOURCES, **parts}} if any(parts.values()) else {}
+
+
+def _compared(measured: MeasuredRound) -> dict[str, Any]:
+    """Return the relative difference of every value of NetworkX's from our faster version's; {} without any."""
+    parts = {
+        part: {n: v if math.isfinite(v) else None for n, v in values.differences.items()}
+        for part, values in measured._asdict().items()
+    }
+    return {"differences": parts} if any(parts.values()) else {}
 
 
 def _print_table(measured: MeasuredRound, title: str) -> None:
@@ -88,6 +120,9 @@ def _print_table(measured: MeasuredRound, title: str) -> None:
     console.print(table)
     if measured.original.errors:
         console.print(Text(wording.estimated(measured.original.errors)))
+    differences = [values.differences for values in measured if values.differences]
+    if differences:
+        console.print(Text(wording.largest_difference({n: max(d[n] for d in differences) for n in differences[0]})))
 
 
 VERBS.register(Verb("measure", "Measure the original and the sparsified graph of one round", add_arguments, run))

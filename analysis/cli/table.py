@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from analysis.begun import last_common_round
-from analysis.cli.arguments import add_runs, add_score, chosen_score, find_runs, write_out
+from analysis.cli.arguments import add_engine, add_runs, add_score, chosen_score, find_runs, write_out
 from analysis.cli.verb import VERBS, Verb
 from glt.cli.arguments import add_progress, count, place, tell
 from glt.errors import ConfigError, StoreError
@@ -35,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--measure", default="average_clustering", metavar="M", help="measure of the table `trend`")
     parser.add_argument("--null", action="store_true", help="measurements and trend: as dense random graphs too")
     parser.add_argument("--all", action="store_true", help="measurements: also what takes a minute or more")
+    add_engine(parser)
     add_progress(parser)
     add_score(parser)
     parser.add_argument("--out", type=place, metavar="FILE", help="file to write (default: standard output)")
@@ -67,6 +68,7 @@ def _measurements(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, T
         null=args.null,
         published=printed_measurements(config),
         slow=args.all,
+        engine=args.engine,
         on_progress=lambda share: tell(args, share),
     )
     if not table.loc[table["kind"] == "run", "seeds"].any():

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from analysis.measures.explaining import Explanation, explanation, explanations
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.measuring import MeasuredRound, measure, measure_graph, measure_mask, measure_round
+from analysis.measures.measuring import (
+    Engine,
+    MeasuredRound,
+    measure,
+    measure_graph,
+    measure_mask,
+    measure_round,
+    networkx_seconds,
+)
 from analysis.measures.nulls import random_survivors, random_twins
 from analysis.measures.registry import MEASURES, Measure, in_order
 from analysis.measures.table import At, measurement_table, unmeasured
@@ -13,6 +21,7 @@ from analysis.measures.trend import trend_table, unmeasured_trend
 __all__ = [
     "MEASURES",
     "At",
+    "Engine",
     "Explanation",
     "Measure",
     "MeasuredGraph",
@@ -25,6 +34,7 @@ __all__ = [
     "measure_mask",
     "measure_round",
     "measurement_table",
+    "networkx_seconds",
     "random_survivors",
     "random_twins",
     "trend_table",

@@ -15,6 +15,7 @@ COSTS: dict[Cost, str] = {
     "background": "A minute or more on PubMed's 20,000 nodes: measured on demand only.",
 }
 COUNTING = "Instant: read off the edge mask."
+COUNTED = "Counted from the run's edge mask."
 # Definition and trap of what is counted on the mask, before any graph is measured.
 _COUNTS = {
     "graph_sparsity": (
@@ -46,13 +47,17 @@ _COUNTS = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """One row in words; `name` is its field in files, `reading` what misleads and how not to be misled."""
+    """One row in words.
+
+    `name` is its field in files, `reading` what misleads and how not to be misled, `engine` who computes it.
+    """
 
     name: str
     label: str
     definition: str
     reading: str
     cost: str
+    engine: str
 
 
 def explanations() -> Iterator[Explanation]:
@@ -68,10 +73,30 @@ def explanation(name: str) -> Explanation:
     'Share of pairs of different nodes that a path connects; no value for fewer than two nodes.'
     """
     if name in _COUNTS:
-        return Explanation(name, label(name), *_COUNTS[name], COUNTING)
+        return Explanation(name, label(name), *_COUNTS[name], COUNTING, COUNTED)
     measure = MEASURES.get(name)
     definition, _, reading = (measure.compute.__doc__ or "").partition("\n\n")
-    return Explanation(name, measure.label, _plain(definition), _plain(reading), COSTS[measure.cost])
+    return Explanation(
+        name, measure.label, _plain(definition), _plain(reading), COSTS[measure.cost], _computed_by(name)
+    )
+
+
+def _computed_by(name: str) -> str:
+    # NetworkX takes a third of a second to import, and only this needs it here.
+    from analysis.measures.networkx_engine import DEFINITIONS, MOST_QUICK
+
+    definition = DEFINITIONS.get(name)
+    if definition is None:
+        return "Our own definition: NetworkX has none."
+    if definition.quick:
+        return (
+            f"Computed by NetworkX ({definition.functions}) up to {MOST_QUICK:,} nodes and edges; on larger graphs and "
+            "over rounds by our faster version, equal to 1e-12."
+        )
+    return (
+        f"NetworkX's definition ({definition.functions}), computed by our faster version, equal to "
+        f"{definition.tolerance:g}; with the engine networkx, by NetworkX itself."
+    )
 
 
 def _plain(text: str) -> str:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from analysis.measures.bfs import Distances, all_distances, sampled_distances
 from analysis.measures.triangle_counts import count_triangles
-from glt.data.graph import Graph, IntArray
+from glt.data.graph import Graph, IntArray, networkx_graph
 from glt.masks import BoolArray
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 # Beyond so many nodes times nodes and edges, what asks for paths from all nodes is estimated. PubMed has 1.3e9, an
 # eighth of ogbn-arxiv 3.5e9.
@@ -115,6 +119,15 @@ class MeasuredGraph:
     def triangles(self) -> IntArray:
         """Number of triangles at every node, [N]."""
         return count_triangles(self.edges, self.degrees)
+
+    def to_networkx(self) -> nx.Graph:
+        """Return the graph as NetworkX's, nodes 0 to N - 1 in this order, isolated ones included.
+
+        >>> edges, labels = np.array([[0, 1], [1, 2]]), np.zeros(4, dtype=np.int64)
+        >>> print(MeasuredGraph(4, edges, labels).to_networkx())
+        Graph with 4 nodes and 2 edges
+        """
+        return networkx_graph(self.num_nodes, self.edges)
 
     @cached_property
     def content_hash(self) -> str:

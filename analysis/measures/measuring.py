@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from analysis.measures.cache import MeasureCache, shared_cache
 from analysis.measures.graph import MeasuredGraph
@@ -14,13 +15,28 @@ from glt.masks import BoolArray, EdgeMask
 from glt.store import SeedRun
 from glt.tickets.graph import graph_of
 
+# Who computes. `default`: NetworkX what it answers within a second, our faster versions the rest. `networkx`: NetworkX
+# everything that it defines, with our versions beside it. `fast`: our versions only.
+Engine = Literal["default", "networkx", "fast"]
+Report = Callable[[float], None]
+
 
 class Numbers(dict[str, float]):
-    """Values by name; `errors` has the half-width of the 95 % interval of each that was estimated on a large graph."""
+    """Values by name.
 
-    def __init__(self, values: Mapping[str, float], errors: Mapping[str, float] | None = None) -> None:
+    `errors` has the half-width of the 95 % interval of each that was estimated on a large graph. `differences` has the
+    relative difference between NetworkX's value and our faster version's, empty unless the engine was `networkx`.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, float],
+        errors: Mapping[str, float] | None = None,
+        differences: Mapping[str, float] | None = None,
+    ) -> None:
         super().__init__(values)
         self.errors = dict(errors or {})
+        self.differences = dict(differences or {})
 
 
 class MeasuredRound(NamedTuple):
@@ -31,26 +47,50 @@ class MeasuredRound(NamedTuple):
 
 
 def measure(
-    graph: MeasuredGraph, cache: MeasureCache | None = None, names: Collection[str] | None = None, slow: bool = False
+    graph: MeasuredGraph,
+    cache: MeasureCache | None = None,
+    names: Collection[str] | None = None,
+    slow: bool = False,
+    engine: Engine = "default",
+    on_progress: Report | None = None,
 ) -> Numbers:
     """Return measures of `graph`, by name and in the order of tables; NaN where undefined.
 
     All that are not of cost "background", with `slow` those too, or exactly those in `names`. What is not instant, on a
-    large graph everything, is looked up in `cache` (by default the one shared by this process) and kept there. Raises
-    ConfigError for an unknown name.
+    large graph everything, is looked up in `cache` (by default the one shared by this process) and kept there, and so
+    is what NetworkX computes. `on_progress` is called with the fraction done of what NetworkX computes. Raises
+    ConfigError for an unknown name, and for a graph that is too large for NetworkX.
     """
-    chosen = _chosen(names, slow)
-    kept = _kept_values(graph, chosen, shared_cache() if cache is None else cache)
-    values = {m.name: kept[_key(m, graph)] if _is_kept(m, graph) else m.compute(graph) for m in chosen}
-    return Numbers(values, {m.name: kept[_error_key(m, graph)] for m in chosen if _is_estimated(m, graph)})
+    chosen, store = _chosen(names, slow), shared_cache() if cache is None else cache
+    by_networkx = [m for m in chosen if _is_by_networkx(m, graph, engine)]
+    taken = {} if engine == "networkx" else {m.name for m in by_networkx}
+    ours = [m for m in chosen if m.name not in taken]
+    kept = _kept_values(graph, ours, store)
+    values = {m.name: kept[_key(m, graph)] if _is_kept(m, graph) else m.compute(graph) for m in ours}
+    exact = _networkx_values(graph, by_networkx, store, on_progress)
+    estimated = [m for m in ours if _is_estimated(m, graph) and m.name not in exact]
+    return Numbers(
+        {m.name: exact[m.name] if m.name in exact else values[m.name] for m in chosen},
+        {m.name: kept[_error_key(m, graph)] for m in estimated},
+        {name: _difference(value, values[name]) for name, value in exact.items() if name in values},
+    )
 
 
 def is_measured(
-    graph: MeasuredGraph, cache: MeasureCache | None = None, names: Collection[str] | None = None, slow: bool = False
+    graph: MeasuredGraph,
+    cache: MeasureCache | None = None,
+    names: Collection[str] | None = None,
+    slow: bool = False,
+    engine: Engine = "default",
 ) -> bool:
     """Say whether `measure` would find everything that is slow in the cache."""
-    known = (shared_cache() if cache is None else cache).get(graph.content_hash)
-    return all(_key(m, graph) in known for m in _chosen(names, slow) if _is_kept(m, graph))
+    known, chosen = (shared_cache() if cache is None else cache).get(graph.content_hash), _chosen(names, slow)
+    by_networkx = [m for m in chosen if _is_by_networkx(m, graph, engine)]
+    ours = chosen if engine == "networkx" else [m for m in chosen if m not in by_networkx]
+    # By default NetworkX is asked for what takes it a moment; on a large graph everything counts.
+    slow_ones = by_networkx if engine == "networkx" or graph.is_large else []
+    keys = [_key(m, graph) for m in ours if _is_kept(m, graph)] + [_networkx_key(m, graph) for m in slow_ones]
+    return all(key in known for key in keys)
 
 
 def measure_graph(
@@ -59,9 +99,11 @@ def measure_graph(
     cache: MeasureCache | None = None,
     names: Collection[str] | None = None,
     slow: bool = False,
+    engine: Engine = "default",
+    on_progress: Report | None = None,
 ) -> Numbers:
     """Return measures of `graph` with only its `kept` [E] undirected edges; see `measure`."""
-    return measure(MeasuredGraph.of(graph, kept), cache, names, slow)
+    return measure(MeasuredGraph.of(graph, kept), cache, names, slow, engine, on_progress)
 
 
 def measure_mask(
@@ -70,6 +112,8 @@ def measure_mask(
     cache: MeasureCache | None = None,
     names: Collection[str] | None = None,
     slow: bool = False,
+    engine: Engine = "default",
+    on_progress: Report | None = None,
 ) -> Numbers:
     """Return measures of the edges that survive in at least one direction (the paper's convention); see `measure`.
 
@@ -82,8 +126,8 @@ def measure_mask(
             f"The mask is about {mask.num_edges} edges but {graph.name} has {graph.num_edges}: "
             "the run was made on another version of the data, so measure it with that one."
         )
-    measured = measure_graph(graph, mask.either_way(), cache, names, slow)
-    return Numbers({**count_survivors(mask), **measured}, measured.errors)
+    measured = measure_graph(graph, mask.either_way(), cache, names, slow, engine, on_progress)
+    return Numbers({**count_survivors(mask), **measured}, measured.errors, measured.differences)
 
 
 def is_mask_measured(
@@ -92,9 +136,10 @@ def is_mask_measured(
     cache: MeasureCache | None = None,
     names: Collection[str] | None = None,
     slow: bool = False,
+    engine: Engine = "default",
 ) -> bool:
     """Say whether `measure_mask` would find everything that is slow in the cache."""
-    return is_measured(MeasuredGraph.of(graph, mask.either_way()), cache, names, slow)
+    return is_measured(MeasuredGraph.of(graph, mask.either_way()), cache, names, slow, engine)
 
 
 def from_first(unknown: Iterable[bool], total: int) -> int:
@@ -107,13 +152,32 @@ def from_first(unknown: Iterable[bool], total: int) -> int:
 
 
 def measure_round(
-    seed_run: SeedRun, round: int, cache: MeasureCache | None = None, slow: bool = False
+    seed_run: SeedRun,
+    round: int,
+    cache: MeasureCache | None = None,
+    slow: bool = False,
+    engine: Engine = "default",
+    on_progress: Report | None = None,
 ) -> MeasuredRound:
     """Return the values of the run's graph and of what is left of it after `round`; raises StoreError, DataError."""
     mask = seed_run.edge_mask(round)
     graph = graph_of(seed_run)
     full = EdgeMask.full(mask.kind, mask.num_edges)
-    return MeasuredRound(measure_mask(graph, full, cache, slow=slow), measure_mask(graph, mask, cache, slow=slow))
+
+    def measured(part: EdgeMask, first: float) -> Numbers:
+        report = None if on_progress is None else lambda share: on_progress(first + share / 2)
+        return measure_mask(graph, part, cache, None, slow, engine, report)
+
+    return MeasuredRound(measured(full, 0.0), measured(mask, 0.5))
+
+
+def networkx_seconds(graph: MeasuredGraph, slow: bool = False) -> float:
+    """Return about how many CPU seconds the engine `networkx` takes for one graph."""
+    from analysis.measures import networkx_engine
+
+    return networkx_engine.seconds(
+        graph, [m.name for m in _chosen(None, slow) if networkx_engine.defines(m.name, graph)]
+    )
 
 
 def count_survivors(mask: EdgeMask) -> Numbers:
@@ -152,6 +216,48 @@ def _computed(measure: Measure, graph: MeasuredGraph) -> Iterator[tuple[str, flo
     yield _key(measure, graph), measure.compute(graph)
     if measure.error is not None and graph.is_large:
         yield _error_key(measure, graph), measure.error(graph)
+
+
+def _is_by_networkx(measure: Measure, graph: MeasuredGraph, engine: Engine) -> bool:
+    if engine == "fast":
+        return False
+    # Loaded where it is asked for: NetworkX takes a third of a second to import.
+    from analysis.measures import networkx_engine
+
+    asked = networkx_engine.defines if engine == "networkx" else networkx_engine.is_quick
+    return asked(measure.name, graph)
+
+
+def _networkx_values(
+    graph: MeasuredGraph, measures: Sequence[Measure], cache: MeasureCache, on_progress: Report | None
+) -> dict[str, float]:
+    """Return NetworkX's values by the names of measures: those in the cache, and the others after computing them."""
+    if not measures:
+        return {}
+    from analysis.measures import networkx_engine
+
+    keys = {m.name: _networkx_key(m, graph) for m in measures}
+    known = cache.get(graph.content_hash)
+    lacking = [name for name, key in keys.items() if key not in known]
+    if lacking:
+        found = networkx_engine.compute(graph, lacking, on_progress)
+        known = {**known, **{keys[name]: value for name, value in found.items()}}
+        cache.put(graph.content_hash, {keys[name]: value for name, value in found.items()})
+    return {name: known[key] for name, key in keys.items()}
+
+
+def _networkx_key(measure: Measure, graph: MeasuredGraph) -> str:
+    from networkx import __version__
+
+    key = f"{measure.name}@{measure.version} networkx {__version__}"
+    return f"{key} of {graph.original.content_hash}" if measure.against_original else key
+
+
+def _difference(reference: float, other: float) -> float:
+    """Return the difference relative to the reference (absolute to 0), infinite where only one of them is defined."""
+    if math.isnan(reference) or math.isnan(other):
+        return 0.0 if math.isnan(reference) and math.isnan(other) else math.inf
+    return abs(reference - other) / (abs(reference) or 1.0)
 
 
 def _is_kept(measure: Measure, graph: MeasuredGraph) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.measures.cache import MeasureCache
-from analysis.measures.measuring import Numbers, from_first, is_mask_measured, measure_mask
+from analysis.measures.measuring import Engine, Numbers, Report, from_first, is_mask_measured, measure_mask
 from analysis.measures.nulls import random_twins
 from analysis.published import measured_alike
 from analysis.shared_graph import shared_graph
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Published = Mapping[str, Mapping[str, float]]
+# Measures one graph, and tells how far it is.
+Sample = Callable[[Report], Numbers]
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Row:
     kind: str
     label: str
     column: str
-    samples: Sequence[Callable[[], Numbers]]
+    samples: Sequence[Sample]
     run: str = ""
     model: str = ""
     rounds: tuple[int, ...] = ()
@@ -69,11 +71,11 @@ def measurement_table(
     runs: Sequence[Run],
     at: At | Sequence[At],
     *,
-    seeds: Sequence[int] | None = None,
     null: bool = False,
     published: Published | None = None,
     cache: MeasureCache | None = None,
     slow: bool = False,
+    engine: Engine = "default",
     on_progress: Callable[[float], None] | None = None,
 ) -> pd.DataFrame:
     """Return the original graph's row and one a run and round, all of the same data set.
@@ -84,7 +86,8 @@ def measurement_table(
     method -> value, as `analysis.published.measurements` gives it) knows it, NaN beside other rounds than the paper
     measured; and the half-width `x_error` of the 95% interval of what is estimated on a large graph, the mean over its
     seeds. `null` adds after each run as many randomly kept edges, five draws or one a seed; `slow` adds the measures
-    of cost "background". `on_progress` is called with the fraction done.
+    of cost "background". With the engine `networkx` there is `x_difference` too, the largest difference over the row's
+    graphs between NetworkX's value and our faster version's. `on_progress` is called with the fraction done.
 
     Raises ConfigError when the runs are of several data sets, StoreError and DataError when masks cannot be read.
     """
@@ -92,7 +95,7 @@ def measurement_table(
 
     graph = shared_graph(runs, "A table of measurements")
     ats = [at] if isinstance(at, At) else list(at)
-    rows = list(_rows(_Measuring(graph, cache, slow), runs, ats, seeds, null))
+    rows = list(_rows(_Measuring(graph, cache, slow, engine), runs, ats, null))
     report = _Progress(sum(len(row.samples) for row in rows), on_progress)
     return pd.DataFrame([_values(row, published or {}, report) for row in rows])
 
@@ -104,9 +107,12 @@ class _Measuring:
     graph: Graph
     cache: MeasureCache | None
     slow: bool
+    engine: Engine
 
-    def later(self, mask: EdgeMask) -> Callable[[], Numbers]:
-        return lambda: measure_mask(self.graph, mask, self.cache, slow=self.slow)
+    def later(self, mask: EdgeMask) -> Sample:
+        return lambda report: measure_mask(
+            self.graph, mask, self.cache, slow=self.slow, engine=self.engine, on_progress=report
+        )
 
 
 def unmeasured(
@@ -116,24 +122,29 @@ def unmeasured(
     null: bool = False,
     cache: MeasureCache | None = None,
     slow: bool = False,
+    engine: Engine = "default",
 ) -> int:
     """Return how many graphs `measurement_table` would have to measure at most: all from the first unknown one on."""
-    asking = _Asking(shared_graph(runs, "A table of measurements"), cache, slow)
-    samples = [sample for row in _rows(asking, runs, at, None, null) for sample in row.samples]
-    return from_first((not sample()["known"] for sample in samples), len(samples))
+    asking = _Asking(shared_graph(runs, "A table of measurements"), cache, slow, engine)
+    samples = [sample for row in _rows(asking, runs, at, null) for sample in row.samples]
+    return from_first((not sample(_unheard)["known"] for sample in samples), len(samples))
 
 
 @dataclass(frozen=True)
 class _Asking(_Measuring):
     """Only asks of a mask whether it was measured."""
 
-    def later(self, mask: EdgeMask) -> Callable[[], Numbers]:
-        return lambda: Numbers({"known": is_mask_measured(self.graph, mask, self.cache, slow=self.slow)})
+    def later(self, mask: EdgeMask) -> Sample:
+        return lambda _: Numbers(
+            {"known": is_mask_measured(self.graph, mask, self.cache, slow=self.slow, engine=self.engine)}
+        )
 
 
-def _rows(
-    measuring: _Measuring, runs: Sequence[Run], ats: Sequence[At], seeds: Sequence[int] | None, null: bool
-) -> Iterator[Row]:
+def _unheard(share: float) -> None:
+    """Take no notice of how far a measurement is."""
+
+
+def _rows(measuring: _Measuring, runs: Sequence[Run], ats: Sequence[At], null: bool) -> Iterator[Row]:
     from analysis.tables.labels import run_labels
 
     full = EdgeMask.full("undirected", measuring.graph.num_edges)
@@ -141,7 +152,7 @@ def _rows(
     labels = run_labels(runs)
     for run in runs:
         for at in ats:
-            chosen = _chosen(run, at, seeds)
+            chosen = _chosen(run, at)
             masks = [(seed_run.seed, seed_run.edge_mask(number)) for seed_run, number in chosen]
             rounds = tuple(sorted({number for _, number in chosen}))
             label = labels[run.name] + (f", {at.words}" if len(ats) > 1 else "")
@@ -152,9 +163,8 @@ def _rows(
                 yield Row("null", f"As many edges as {label}, at random", "null", twins, run.name, "", rounds)
 
 
-def _chosen(run: Run, at: At, seeds: Sequence[int] | None) -> list[tuple[SeedRun, int]]:
-    wanted = [seed for seed in run.seeds() if seeds is None or seed in seeds]
-    found = [(run.seed(seed), at.find(run.seed(seed))) for seed in wanted]
+def _chosen(run: Run, at: At) -> list[tuple[SeedRun, int]]:
+    found = [(run.seed(seed), at.find(run.seed(seed))) for seed in run.seeds()]
     return [(seed_run, number) for seed_run, number in found if number is not None]
 
 
@@ -162,10 +172,14 @@ class _Progress:
     def __init__(self, total: int, listener: Callable[[float], None] | None) -> None:
         self._done, self._total, self._listener = 0, total, listener
 
+    def within(self, share: float) -> None:
+        """Tell how far the present graph is."""
+        if self._listener is not None:
+            self._listener((self._done + share) / self._total)
+
     def step(self) -> None:
         self._done += 1
-        if self._listener is not None:
-            self._listener(self._done / self._total)
+        self.within(0.0)
 
 
 def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]:
@@ -173,7 +187,7 @@ def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]
 
     found: list[Numbers] = []
     for sample in row.samples:
-        found.append(sample())
+        found.append(sample(report.within))
         report.step()
     values: dict[str, Any] = {
         "kind": row.kind,
@@ -190,6 +204,8 @@ def _values(row: Row, published: Published, report: _Progress) -> dict[str, Any]
         values[f"{name}_spread"] = deviation_of(numbers)
         if name in found[0].errors:
             values[f"{name}_error"] = float(np.mean([each.errors[name] for each in found]))
+        if name in found[0].differences:
+            values[f"{name}_difference"] = max(each.differences[name] for each in found)
         if name in published:
             known = published[name].get(row.column, math.nan)
             values[f"{name}_published"] = known if is_as_published(values) else math.nan

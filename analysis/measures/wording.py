@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from analysis.measures.bfs import SOURCES
 from analysis.measures.registry import MEASURES
@@ -97,6 +97,21 @@ def estimated(names: Iterable[str]) -> str:
     """
     told = ", ".join(formats.inside(label(name)) for name in names)
     return f"Estimated, with a 95 % interval: {told} (shortest paths from {SOURCES} nodes, not from all)."
+
+
+def largest_difference(differences: Mapping[str, float]) -> str:
+    """Say how far NetworkX's values are from the faster versions', given the relative difference of each measure.
+
+    >>> largest_difference({"reach": 0.0, "average_clustering": 2.3e-16})
+    'Largest relative difference between NetworkX and our faster versions: 2.3e-16 (average clustering).'
+    >>> largest_difference({"reach": 0.0})
+    'NetworkX and our faster versions give the same numbers.'
+    """
+    name = max(differences, key=lambda each: differences[each])
+    if not differences[name]:
+        return "NetworkX and our faster versions give the same numbers."
+    told = f"{differences[name]:.1e} ({formats.inside(label(name))})"
+    return f"Largest relative difference between NetworkX and our faster versions: {told}."
 
 
 def change(before: float, after: float) -> str:

@@ -51,6 +51,7 @@ def _of_several(found: list[Run], view: str) -> None:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         runs = pickers.pick_runs(found, pickers.together(found))
         chosen = measured_table.choose(runs or found) if view == "table" else measured_trend.choose()
+        engine = measured_table.choose_engine() if view == "table" else "default"
         null = controls.switch(
             "null",
             "Random graphs of equal density",
@@ -61,4 +62,4 @@ def _of_several(found: list[Run], view: str) -> None:
     elif isinstance(chosen, measured_trend.Trend):
         measured_trend.show(readable(runs), chosen, null)
     else:
-        measured_table.show(readable(runs), chosen, null)
+        measured_table.show(readable(runs), chosen, null, engine)

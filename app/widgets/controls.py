@@ -27,6 +27,7 @@ NOUNS = {
     "by": "grouping",
     "columns": "width",
     "elements": "elements",
+    "engine": "engine",
     "experiment": "experiment",
     "figures": "panel",
     "macs": "count of MACs",

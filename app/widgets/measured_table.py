@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis import names, published
-from analysis.measures import Explanation, explanations, in_order, wording
+from analysis.measures import Engine, Explanation, explanations, in_order, wording
 from analysis.measures.table import is_as_published
 from analysis.shared_graph import by_graph, printed_measurements, training_part
 from analysis.tables.caption import averaged_over
@@ -38,6 +38,7 @@ HEADLINE = (
 WHERE = "They stand beside the original graph and beside a GCN's rounds within a point of that sparsity, nowhere else."
 SLOW = "Measure the slow ones too"
 TAKEN = ("Measure", "Original")
+ENGINES: dict[Engine, str] = {"default": "Default", "networkx": "NetworkX"}
 Printed = Mapping[str, Mapping[str, float]]
 
 
@@ -54,11 +55,20 @@ def choose(runs: Sequence[Run]) -> list[int]:
     return sorted({number, *map(int, also)})
 
 
-def show(runs: list[Run], rounds: Sequence[int], null: bool) -> None:
+def choose_engine() -> Engine:
+    """Choose who computes the table."""
+    told = (
+        "Default: NetworkX for clustering, components and degrees on graphs up to PubMed's size, faster versions with "
+        "NetworkX's definitions for the rest. NetworkX: everything by NetworkX itself, with the largest difference."
+    )
+    return cast("Engine", controls.segments("engine", "Computed by", cast("dict[str, str]", ENGINES), help=told))
+
+
+def show(runs: list[Run], rounds: Sequence[int], null: bool, engine: Engine) -> None:
     """Show the tables of every graph that these runs are on; what must be measured first shows how far it is."""
-    graphs = [Measured(name, tuple(chosen), rounds, null) for name, chosen in by_graph(runs).items()]
+    graphs = [Measured(name, tuple(chosen), rounds, null, engine) for name, chosen in by_graph(runs).items()]
     alone = len(graphs) == 1
-    graphs = [graph for graph in graphs if (_is_ready(graph) if alone else _is_measured(graph))]
+    graphs = [graph for graph in graphs if (graph.is_ready() if alone else _is_measured(graph))]
     places = [_first(graph, len(graphs) > 1) for graph in graphs]
     slow = _others(graphs)
     for graph, place in zip(graphs, places, strict=True):
@@ -70,7 +80,7 @@ def show(runs: list[Run], rounds: Sequence[int], null: bool) -> None:
 
 def _told(each: Explanation) -> str:
     definition, reading = frame.plain(each.definition), frame.plain(each.reading)
-    return f"- **{each.label}**: {definition}  \n  Reading it: {reading}  \n  :gray[{each.cost}]"
+    return f"- **{each.label}**: {definition}  \n  Reading it: {reading}  \n  :gray[{each.cost} {each.engine}]"
 
 
 @dataclass(frozen=True)
@@ -81,10 +91,15 @@ class Measured:
     runs: tuple[Run, ...]
     rounds: Sequence[int]
     null: bool
+    engine: Engine
 
     def table(self, slow: bool = False) -> pd.DataFrame:
         """Return the measurements, measured now or known before."""
-        return measuring.table_of(self.runs, self.rounds, self.null, self.printed, slow)
+        return measuring.table_of(self.runs, self.rounds, self.null, self.printed, slow, self.engine)
+
+    def is_ready(self, slow: bool = False) -> bool:
+        """Say whether it is measured or takes a moment; else offer to measure, or show the progress."""
+        return measuring.is_table_ready(self.runs, self.rounds, self.null, slow, self.engine)
 
     @property
     def dataset(self) -> str:
@@ -100,7 +115,7 @@ class Measured:
 def _is_measured(graph: Measured) -> bool:
     """Measure a graph beside others; one that cannot be, as when its data are not here, says so and leaves them be."""
     try:
-        if not _is_ready(graph):
+        if not graph.is_ready():
             return False
         graph.table()
     except StudioError as error:
@@ -109,16 +124,12 @@ def _is_measured(graph: Measured) -> bool:
     return True
 
 
-def _is_ready(graph: Measured) -> bool:
-    return measuring.is_table_ready(graph.runs, graph.rounds, graph.null)
-
-
 def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
     """Show what stands first of a graph, under its name beside others; return the place of its downloads."""
     if is_named:
         st.subheader(frame.plain(graph.name), anchor=False)
     _figures(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
-    st.caption(_caption(graph.runs, graph.rounds, graph.table()))
+    st.caption(_caption(graph))
     if graph.printed:
         _papers(graph)
     return st.container(key=f"downloads-{graph.name}", horizontal=True, vertical_alignment="center", gap="small")
@@ -159,7 +170,7 @@ def _others(graphs: Sequence[Measured]) -> bool:
         for graph in graphs:
             if len(graphs) > 1:
                 st.markdown(f"**{frame.plain(graph.name)}**")
-            if slow and not measuring.is_table_ready(graph.runs, graph.rounds, graph.null, slow):
+            if slow and not graph.is_ready(slow):
                 slow = False
             table, shown = graph.table(slow), {*HEADLINE, *graph.printed}
             _figures(f"others-{graph.name}", as_read(table, [name for name in _names(table) if name not in shown], {}))
@@ -221,8 +232,8 @@ def _names(table: pd.DataFrame) -> list[str]:
     )
 
 
-def _caption(runs: Sequence[Run], rounds: Sequence[int], table: pd.DataFrame) -> str:
-    config = runs[0].config
+def _caption(graph: Measured) -> str:
+    config, rounds, table = graph.runs[0].config, graph.rounds, graph.table()
     averaged = averaged_over(int(count) for count in table.loc[table["kind"] == "run", "seeds"])
     drawn = table.loc[table["kind"] == "null", "seeds"]
     null = f" Random graphs: {averaged_over(int(n) for n in drawn).replace('seeds', 'draws')}." if len(drawn) else ""
@@ -231,5 +242,14 @@ def _caption(runs: Sequence[Run], rounds: Sequence[int], table: pd.DataFrame) ->
     told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
     return (
         f"{names.dataset(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
-        f"direction, as in the paper; NetworkX's definitions, isolated nodes kept.{sampled} {training_part(config)}"
+        f"direction, as in the paper; isolated nodes are kept. {_engine_words(table)}{sampled} {training_part(config)}"
     )
+
+
+def _engine_words(table: pd.DataFrame) -> str:
+    """Say who computed a table; of NetworkX's own values, the largest difference from the faster versions."""
+    found = [column.removesuffix("_difference") for column in table.columns if column.endswith("_difference")]
+    if not found:
+        return "NetworkX's definitions; what each is computed by stands under the table."
+    largest = {name: float(table[f"{name}_difference"].max()) for name in found}
+    return f"Computed by NetworkX itself. {wording.largest_difference(largest)}"

@@ -13,8 +13,10 @@ import streamlit as st
 
 from analysis.measures import (
     At,
+    Engine,
     MeasuredGraph,
     measurement_table,
+    networkx_seconds,
     trend_table,
     unmeasured,
     unmeasured_trend,
@@ -44,30 +46,41 @@ def table_of(
     null: bool,
     printed: Mapping[str, Mapping[str, float]] | None = None,
     slow: bool = False,
+    engine: Engine = "default",
 ) -> pd.DataFrame:
     """Return `measurement_table` of one or several rounds with the `printed` values, measured now or known before."""
     numbers = (rounds,) if isinstance(rounds, int) else tuple(rounds)
     ats = [At(round=number) for number in numbers]
 
     def measure(advance: Advance) -> pd.DataFrame:
-        return measurement_table(runs, ats, null=null, published=printed, slow=slow, on_progress=advance)
+        return measurement_table(runs, ats, null=null, published=printed, slow=slow, engine=engine, on_progress=advance)
 
-    return _kept(("table", reading.stamps(runs), numbers, null, printed is None, slow), measure)
+    return _kept(("table", reading.stamps(runs), numbers, null, printed is None, slow, engine), measure)
 
 
-def is_table_ready(runs: Sequence[Run], rounds: Sequence[int], null: bool, slow: bool = False) -> bool:
-    """Say whether `table_of` has only to be read or is on a small graph; else offer to measure, or show how far it is.
+def is_table_ready(
+    runs: Sequence[Run], rounds: Sequence[int], null: bool, slow: bool = False, engine: Engine = "default"
+) -> bool:
+    """Say whether `table_of` has only to be read or takes a moment; else offer to measure, or show the progress.
 
-    Raises ConfigError for runs on several graphs.
+    It takes longer on a large graph and where NetworkX computes everything. Raises ConfigError for runs on several
+    graphs.
     """
-    key = ("table", reading.stamps(runs), tuple(rounds), null, slow)
-    if key in _ready() or not is_large(runs):
+    key = ("table", reading.stamps(runs), tuple(rounds), null, slow, engine)
+    if key in _ready() or not (is_large(runs) or engine == "networkx"):
         return True
-    lacking = unmeasured(runs, [At(round=number) for number in rounds], null=null, slow=slow)
+    lacking = unmeasured(runs, [At(round=number) for number in rounds], null=null, slow=slow, engine=engine)
     asked = [part for number in rounds for part in ("--round", str(number))]
-    options = [*asked, *(["--null"] if null else []), *(["--all"] if slow else [])]
+    options = [*asked, *(["--null"] if null else []), *(["--all"] if slow else []), "--engine", engine]
+    return _offer(key, runs, "measurements", options, lacking, lacking * _seconds_a_graph(runs, slow, engine))
+
+
+def _seconds_a_graph(runs: Sequence[Run], slow: bool, engine: Engine) -> float:
+    graph = MeasuredGraph.of(shared_graph(runs, "Measuring"))
+    if engine == "networkx":
+        return networkx_seconds(graph, slow)
     pace = (SLOW_SECONDS_AN_ELEMENT if slow else SECONDS_AN_ELEMENT) + _factoring(runs, slow)
-    return _offer(key, runs, "measurements", options, lacking, pace)
+    return pace * (graph.num_nodes + graph.num_edges)
 
 
 def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
@@ -78,7 +91,8 @@ def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
     lacking = unmeasured_trend(runs, name, null=null)
     options = ["--measure", name, *(["--null"] if null else [])]
     pace = SECONDS_AN_ELEMENT / 2 + (_factoring(runs) if name == FACTORED else 0.0)
-    return _offer(key, runs, "trend", options, lacking, pace)
+    graph = MeasuredGraph.of(shared_graph(runs, "Measuring"))
+    return _offer(key, runs, "trend", options, lacking, lacking * pace * (graph.num_nodes + graph.num_edges))
 
 
 def _factoring(runs: Sequence[Run], slow: bool = False) -> float:
@@ -88,15 +102,13 @@ def _factoring(runs: Sequence[Run], slow: bool = False) -> float:
     return solving + (FACTORED_SECONDS_AN_ELEMENT if nodes <= MOST_NODES_FACTORED else 0.0)
 
 
-def _offer(key: object, runs: Sequence[Run], table: str, options: Sequence[str], lacking: int, pace: float) -> bool:
+def _offer(key: object, runs: Sequence[Run], table: str, options: Sequence[str], lacking: int, seconds: float) -> bool:
     if not lacking:
         _ready().add(key)
         return True
-    graph = MeasuredGraph.of(shared_graph(runs, "Measuring"))
     paths = [str(run.path) for run in runs]
     arguments = ["analysis", "table", table, *paths, *options, "--format", "json", "--progress"]
-    what = f"{WORDS[table]} {formats.number_of(lacking, 'large graph')}"
-    computing.panel(repr(key), arguments, what, lacking * pace * (graph.num_nodes + graph.num_edges))
+    computing.panel(repr(key), arguments, f"{WORDS[table]} {formats.number_of(lacking, 'graph')}", seconds)
     return False
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 IntArray = NDArray[np.int64]
 DenseArray = NDArray[np.float32]
@@ -144,6 +147,26 @@ class Graph:
         """Return the [2, 2E] directed entries (source, target) in the order of a directed EdgeMask."""
         return np.concatenate([self.edges, self.edges[::-1]], axis=1)
 
+    def to_networkx(self, kept: NDArray[np.bool_] | None = None) -> nx.Graph:
+        """Return a NetworkX graph with all nodes and the `kept` [E] edges (default: all).
+
+        Nodes are 0 to N - 1. Each has the attributes `id` (the data set's own name of the node, or its number),
+        `label` (class index, None where unknown) and `class` (name of the class, None where unknown). Features are
+        left out.
+        """
+        graph = networkx_graph(self.num_nodes, self.edges if kept is None else self.edges[:, kept], self.name)
+        for node, label in enumerate(self.labels.tolist()):
+            known = label >= 0
+            named = known and label < len(self.class_names)
+            graph.nodes[node].update(
+                {
+                    "id": str(node) if self.node_ids is None else self.node_ids[node],
+                    "label": label if known else None,
+                    "class": self.class_names[label] if named else None,
+                }
+            )
+        return graph
+
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 (hex) over edges, features, labels and split, and what else there is: equal content, equal hash."""
@@ -160,6 +183,21 @@ class Graph:
         known = [self.edges, *stored, self.labels, self.split.train, self.split.val, self.split.test]
         known += [part for part in (self.targets, self.edge_features) if part is not None]
         return known + ([] if self.links is None else list(vars(self.links).values()))
+
+
+def networkx_graph(num_nodes: int, edges: IntArray, name: str = "") -> nx.Graph:
+    """Return an undirected NetworkX graph with the nodes 0 to `num_nodes` - 1 and the [2, E] `edges`.
+
+    >>> sorted(networkx_graph(3, np.array([[0], [2]])).edges)
+    [(0, 2)]
+    """
+    # Loaded for this alone: a third of a second that training and pages do without.
+    import networkx as nx
+
+    graph = nx.empty_graph(num_nodes)
+    graph.add_edges_from(edges.T.tolist())
+    graph.name = name
+    return graph
 
 
 def simple_edges(pairs: IntArray, num_nodes: int) -> tuple[IntArray, int, int]:

@@ -16,6 +16,7 @@ from analysis.measures import At, MeasuredGraph, measurement_table, trend_table
 from analysis.measures.element_cache import keep_betweenness
 from analysis.measures.element_tables import Order, edge_table, node_table
 from analysis.measures.elements import Betweenness
+from analysis.measures.networkx_engine import DEFINITIONS
 from app.views import measurements
 from app.widgets import computing, measured_trend
 from app.widgets.element_table import CHANGE, ORIGINAL, PRUNED, Choice, destination, edges_as_read, nodes_as_read
@@ -72,6 +73,27 @@ def test_the_headline_stands_first_and_the_rest_is_folded_away(make_run: MakeRun
     rows = [row for table in app.table for row in table.value["Measure"] if not row.startswith(":gray")]
     assert [row for row in rows if f"- **{row}**: " not in told] == []
     assert app.query_params["slow"] == "1"
+
+
+def test_networkx_is_offered_with_its_time_and_its_table_names_the_largest_difference(
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(rounds=2)
+    app = open_page("measurements", round="1", engine="networkx")
+    assert not app.exception
+    assert [each.value for each in app.subheader] == ["A table of 3 graphs is not computed yet"]
+    assert "of one core" in app.caption[-1].value
+    assert [button.label for button in app.button if button.label == "Compute"] == ["Compute"]
+    # What is slow with NetworkX is left to the faster versions, so that a test can compute the rest.
+    for name in ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness"):
+        monkeypatch.delitem(DEFINITIONS, name)
+    measurement_table([run], At(round=1), engine="networkx")
+    app = open_page("measurements", round="1", engine="networkx")
+    assert not app.exception
+    assert len(app.table) == 3
+    said = " ".join(each.value for each in app.caption)
+    assert "Computed by NetworkX itself." in said
+    assert "between NetworkX and our faster versions" in said
 
 
 def test_rounds_stand_side_by_side(make_run: MakeRun, open_page: OpenPage) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.main import main
+from analysis.measures.networkx_engine import DEFINITIONS
 from glt.store import Run, Store
 
 Capture = pytest.CaptureFixture[str]
@@ -64,6 +65,27 @@ def test_json_adds_what_came_later_and_slow_ones_on_demand(make_run: MakeRun, ca
     assert main(["measure", path, "--round", "2", "--json", "--all"]) == 0
     everything = json.loads(capsys.readouterr().out)["sparsified"]
     assert everything.keys() - usual.keys() == {"mean_effective_resistance"}
+
+
+def test_networkx_itself_computes_on_demand_and_says_how_far_the_faster_versions_are(
+    make_run: MakeRun, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Paths from all of Cora's nodes take NetworkX half a minute; the rest goes the same way.
+    for name in ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness"):
+        monkeypatch.delitem(DEFINITIONS, name)
+    path = str(make_run().path)
+    assert main(["measure", path, "--round", "2", "--engine", "networkx", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["engine"] == "networkx"
+    assert document["differences"]["sparsified"].keys() == DEFINITIONS.keys() - {"mean_effective_resistance"}
+    assert max(document["differences"]["sparsified"].values()) < 1e-8
+    assert main(["measure", path, "--round", "2", "--engine", "networkx"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "between NetworkX and our faster versions" in said
+    assert main(["measure", path, "--round", "2", "--engine", "fast", "--json"]) == 0
+    fast = json.loads(capsys.readouterr().out)
+    assert "differences" not in fast
+    assert fast["sparsified"] == pytest.approx(document["sparsified"], rel=1e-8)
 
 
 def test_without_json_a_table_is_printed(make_run: MakeRun, capsys: Capture) -> None:

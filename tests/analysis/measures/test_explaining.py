@@ -37,4 +37,6 @@ def test_the_command_explains_without_a_run(capsys: Capture) -> None:
     assert stopped.value.code == 0
     said = " ".join(capsys.readouterr().out.split())
     for each in explanations():
-        assert f"{each.label} ({each.name}) {each.definition} Reading it: {each.reading} {each.cost}" in said
+        assert (
+            f"{each.label} ({each.name}) {each.definition} Reading it: {each.reading} {each.cost} {each.engine}" in said
+        )

@@ -1,0 +1,276 @@
+"""The measures as NetworkX computes them: every definition, and the control for our faster versions.
+
+`measure(..., engine="networkx")` takes every value that NetworkX defines from NetworkX. Paths from every node take
+hours on PubMed that way, so `seconds` tells how long it will be, and betweenness and distances go through the sources
+in batches, after each of which the progress is reported and the computation can be stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import nan
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.ranks import DAMPING, DECIMALS, spearman
+from glt.errors import ConfigError
+
+FloatArray = NDArray[np.float64]
+Report = Callable[[float], None]
+
+# On graphs of so many nodes and edges together (PubMed has 64,041) all `quick` definitions answer within a second.
+MOST_QUICK = 80_000
+# NetworkX holds a graph as dictionaries, about 500 bytes an edge.
+MOST_EDGES = 5_000_000
+# The dense eigenvalues of `effective_graph_resistance` need nodes x nodes numbers.
+MOST_NODES_DENSE = 5_000
+# Sources in one batch: so many visits to nodes and edges, about a third of a second.
+BATCH = 500_000
+# CPU seconds a visit, measured on Cora: shortest path lengths, betweenness of nodes, betweenness of edges.
+DISTANCE, NODE, EDGE = 8e-8, 6e-7, 8e-7
+PAGERANK_TOLERANCE = 1e-14
+
+
+class NetworkXGraph:
+    """A measured graph as NetworkX's, with what several definitions share.
+
+    `report` is called with the fraction done of the paths that are asked for; what it raises ends the computation.
+    """
+
+    def __init__(self, measured: MeasuredGraph, report: Report | None = None, expected: float = 0.0) -> None:
+        _refuse_large(measured)
+        self.measured, self.graph = measured, measured.to_networkx()
+        self._report, self._expected, self._done = report, expected, 0.0
+
+    @cached_property
+    def clustering(self) -> dict[int, float]:
+        """Clustering coefficient of every node."""
+        return dict(nx.clustering(self.graph))
+
+    @cached_property
+    def pieces(self) -> list[set[int]]:
+        """The connected components, each a set of nodes, in the order of their lowest nodes."""
+        return list(nx.connected_components(self.graph))
+
+    @cached_property
+    def largest(self) -> nx.Graph:
+        """The largest component; of equally large ones the one with the lowest node."""
+        return self.graph.subgraph(max(self.pieces, key=len, default=set())).copy()
+
+    @cached_property
+    def pagerank(self) -> FloatArray:
+        """PageRank of every node, [N], rounded so that nodes which the graph does not distinguish tie."""
+        found = nx.pagerank(self.graph, alpha=DAMPING, tol=PAGERANK_TOLERANCE, max_iter=1000) if self.graph else {}
+        return np.round(len(found) * _in_order(found), DECIMALS)
+
+    @cached_property
+    def original(self) -> NetworkXGraph:
+        """The graph before pruning; this one itself when nothing was pruned."""
+        whole = self.measured.original
+        return self if whole is self.measured else NetworkXGraph(whole)
+
+    @cached_property
+    def distances(self) -> tuple[int, int]:
+        """Sum of the distances of all connected ordered pairs of different nodes, and the number of such pairs."""
+        total = pairs = 0
+        for batch in self._batches(DISTANCE):
+            for source in batch:
+                found = nx.single_source_shortest_path_length(self.graph, source)
+                total, pairs = total + sum(found.values()), pairs + len(found) - 1
+        return total, pairs
+
+    @cached_property
+    def node_betweenness(self) -> FloatArray:
+        """Normalised betweenness of every node, [N]."""
+        n = len(self.graph)
+        found = np.zeros(n)
+        for batch in self._batches(NODE):
+            found += _in_order(nx.betweenness_centrality_subset(self.graph, batch, self.graph, normalized=False))
+        return 2 * found / max((n - 1) * (n - 2), 1)
+
+    @cached_property
+    def edge_betweenness(self) -> FloatArray:
+        """Normalised betweenness of every edge, [M], in the order of the measured graph's edges."""
+        n, edges = len(self.graph), list(map(tuple, self.measured.edges.T.tolist()))
+        found = np.zeros(len(edges))
+        for batch in self._batches(EDGE):
+            part = nx.edge_betweenness_centrality_subset(self.graph, batch, self.graph, normalized=False)
+            found += np.array([part[edge] for edge in edges], dtype=np.float64)
+        return 2 * found / max(n * (n - 1), 1)
+
+    def _batches(self, pace: float) -> Iterator[list[int]]:
+        visits = self.graph.number_of_nodes() + self.graph.number_of_edges()
+        size = max(1, BATCH // max(visits, 1))
+        sources = list(self.graph)
+        for first in range(0, len(sources), size):
+            batch = sources[first : first + size]
+            yield batch
+            self._done += pace * visits * len(batch)
+            if self._report is not None and self._expected:
+                self._report(min(self._done / self._expected, 1.0))
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What NetworkX computes for a measure; `functions` are its functions, as a reader looks them up.
+
+    `quick` ones answer within a second up to `MOST_QUICK` nodes and edges. `pace` is the CPU seconds a visit where
+    paths from every node are followed. Beyond `most_nodes` in the largest component NetworkX is not asked. Our faster
+    version gives the same value to a relative `tolerance`.
+    """
+
+    functions: str
+    compute: Callable[[NetworkXGraph], float]
+    quick: bool = False
+    pace: float = 0.0
+    most_nodes: int | None = None
+    tolerance: float = 1e-12
+
+
+def defines(name: str, graph: MeasuredGraph) -> bool:
+    """Say whether NetworkX gives a measure on a graph of this size."""
+    definition = DEFINITIONS.get(name)
+    if definition is None:
+        return False
+    return definition.most_nodes is None or graph.largest_component.size <= definition.most_nodes
+
+
+def is_quick(name: str, graph: MeasuredGraph) -> bool:
+    """Say whether a measure is NetworkX's own value by default: it is quick, and the graph small enough."""
+    definition = DEFINITIONS.get(name)
+    return definition is not None and definition.quick and graph.num_nodes + graph.num_edges <= MOST_QUICK
+
+
+def compute(graph: MeasuredGraph, names: Iterable[str], report: Report | None = None) -> dict[str, float]:
+    """Return the values of the measures `names` as NetworkX gives them, all of which must be in `DEFINITIONS`.
+
+    Raises ConfigError for a graph of more than `MOST_EDGES` edges.
+    """
+    wanted = list(names)
+    subject = NetworkXGraph(graph, report, seconds(graph, wanted))
+    return {name: DEFINITIONS[name].compute(subject) for name in wanted}
+
+
+def seconds(graph: MeasuredGraph, names: Iterable[str] | None = None) -> float:
+    """Return about how many CPU seconds NetworkX takes for these measures of a graph (default: all it defines)."""
+    paces = {DEFINITIONS[name].pace for name in (DEFINITIONS if names is None else names)}
+    visits = graph.num_nodes * (graph.num_nodes + graph.num_edges)
+    return sum(paces) * visits
+
+
+def _refuse_large(graph: MeasuredGraph) -> None:
+    if graph.num_edges > MOST_EDGES:
+        raise ConfigError(
+            f"NetworkX would need several gigabytes for this graph's {graph.num_edges:,} edges (at most {MOST_EDGES:,} "
+            "are given to it): leave the engine at its default."
+        )
+
+
+def _in_order(values: dict[int, float]) -> FloatArray:
+    return np.array([values[node] for node in sorted(values)], dtype=np.float64)
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(values)) if len(values) else nan
+
+
+def _reach(subject: NetworkXGraph) -> float:
+    n = len(subject.graph)
+    return sum(len(piece) * (len(piece) - 1) for piece in subject.pieces) / (n * (n - 1)) if n > 1 else nan
+
+
+def _path_length(subject: NetworkXGraph) -> float:
+    total, pairs = subject.distances
+    return total / pairs if pairs else nan
+
+
+def _clustering_degree_two(subject: NetworkXGraph) -> float:
+    return _mean([subject.clustering[node] for node, degree in subject.graph.degree if degree > 1])
+
+
+def _assortativity(subject: NetworkXGraph) -> float:
+    # NetworkX divides by a variance of 0 where all ends have the same degree.
+    degrees = {degree for _, degree in subject.graph.degree if degree}
+    return float(nx.degree_assortativity_coefficient(subject.graph)) if len(degrees) > 1 else nan
+
+
+def _labelled(subject: NetworkXGraph) -> nx.Graph:
+    """Return the part of the graph whose labels are known, each as the attribute `label`."""
+    labels = subject.measured.labels
+    part = subject.graph.subgraph(np.flatnonzero(labels >= 0).tolist()).copy()
+    nx.set_node_attributes(part, {node: int(labels[node]) for node in part}, "label")
+    return part
+
+
+def _homophily(subject: NetworkXGraph) -> float:
+    part = _labelled(subject)
+    return float(np.trace(nx.attribute_mixing_matrix(part, "label"))) if part.number_of_edges() else nan
+
+
+def _adjusted_homophily(subject: NetworkXGraph) -> float:
+    part = _labelled(subject)
+    several = len({part.nodes[node]["label"] for edge in part.edges for node in edge}) > 1
+    return float(nx.attribute_assortativity_coefficient(part, "label")) if several else nan
+
+
+def _bridge_share(subject: NetworkXGraph) -> float:
+    edges = subject.largest.number_of_edges()
+    return len(list(nx.bridges(subject.largest))) / edges if edges else nan
+
+
+def _algebraic_connectivity(subject: NetworkXGraph) -> float:
+    if len(subject.largest) < 2:
+        return nan
+    return float(nx.algebraic_connectivity(subject.largest, tol=1e-12, method="tracemin_lu", seed=0))
+
+
+def _resistance(subject: NetworkXGraph) -> float:
+    n = len(subject.largest)
+    return float(nx.effective_graph_resistance(subject.largest)) / (n * (n - 1) / 2) if n > 1 else nan
+
+
+def _largest_degree(subject: NetworkXGraph) -> float:
+    return max((int(degree) for _, degree in subject.graph.degree), default=nan)
+
+
+def _degrees(subject: NetworkXGraph) -> FloatArray:
+    return np.array([degree for _, degree in subject.graph.degree], dtype=np.float64)
+
+
+DEFINITIONS: dict[str, Definition] = {
+    "nodes": Definition("number_of_nodes", lambda s: s.graph.number_of_nodes(), quick=True),
+    "edges": Definition("number_of_edges", lambda s: s.graph.number_of_edges(), quick=True),
+    "mean_degree": Definition("degree", lambda s: _mean(_degrees(s)), quick=True),
+    "largest_degree": Definition("degree", _largest_degree, quick=True),
+    "degree_assortativity": Definition("degree_assortativity_coefficient", _assortativity, quick=True),
+    "isolated_nodes": Definition("number_of_isolates", lambda s: nx.number_of_isolates(s.graph), quick=True),
+    "components": Definition("connected_components", lambda s: len(s.pieces), quick=True),
+    "largest_component_share": Definition(
+        "connected_components", lambda s: len(s.largest) / len(s.graph) if s.graph else nan, quick=True
+    ),
+    "reach": Definition("connected_components", _reach, quick=True),
+    "average_clustering": Definition("average_clustering", lambda s: _mean(list(s.clustering.values())), quick=True),
+    "clustering_degree_two": Definition("clustering", _clustering_degree_two, quick=True),
+    "triangles": Definition("triangles", lambda s: sum(nx.triangles(s.graph).values()) // 3, quick=True),
+    "largest_core": Definition("core_number", lambda s: max(nx.core_number(s.graph).values(), default=0)),
+    "bridge_share": Definition("bridges", _bridge_share),
+    "edge_homophily": Definition("attribute_mixing_matrix", _homophily),
+    "adjusted_homophily": Definition("attribute_assortativity_coefficient", _adjusted_homophily),
+    "pagerank_spearman": Definition("pagerank", lambda s: spearman(s.original.pagerank, s.pagerank)),
+    "degree_spearman": Definition("degree", lambda s: spearman(_degrees(s.original), _degrees(s))),
+    "average_path_length": Definition("single_source_shortest_path_length", _path_length, pace=DISTANCE),
+    "mean_node_betweenness": Definition("betweenness_centrality", lambda s: _mean(s.node_betweenness), pace=NODE),
+    "mean_edge_betweenness": Definition("edge_betweenness_centrality", lambda s: _mean(s.edge_betweenness), pace=EDGE),
+    "algebraic_connectivity": Definition(
+        "algebraic_connectivity", _algebraic_connectivity, most_nodes=MOST_NODES_DENSE, tolerance=1e-8
+    ),
+    "mean_effective_resistance": Definition(
+        "effective_graph_resistance", _resistance, most_nodes=MOST_NODES_DENSE, tolerance=1e-8
+    ),
+}
