@@ -13,9 +13,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis import names, published
-from analysis.measures import Engine, Explanation, explanations, in_order, wording
+from analysis.measures import Engine, Explanation, MeasuredGraph, explanations, in_order, wording
 from analysis.measures.table import is_as_published
-from analysis.shared_graph import by_graph, printed_measurements, training_part
+from analysis.shared_graph import by_graph, printed_measurements, shared_graph, training_part
 from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
 from app.widgets import controls, files, frame, links, measuring, pickers
@@ -242,14 +242,20 @@ def _caption(graph: Measured) -> str:
     told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
     return (
         f"{names.dataset(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
-        f"direction, as in the paper; isolated nodes are kept. {_engine_words(table)}{sampled} {training_part(config)}"
+        f"direction, as in the paper; isolated nodes are kept. {_engine_words(graph)}{sampled} {training_part(config)}"
     )
 
 
-def _engine_words(table: pd.DataFrame) -> str:
+def _engine_words(graph: Measured) -> str:
     """Say who computed a table; of NetworkX's own values, the largest difference from the faster versions."""
+    # NetworkX takes a third of a second to import, which the start of the app does without.
+    from analysis.measures.networkx_engine import is_quick
+
+    table = graph.table()
     found = [column.removesuffix("_difference") for column in table.columns if column.endswith("_difference")]
     if not found:
-        return "NetworkX's definitions; what each is computed by stands under the table."
+        quick = is_quick("average_clustering", MeasuredGraph.of(shared_graph(graph.runs, "Measuring")))
+        by_networkx = "Clustering, components and degrees by NetworkX, the rest by" if quick else "Computed by"
+        return f"{by_networkx} faster versions of NetworkX's definitions."
     largest = {name: float(table[f"{name}_difference"].max()) for name in found}
     return f"Computed by NetworkX itself. {wording.largest_difference(largest)}"
