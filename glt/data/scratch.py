@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 # Nothing that is read or downloaded here takes so long; what is older was left by a process that was killed.
 SECONDS_OF_A_DAY = 86_400
@@ -28,12 +29,18 @@ def alone(path: Path, what: str) -> Iterator[None]:
         yield
         return
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"Waiting: another process is {what}.", file=sys.stderr, flush=True)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        # An error is that of a file system that keeps no locks.
+        with contextlib.suppress(OSError):
+            _wait_for_turn(lock, what)
         yield
+
+
+def _wait_for_turn(lock: IO[str], what: str) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"Waiting: another process is {what}.", file=sys.stderr, flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 @contextlib.contextmanager

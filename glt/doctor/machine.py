@@ -17,8 +17,10 @@ import glt
 from glt.data import DATASETS
 from glt.data.planetoid_files import data_root
 from glt.data.room import free_bytes
+from glt.errors import StoreError
 from glt.formats import file_size
-from glt.store import Store
+from glt.store import Store, paths
+from glt.store.lock import lock_open
 
 PINS = Path(glt.__file__).parents[1] / "requirements.txt"
 
@@ -76,12 +78,14 @@ def _installed(package: str) -> Version | None:
 
 
 def _disk(store: Store) -> tuple[bool, str]:
-    """Say whether the store can be written, or made, and how much room there is."""
+    """Say whether the store can be written and locked, or made, and how much room there is."""
     there = next(path for path in (store.root, *store.root.absolute().parents) if path.exists())
     try:
-        with tempfile.TemporaryFile(dir=there):
-            pass
+        with tempfile.TemporaryFile(dir=there) as file:
+            lock_open(file.fileno(), store.root / paths.CONFIG_LOCK)
         free = f", {file_size(free_bytes(store.root))} free"
+    except StoreError as error:
+        return False, str(error)
     except OSError as error:
         why = os.strerror(error.errno or 0)
         return False, f"Store {store.root}: cannot be written ({why}): choose another with --store or GLT_STORE."

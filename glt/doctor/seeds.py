@@ -14,7 +14,7 @@ from glt.store import PretrainingSeed, SeedFolder, SeedRun, State, Status, paths
 from glt.store.checksums import foreign_owner
 from glt.store.json_files import read_json, whole_lines
 from glt.store.liveness import ACTIVE
-from glt.store.lock import is_locked
+from glt.store.lock import is_seen_locked
 from glt.store.resuming import unusable
 from glt.store.safe_files import cut_file
 from glt.store.setting_aside import Aside, is_usable
@@ -36,7 +36,7 @@ TABLES = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
 
 def is_busy(seed: SeedFolder) -> bool:
     """Say whether a worker has the folder, so that what looks left over may be about to be used."""
-    return is_locked(seed.lock_path) or seed.is_at_work()
+    return is_seen_locked(seed.lock_path) or seed.is_at_work()
 
 
 def seed_findings(seed: SeedFolder) -> list[Finding]:

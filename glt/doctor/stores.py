@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from glt.doctor.finding import Finding, foreign, moved, what_it_is
@@ -64,8 +65,12 @@ def _annotations(store: Store) -> Iterator[Finding]:
 
 
 def _queue(queue: Path) -> Iterator[Finding]:
-    """Find places in the line whose processes are gone; the next worker that waits would clear them away too."""
+    """Find places in the line whose processes are gone; the next worker that waits would clear them away too.
+
+    Where the file system keeps no locks nobody can tell, which the examination of the machine says.
+    """
     if queue.is_dir() and not queue.is_symlink():
         for path in sorted(queue.rglob(f"*{TICKET}")):
-            if not is_usable(path) or not is_locked(path):
-                yield moved(path, "is the place in the queue of a process that is gone", "")
+            with suppress(StoreError):
+                if not is_usable(path) or not is_locked(path):
+                    yield moved(path, "is the place in the queue of a process that is gone", "")

@@ -6,14 +6,13 @@ tidy up, and the line needs no server.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from glt.errors import ConfigError
-from glt.store.lock import is_locked
+from glt.errors import ConfigError, StoreError
+from glt.store.lock import is_locked, is_seen_locked, lock_open
 from glt.store.safe_files import make_folder, writing
 
 SLOTS_VARIABLE = "GLT_SLOTS"
@@ -41,12 +40,12 @@ def line_of(queue: Path, device: str) -> Path:
 
 def waiting_and_working(line: Path) -> int:
     """Return how many workers stand in a line or have one of its slots."""
-    return working(line) + sum(is_locked(each) for each in line.glob(f"*{TICKET}"))
+    return working(line) + sum(is_seen_locked(each) for each in line.glob(f"*{TICKET}"))
 
 
 def working(line: Path) -> int:
     """Return how many slots of a line are taken; none where there is no line yet."""
-    return sum(is_locked(each) for each in line.glob("slot-*.lock"))
+    return sum(is_seen_locked(each) for each in line.glob("slot-*.lock"))
 
 
 def is_busy(queue: Path) -> bool:
@@ -62,14 +61,19 @@ def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:
     with writing(path):
         blank = folder / f".{name}"
         descriptor = os.open(blank, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            lock_open(descriptor, blank)
+        except StoreError:
+            os.close(descriptor)
+            blank.unlink()
+            raise
         blank.rename(path)
     return path, descriptor
 
 
 def place_in_line(line: Path, queued_at: float) -> int | None:
     """Return the place, from 1, of who drew a ticket at `queued_at`; None when no such ticket is valid."""
-    valid = sorted(ticket.name for ticket in line.glob(f"*{TICKET}") if is_locked(ticket))
+    valid = sorted(ticket.name for ticket in line.glob(f"*{TICKET}") if is_seen_locked(ticket))
     places = (place for place, name in enumerate(valid, 1) if name.startswith(f"{_arrival(queued_at)}-"))
     return next(places, None)
 
@@ -114,12 +118,16 @@ def _is_valid(ticket: Path) -> bool:
 
 def _free_slot(folder: Path, slots: int) -> int | None:
     for number in range(slots):
+        path = folder / f"slot-{number}.lock"
         with writing(folder):
-            descriptor = os.open(folder / f"slot-{number}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_open(descriptor, path)
         except BlockingIOError:
             os.close(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
         else:
             return descriptor
     return None

@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from glt.store.lock import is_locked
+from glt.store.lock import is_seen_locked
 from glt.store.records import Status
 
 ACTIVE = ("queued", "running")
@@ -29,18 +29,10 @@ def is_alive(status: Status, lock: Path) -> bool:
     two hosts need not agree on the time.
     """
     if status.host and status.host != socket.gethostname():
-        return time.time() - status.heartbeat < SILENCE or _is_held(lock)
+        return time.time() - status.heartbeat < SILENCE or is_seen_locked(lock)
     if status.pid is None:
         return time.time() - status.queued_at < STARTING
     return is_worker(status)
-
-
-def _is_held(lock: Path) -> bool:
-    """Say whether a lock is seen to be held; a file system that keeps no locks shows none."""
-    try:
-        return is_locked(lock)
-    except OSError:
-        return False
 
 
 def is_worker(status: Status) -> bool:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from glt.errors import StoreError
+from glt.store import paths
 from glt.store.safe_files import writing
 
 PATIENCE = 1.0
@@ -25,32 +26,54 @@ _owned: set[Path] = set()
 
 
 def take_lock(path: Path) -> int:
-    """Lock `path` and return the open descriptor; raises StoreError naming the process that holds it."""
+    """Lock `path` and return the open descriptor.
+
+    Raises StoreError that names the process that holds it, or says that its file system keeps no locks.
+    """
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
-        with writing(path):
-            _lock_soon(descriptor)
-    except StoreError as error:
+        _lock_soon(descriptor, path)
+    except BlockingIOError:
         os.close(descriptor)
-        if isinstance(error.__cause__, BlockingIOError):
-            raise StoreError(
-                f"{path.parent} is in use by {_owner(path)}: wait until it has finished, or stop it first."
-            ) from None
+        raise StoreError(
+            f"{path.parent} is in use by {_owner(path)}: wait until it has finished, or stop it first."
+        ) from None
+    except BaseException:
+        os.close(descriptor)
         raise
     sign_lock(descriptor, os.getpid())
     return descriptor
 
 
-def _lock_soon(descriptor: int) -> None:
+def _lock_soon(descriptor: int, path: Path) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock_open(descriptor, path)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise
         time.sleep(TRY_AGAIN)
+
+
+def lock_open(descriptor: int, path: Path, *, wait: bool = False, shared: bool = False) -> None:
+    """Lock the open file `path` of a store.
+
+    Raises BlockingIOError where another process holds it, unless `wait`, and StoreError where its file system keeps
+    no locks: some network and FUSE mounts answer with one of several errors.
+    """
+    how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
+    try:
+        fcntl.flock(descriptor, how)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        raise StoreError(
+            f"The store {paths.store_of(path)} lies on a file system that keeps no locks ({error.strerror or error}), "
+            "so nothing can be run or changed in it: choose a store on a local disk with --store or GLT_STORE, or "
+            "mount this one with locks."
+        ) from error
 
 
 def sign_lock(descriptor: int, pid: int) -> None:
@@ -91,26 +114,36 @@ def briefly_locked(path: Path) -> Iterator[None]:
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
-        with writing(path):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        lock_open(descriptor, path, wait=True)
         yield
     finally:
         os.close(descriptor)
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether some process holds the lock on `path` at this moment."""
+    """Say whether some process holds the lock on `path` at this moment.
+
+    Raises StoreError where the file system keeps no locks, so that nobody can tell.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # not there, or a link or a folder, which nobody could hold
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock_open(descriptor, path, shared=True)
     except BlockingIOError:
         return True
     finally:
         os.close(descriptor)
     return False
+
+
+def is_seen_locked(path: Path) -> bool:
+    """Say whether a lock is seen to be held; a file system that keeps no locks shows none."""
+    try:
+        return is_locked(path)
+    except StoreError:
+        return False
 
 
 def _owner(path: Path) -> str:

@@ -63,6 +63,18 @@ def seed_folder(run: Path, seed: int) -> Path:
     return inside(run, f"seed-{seed}")
 
 
+def store_of(path: Path) -> Path:
+    """Return the root of the store that a lock, or any file of a run, seed or queue, lies in.
+
+    >>> store_of(Path("runs/cora-node-gcn-ugs-4e39c3d4/seed-0/lock")).name, store_of(Path("runs/.config.lock")).name
+    ('runs', 'runs')
+    """
+    for folder in path.parents:
+        if folder.name == QUEUE or has_run_name(folder.name):
+            return folder.parent
+    return path.parent
+
+
 def masks_file(seed: Path, number: int) -> Path:
     """Return the file with the binary masks and edge scores of round `number`."""
     return seed / f"round-{number:02d}.safetensors"

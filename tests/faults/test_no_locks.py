@@ -1,0 +1,143 @@
+"""A store on a file system that keeps no locks is read like any other; what needs one says so in the same sentence."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from glt.cli.main import main as glt
+from glt.data.scratch import alone
+from glt.store import Run, Store
+from tests.app.conftest import make_run as make_run  # noqa: PLC0414 - the app's fixtures
+from tests.app.conftest import open_page as open_page  # noqa: PLC0414
+from tests.app.conftest import store as store  # noqa: PLC0414
+
+SITE = Path(__file__).parents[1] / "no_locks"
+# What flock answers: NFS without its lock service, FUSE, file systems that know no locks at all.
+ERRORS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
+SHORT = ("--set", "rounds=1", "retrain_epochs=2", "epochs=1", "hidden=16")
+WRITING = (
+    ["run", *SHORT],
+    ["resume", "RUN"],
+    ["delete", "RUN"],
+    ["annotate", "RUN", "--title", "words"],
+    ["sweep", "--dataset", "cora", "--grid", "hidden=8,16", *SHORT[:-1]],
+    ["pretrain", "--dataset", "cora", "--augmentation", "edges", "--set", "epochs=1"],
+    ["reproduce", "node-classification", "--seeds", "7"],
+)
+
+
+@pytest.fixture
+def run(make_run: Callable[..., Run]) -> Run:
+    """A run with a finished and a stopped seed, whose locks workers have left behind."""
+    run = make_run("ugs", states=("done", "stopped"), rounds=2)
+    for seed in (0, 1):
+        run.seed(seed).lock_path.touch()
+    return run
+
+
+@pytest.fixture
+def no_locks(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Let every attempt to lock fail with an error from now on."""
+
+    def begin(error: int) -> None:
+        def refuse(descriptor: int, how: int) -> None:
+            raise OSError(error, os.strerror(error))
+
+        monkeypatch.setattr(fcntl, "flock", refuse)
+
+    return begin
+
+
+def sentence(store: Store, error: int) -> str:
+    return (
+        f"The store {store.root} lies on a file system that keeps no locks ({os.strerror(error)}), so nothing can be "
+        "run or changed in it: choose a store on a local disk with --store or GLT_STORE, or mount this one with locks."
+    )
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=errno.errorcode.get)
+@pytest.mark.parametrize("command", WRITING, ids=lambda command: command[0])
+def test_what_needs_a_lock_names_the_store_and_the_remedy(
+    run: Run,
+    store: Store,
+    no_locks: Callable[[int], None],
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    error: int,
+) -> None:
+    no_locks(error)
+    verb, *rest = [run.name if part == "RUN" else part for part in command]
+    assert glt([verb, "--store", str(store.root), *rest]) == 1
+    assert capsys.readouterr().err == f"{sentence(store, error)}\n"
+    assert [each.name for each in store.runs()] == [run.name]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=errno.errorcode.get)
+def test_the_doctor_says_it_and_looks_at_the_runs_all_the_same(
+    run: Run, store: Store, no_locks: Callable[[int], None], capsys: pytest.CaptureFixture[str], error: int
+) -> None:
+    store.queue_folder().mkdir(exist_ok=True)
+    (store.queue_folder() / "1-2-3.ticket").touch()
+    no_locks(error)
+    assert glt(["doctor", "--store", str(store.root)]) == 1
+    said = capsys.readouterr()
+    assert sentence(store, error) in said.out.splitlines()
+    assert "can be written" not in said.out
+    assert "1 run looked at" in said.out
+    assert "ticket" not in said.out
+    assert said.err == ""
+
+
+def test_what_reads_is_as_ever(
+    run: Run, store: Store, no_locks: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = [glt([verb, "--store", str(store.root), *rest]) for verb, *rest in (["list"], ["show", run.name])]
+    told = capsys.readouterr()
+    no_locks(errno.ENOLCK)
+    assert [glt([verb, "--store", str(store.root), *rest]) for verb, *rest in (["list"], ["show", run.name])] == before
+    assert capsys.readouterr() == told
+
+
+def test_data_sets_are_read_without_waiting_for_others(
+    tmp_path: Path, no_locks: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    no_locks(errno.ENOLCK)
+    with alone(tmp_path / "lock", "reading"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_pages_show_the_runs_and_say_it_where_something_is_pressed(
+    run: Run, store: Store, no_locks: Callable[[int], None], open_page: Callable[..., AppTest]
+) -> None:
+    no_locks(errno.ENOLCK)
+    app = open_page("runs", run=run.name)
+    assert not app.exception
+    assert not app.error
+    app.button(key=f"resume-{run.name}").click().run()
+    assert not app.exception
+    assert [shown(error.value) for error in app.error] == [sentence(store, errno.ENOLCK)]
+    app = open_page("launch", methods="random", seeds="0", rounds="1", epochs="1", retrain_epochs="1", hidden="16")
+    app.button(key="start").click().run()
+    assert not app.exception
+    assert [shown(error.value) for error in app.error] == [sentence(store, errno.ENOLCK)]
+
+
+def shown(markdown: str) -> str:
+    return markdown.replace("\\", "").replace("\u2060", "")
+
+
+def test_a_process_of_its_own_says_it_too(run: Run, store: Store) -> None:
+    command = [sys.executable, "-m", "glt", "resume", run.name, "--store", str(store.root)]
+    environment = {**os.environ, "PYTHONPATH": str(SITE), "NO_LOCKS_ERROR": str(errno.ENOLCK)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, f"{sentence(store, errno.ENOLCK)}\n")
