@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from analysis.cli.verb import VERBS, Verb
 from glt.cli.arguments import add_json, add_progress, add_round, count, find_seed_run, print_json, tell
+from glt.errors import ConfigError
 
 if TYPE_CHECKING:
     from analysis.measures.elements import Betweenness
@@ -23,6 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add RUN, the round, how exact, and the form of the output."""
     add_round(parser)
     parser.add_argument("--sample", type=count, metavar="K", help="shortest paths from K nodes only (default: exact)")
+    told = "fast: igraph (default); networkx: NetworkX itself, exact, a hundred times slower"
+    parser.add_argument("--engine", choices=("fast", "networkx"), default="fast", help=told)
     add_progress(parser)
     add_json(parser)
 
@@ -36,9 +39,11 @@ def run(args: Namespace) -> int:
     mask, graph = seed_run.edge_mask(args.round), graph_of(seed_run)
     whole = MeasuredGraph.of(graph)
     pruned = whole.keeping(mask.either_way())
-    sample = args.sample or None
-    before = _found(whole, sample, lambda share: tell(args, share / 2))
-    after = _found(pruned, sample, lambda share: tell(args, (1 + share) / 2))
+    sample, by_networkx = args.sample or None, args.engine == "networkx"
+    if sample is not None and by_networkx:
+        raise ConfigError("NetworkX computes exact values here: leave out --sample, or take --engine fast.")
+    before = _found(whole, sample, by_networkx, lambda share: tell(args, share / 2))
+    after = _found(pruned, sample, by_networkx, lambda share: tell(args, (1 + share) / 2))
     if args.json:
         place = {"run": seed_run.path.parent.name, "seed": seed_run.seed, "round": args.round}
         found = {"original": _plain(whole, before), "sparsified": _plain(pruned, after)}
@@ -59,20 +64,27 @@ def _called(graph: Graph) -> dict[str, list[str]]:
     return {"ids": [node_name(graph, node) for node in nodes], "classes": classes_of(graph, nodes)}
 
 
-def _found(graph: MeasuredGraph, sample: int | None, tell: Tell) -> Betweenness:
+def _found(graph: MeasuredGraph, sample: int | None, by_networkx: bool, tell: Tell) -> Betweenness:
     from analysis.measures.element_cache import keep_betweenness, known_betweenness
-    from analysis.measures.elements import betweenness
+    from analysis.measures.elements import betweenness, networkx_betweenness
 
-    known = known_betweenness(graph, sample)
+    known = known_betweenness(graph, sample, by_networkx)
     if known is None:
-        known = betweenness(graph, sample, tell)
+        known = networkx_betweenness(graph, tell) if by_networkx else betweenness(graph, sample, tell)
         keep_betweenness(graph, known, sample)
     return known
 
 
 def _plain(graph: MeasuredGraph, found: Betweenness) -> dict[str, object]:
     edges = [[*ends, value] for ends, value in zip(graph.edges.T.tolist(), found.edges.tolist(), strict=True)]
-    return {"exact": found.is_exact, "sources": found.sources, "nodes": found.nodes.tolist(), "edges": edges}
+    engine = "networkx" if found.by_networkx else "fast"
+    return {
+        "engine": engine,
+        "exact": found.is_exact,
+        "sources": found.sources,
+        "nodes": found.nodes.tolist(),
+        "edges": edges,
+    }
 
 
 VERBS.register(Verb("betweenness", "Betweenness of every node and edge before and after a round", add_arguments, run))

@@ -29,6 +29,13 @@ def clustering_degree_two(graph: MeasuredGraph) -> float:
     return float(defined.mean()) if defined.size else nan
 
 
+def node_clustering(graph: MeasuredGraph) -> NDArray[np.float64]:
+    """Return the clustering coefficient of every node, [N]; 0 below degree 2, as NetworkX has it."""
+    coefficients = np.zeros(graph.num_nodes)
+    coefficients[graph.degrees >= 2] = _defined(graph)
+    return coefficients
+
+
 def triangles(graph: MeasuredGraph) -> int:
     """How many triples of nodes are all neighbours of each other, each counted once.
 

@@ -20,11 +20,12 @@ VERSION = 1
 _log = logging.getLogger(__name__)
 
 
-def known_betweenness(graph: MeasuredGraph, sample: int | None = None) -> Betweenness | None:
+def known_betweenness(graph: MeasuredGraph, sample: int | None = None, by_networkx: bool = False) -> Betweenness | None:
     """Return what was kept for a graph, None for nothing or a file that cannot be read; nothing is unpickled."""
     try:
-        with _path(graph, sample).open("rb") as file, np.load(file, allow_pickle=False) as held:
-            found = Betweenness(held["nodes"], held["edges"], int(held["sources"]))
+        path = _path(graph, sample, by_networkx)
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+            found = Betweenness(held["nodes"], held["edges"], int(held["sources"]), by_networkx)
     except (OSError, ValueError, KeyError, TypeError, *zips.DAMAGE):
         return None
     fits = found.nodes.shape == (graph.num_nodes,) and found.edges.shape == (graph.num_edges,)
@@ -33,7 +34,7 @@ def known_betweenness(graph: MeasuredGraph, sample: int | None = None) -> Betwee
 
 def keep_betweenness(graph: MeasuredGraph, found: Betweenness, sample: int | None = None) -> None:
     """Keep values for a graph; the file is replaced in one step, and one that cannot be written is left out."""
-    path = _path(graph, sample)
+    path = _path(graph, sample, found.by_networkx)
     try:
         make_folder(path.parent)
         replace_file(path, _npz(found), durable=False)
@@ -47,6 +48,7 @@ def _npz(found: Betweenness) -> bytes:
     return buffer.getvalue()
 
 
-def _path(graph: MeasuredGraph, sample: int | None) -> Path:
+def _path(graph: MeasuredGraph, sample: int | None, by_networkx: bool) -> Path:
     how = "exact" if sample is None or sample >= graph.num_nodes else f"sampled-{sample}"
-    return cache_folder() / "betweenness" / f"{graph.content_hash}-{how}-{VERSION}.npz"
+    engine = "networkx-" if by_networkx else ""
+    return cache_folder() / "betweenness" / f"{graph.content_hash}-{engine}{how}-{VERSION}.npz"

@@ -23,11 +23,16 @@ REMOVED, ONE_WAY, BOTH_WAYS = "removed", "one way", "both ways"
 
 
 def node_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness, order: Order) -> pd.DataFrame:
-    """Return one row a node, ranked: `node`, `label`, degrees and betweenness in both graphs, `change`, both ranks.
+    """Return one row a node, ranked: `node`, `label`, degree, clustering, betweenness and rank in both graphs.
+
+    Columns end in `_original` and `_pruned`; `original`, `pruned` and `change` are the betweenness.
 
     `order` is the betweenness in the original or the pruned graph, largest first, or the size of the change.
     """
     import pandas as pd
+
+    # NetworkX takes a third of a second to import.
+    from analysis.measures.networkx_engine import node_clustering
 
     whole = MeasuredGraph.of(graph)
     pruned = whole.keeping(mask.either_way())
@@ -37,6 +42,8 @@ def node_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Between
             "label": graph.labels,
             "degree_original": whole.degrees,
             "degree_pruned": pruned.degrees,
+            "clustering_original": node_clustering(whole),
+            "clustering_pruned": node_clustering(pruned),
             **_values(before.nodes, after.nodes),
         }
     )

@@ -25,11 +25,15 @@ SECONDS_A_VISIT = 9e-8
 
 @dataclass(frozen=True, eq=False)
 class Betweenness:
-    """Values of the [N] nodes and the [M] edges; `sources` is how many nodes shortest paths were followed from."""
+    """Values of the [N] nodes and the [M] edges.
+
+    `sources` is how many nodes shortest paths were followed from, `by_networkx` whether NetworkX did.
+    """
 
     nodes: FloatArray
     edges: FloatArray
     sources: int
+    by_networkx: bool = False
 
     @property
     def is_exact(self) -> bool:
@@ -61,8 +65,21 @@ def betweenness(
     return Betweenness(scale * nodes / max((n - 1) * (n - 2), 1), scale * edges / max(n * (n - 1), 1), sources.size)
 
 
-def seconds(graph: MeasuredGraph, sample: int | None = None) -> float:
-    """Return about how much CPU time `betweenness` takes."""
+def networkx_betweenness(graph: MeasuredGraph, on_progress: Callable[[float], None] | None = None) -> Betweenness:
+    """Return the betweenness of every node and edge as NetworkX itself computes it, exact; slow."""
+    # NetworkX takes a third of a second to import.
+    from analysis.measures.networkx_engine import element_betweenness
+
+    return Betweenness(*element_betweenness(graph, on_progress), graph.num_nodes, by_networkx=True)
+
+
+def seconds(graph: MeasuredGraph, sample: int | None = None, by_networkx: bool = False) -> float:
+    """Return about how much CPU time `betweenness`, or `networkx_betweenness`, takes."""
+    if by_networkx:
+        from analysis.measures.networkx_engine import ELEMENTS
+        from analysis.measures.networkx_engine import seconds as networkx_seconds
+
+        return networkx_seconds(graph, ELEMENTS)
     visits = graph.num_nodes + graph.num_edges
     return SECONDS_A_VISIT * visits * _sources(graph.num_nodes, sample).size
 

@@ -24,7 +24,10 @@ from glt.store import Run
 from glt.tickets.graph import graph_of
 
 ELEMENTS = {"nodes": "Nodes", "edges": "Edges", "degrees": "Degrees"}
-PRECISION = {"exact": "Exact", "sampled": "Sampled"}
+PRECISION = {"exact": "Exact", "sampled": "Sampled", "networkx": "NetworkX"}
+PRECISION_HELP = (
+    "Exact and Sampled are computed by igraph, with NetworkX's normalisation. NetworkX: exact, by NetworkX itself."
+)
 ORDERS: dict[Order, str] = {"original": "Original", "pruned": "Pruned", "change": "Change"}
 ORIGINAL, PRUNED, CHANGE = "Betweenness, original", "Betweenness, pruned", "Change of betweenness"
 ENDS = {"nodes": ["node"], "edges": ["low", "high"]}
@@ -41,11 +44,13 @@ class Choice:
     elements: str
     order: Order
     sample: int | None
+    by_networkx: bool = False
 
     @property
     def place(self) -> str:
         """What tells this table from others."""
-        return f"{self.run.name} {self.seed} {self.round} {self.elements} {self.order} {self.sample}"
+        how = "networkx" if self.by_networkx else self.sample
+        return f"{self.run.name} {self.seed} {self.round} {self.elements} {self.order} {how}"
 
 
 def show(found: list[Run]) -> None:
@@ -58,10 +63,10 @@ def show(found: list[Run]) -> None:
         degree_spread.show(choice.run, choice.seed, choice.round, whole, mask)
         return
     pruned = whole.keeping(mask.either_way())
-    before, after = known_betweenness(whole, choice.sample), known_betweenness(pruned, choice.sample)
+    before, after = (known_betweenness(part, choice.sample, choice.by_networkx) for part in (whole, pruned))
     if before is None or after is None:
         left = [part for part, known in ((whole, before), (pruned, after)) if known is None]
-        _compute(choice, pruned, sum(seconds(part, choice.sample) for part in left))
+        _compute(choice, pruned, sum(seconds(part, choice.sample, choice.by_networkx) for part in left))
         return
     _ranking(choice, graph, mask, before, after)
 
@@ -75,16 +80,20 @@ def _choose(found: list[Run]) -> Choice:
         if elements == "degrees":
             return Choice(run, seed, number, elements, "original", None)
         order = cast("Order", controls.segments("rank", "Ranked by betweenness", cast("dict[str, str]", ORDERS)))
-        precision = controls.segments("precision", "Shortest paths", PRECISION)
-    return Choice(run, seed, number, elements, order, SAMPLE if precision == "sampled" else None)
+        precision = controls.segments("precision", "Shortest paths", PRECISION, help=PRECISION_HELP)
+    sample = SAMPLE if precision == "sampled" else None
+    return Choice(run, seed, number, elements, order, sample, precision == "networkx")
 
 
 def _compute(choice: Choice, pruned: MeasuredGraph, duration: float) -> None:
     place = [str(choice.run.path), "--round", str(choice.round), "--seed", str(choice.seed)]
     sample = [] if choice.sample is None else ["--sample", str(choice.sample)]
-    arguments = ["analysis", "betweenness", *place, *sample, "--progress"]
+    engine = ["--engine", "networkx"] if choice.by_networkx else []
+    arguments = ["analysis", "betweenness", *place, *sample, *engine, "--progress"]
     what = f"Betweenness in round {choice.round} of seed {choice.seed}"
-    computing.panel(f"betweenness {pruned.content_hash} {choice.sample}", arguments, what, duration)
+    computing.panel(
+        f"betweenness {pruned.content_hash} {choice.sample} {choice.by_networkx}", arguments, what, duration
+    )
 
 
 def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness) -> None:
@@ -110,7 +119,9 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
 
 def _columns() -> dict[str, Any]:
     values = st.column_config.NumberColumn(format="%.6f")
-    return {ORIGINAL: values, PRUNED: values, CHANGE: st.column_config.NumberColumn(format="%+.6f")}
+    clustering = st.column_config.NumberColumn(format="%.3f")
+    each = {"Clustering, original": clustering, "Clustering, pruned": clustering}
+    return {**each, ORIGINAL: values, PRUNED: values, CHANGE: st.column_config.NumberColumn(format="%+.6f")}
 
 
 def _lead(choice: Choice, graph: Graph, row: pd.Series) -> None:
@@ -137,6 +148,8 @@ def nodes_as_read(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
             **({"Class": called["class"]} if "class" in called else {}),
             "Neighbours": table["degree_original"],
             "Left": table["degree_pruned"],
+            "Clustering, original": table["clustering_original"],
+            "Clustering, pruned": table["clustering_pruned"],
             **_values(table),
         }
     )
@@ -176,6 +189,8 @@ def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
 
 def how(found: Betweenness) -> str:
     """Say how exact the values are."""
+    if found.by_networkx:
+        return "Exact: computed by NetworkX itself."
     if found.is_exact:
         return "Exact: shortest paths from every node."
     return (

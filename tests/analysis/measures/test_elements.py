@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from analysis.cli.main import main
-from analysis.measures import MeasuredGraph, measure
+from analysis.measures import MeasuredGraph, measure, networkx_engine
 from analysis.measures.element_cache import keep_betweenness, known_betweenness
 from analysis.measures.element_tables import edge_table, node_table
-from analysis.measures.elements import Betweenness, betweenness, seconds
+from analysis.measures.elements import Betweenness, betweenness, networkx_betweenness, seconds
 from glt.data import Graph, load_graph
 from glt.masks import EdgeMask
 from glt.store import Run
@@ -43,6 +43,27 @@ def test_every_value_is_networkx_whatever_the_batches(graph: nx.Graph, monkeypat
     assert found.is_exact
     assert seen == sorted(seen)
     assert not seen or seen[-1] == 1
+
+
+@pytest.mark.parametrize("graph", SMALL.values(), ids=SMALL.keys())
+def test_networkx_itself_gives_the_same_values_and_is_kept_apart(graph: nx.Graph, own_cache: Path) -> None:
+    subject = measured(graph)
+    ours, found = betweenness(subject), networkx_betweenness(subject)
+    assert found.nodes == pytest.approx([v for _, v in sorted(nx.betweenness_centrality(graph).items())])
+    assert (found.nodes, found.edges) == (pytest.approx(ours.nodes), pytest.approx(ours.edges))
+    keep_betweenness(subject, found)
+    assert known_betweenness(subject) is None
+    kept = known_betweenness(subject, by_networkx=True)
+    assert kept is not None
+    assert (kept.by_networkx, kept.nodes.tolist()) == (True, found.nodes.tolist())
+
+
+def test_clustering_of_every_node_is_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = SMALL["random"]
+    expected = [value for _, value in sorted(nx.clustering(graph).items())]
+    assert networkx_engine.node_clustering(measured(graph)).tolist() == expected
+    monkeypatch.setattr(networkx_engine, "MOST_QUICK", 0)
+    assert networkx_engine.node_clustering(measured(graph)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_means_are_those_of_the_identity() -> None:
@@ -108,6 +129,8 @@ def test_nodes_and_edges_are_ranked_with_their_change(small_graph: Graph) -> Non
     assert nodes["node"][0] == 2
     assert nodes["original"][0] == pytest.approx(2 / 10)
     assert (nodes["degree_original"][0], nodes["degree_pruned"][0], nodes["pruned"][0]) == (3, 2, 0)
+    # One of the three pairs of its neighbours is joined, and the only pair that is left.
+    assert (nodes["clustering_original"][0], nodes["clustering_pruned"][0]) == (pytest.approx(1 / 3), 1)
     edges = edge_table(small_graph, mask, before, after, "original")
     first = edges.iloc[0]
     assert (first["low"], first["high"], first["survives"]) == (2, 3, "removed")
@@ -154,3 +177,9 @@ def test_the_verb_calls_nodes_by_their_own_ids_and_classes_by_name(
     hub = int(np.argmax(document["original"]["nodes"]))
     assert first[0] == cora.node_ids[hub]
     assert cora.class_names[cora.labels[hub]].split()[0] in first
+
+
+def test_networkx_takes_no_sample(make_run: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["betweenness", str(make_run().path), "--round", "2", "--sample", "64", "--engine", "networkx"]
+    assert main(arguments) == 1
+    assert "leave out --sample, or take --engine fast" in capsys.readouterr().err
