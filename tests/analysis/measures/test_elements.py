@@ -181,5 +181,5 @@ def test_the_verb_calls_nodes_by_their_own_ids_and_classes_by_name(
 
 def test_networkx_takes_no_sample(make_run: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["betweenness", str(make_run().path), "--round", "2", "--sample", "64", "--engine", "networkx"]
-    assert main(arguments) == 1
+    assert main(arguments) == 2
     assert "leave out --sample, or take --engine fast" in capsys.readouterr().err
