@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from glt import formats
+
 MOST_SERIES = 8
 HEAT = {"type": "heatmap"}
 UNTITLED = {"Group", "Value"}
@@ -107,11 +109,11 @@ def _told(one: Series) -> str:
 
 
 def _at(one: Series, place: int) -> str:
-    return f"{one.numbers[place]:.4g} at {_short(one.places[place])}"
+    return f"{formats.figures(one.numbers[place], 4)} at {_short(one.places[place])}"
 
 
 def _short(place: Any) -> str:
-    return f"{place:.4g}" if _is_number(place) else unescape(str(place))
+    return formats.figures(place, 4) if _is_number(place) else unescape(str(place))
 
 
 def _heat(trace: Any) -> str:
@@ -120,7 +122,8 @@ def _heat(trace: Any) -> str:
         return "No value."
     (low, low_place), (high, high_place) = min(cells), max(cells)
     what = unescape(trace.colorbar.title.text or "Value")
-    return f"{what}: {len(cells)} cells, lowest {low:.4g} at {low_place}, highest {high:.4g} at {high_place}."
+    lowest, highest = (f"{formats.figures(value, 4)} at {at}" for value, at in ((low, low_place), (high, high_place)))
+    return f"{what}: {len(cells)} cells, lowest {lowest}, highest {highest}."
 
 
 def _cells(trace: Any) -> Iterator[tuple[float, str]]:

@@ -1,9 +1,17 @@
-"""Numbers as people read them: one format for a quantity in the app, the command line, files and figures."""
+"""Numbers as people read them: one format and one rounding in the app, the command line, tables and figures.
+
+**The rounding rule.** A number is read at twelve significant digits, which removes the noise that summing in another
+order leaves in the last bits (0.8194999999999999 is 0.8195), and is then rounded in decimal, halves away from zero.
+So 0.8195 is 82.0 % everywhere. The usual formats (`f"{x:.1f}"`, d3's, JavaScript's `toFixed`) round the binary value,
+which lies below or above the half by chance; nothing that is shown goes through them: what a browser formats itself
+(Plotly's hovers, Streamlit's tables) is handed texts or numbers that are rounded here. CSV and JSON are not rounded.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "\N{EN DASH}"
@@ -11,11 +19,64 @@ MISSING = "\N{EN DASH}"
 PEOPLE = ("Gini",)
 
 
+# Significant digits of a double that are read; sums of a hundred numbers in another order agree in them.
+DIGITS = 12
+# p-values up to this are significant.
+SIGNIFICANT = 0.05
+# Wide enough for the largest double with every decimal that is shown.
+WIDE = Context(prec=340)
+
+
+def rounded(value: float, decimals: int) -> float:
+    """Return the number that `fixed` writes, for a table that a browser formats; NaN and infinities stay.
+
+    >>> rounded(81.95, 1), rounded(-0.05, 1), rounded(0.8194999999999999, 3)
+    (82.0, -0.1, 0.82)
+    """
+    return float(_to_decimals(value, decimals)) if math.isfinite(value) else value
+
+
+def fixed(value: float, decimals: int) -> str:
+    """Write a number with so many decimals, commas between thousands and a true minus sign; NaN becomes a dash.
+
+    >>> fixed(81.95, 1), fixed(81.94999999999999, 1), fixed(0.25, 1), fixed(-1234.5, 0), fixed(-0.01, 1)
+    ('82.0', '82.0', '0.3', '−1,235', '0.0')
+    """
+    return true_minus(_plain(value, decimals, ","))
+
+
+def figures(value: float, digits: int) -> str:
+    """Write a number with so many significant figures, without zeros at its end; NaN becomes a dash.
+
+    >>> figures(0.03125, 3), figures(1234.5, 4), figures(-3.15e-7, 2), figures(2.0, 3)
+    ('0.0313', '1235', '−3.2e−07', '2')
+    """
+    if not math.isfinite(value) or value == 0:
+        return _plain(value, 0)
+    exact = _exact(value)
+    kept = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), ROUND_HALF_UP, WIDE)
+    return true_minus(f"{float(kept):.{digits}g}")
+
+
+def p_value(p: float) -> str:
+    """Write a p-value with two figures, more where it would change sides of 5 %; a very small one as a bound.
+
+    >>> p_value(0.0123), p_value(0.0004), p_value(1.0), p_value(0.0503), p_value(float("nan"))
+    ('p = 0.012', 'p < 0.001', 'p = 1', 'p = 0.0503', '')
+    """
+    if math.isnan(p):
+        return ""
+    if p < 0.001:
+        return "p < 0.001"
+    texts = (figures(p, digits) for digits in range(2, DIGITS + 1))
+    return f"p = {next((text for text in texts if (float(text) <= SIGNIFICANT) == (p <= SIGNIFICANT)), p)}"
+
+
 def percent(share: float, decimals: int = 1) -> str:
     """Write a fraction as a percentage; NaN becomes a dash.
 
-    >>> percent(0.807), percent(-0.0004), percent(float("nan"))
-    ('80.7 %', '0.0 %', '–')
+    >>> percent(0.807), percent(0.8195), percent(-0.0004), percent(float("nan"))
+    ('80.7 %', '82.0 %', '0.0 %', '–')
     """
     return MISSING if math.isnan(share) else f"{signed_text(100 * share, decimals)} %"
 
@@ -28,7 +89,7 @@ def percent_interval(mean: float, half_width: float, decimals: int = 1) -> str:
     """
     if math.isnan(mean) or math.isnan(half_width):
         return percent(mean, decimals)
-    return f"{signed_text(100 * mean, decimals)} ± {100 * half_width:.{decimals}f} %"
+    return f"{signed_text(100 * mean, decimals)} ± {fixed(100 * half_width, decimals)} %"
 
 
 def points(difference: float, decimals: int = 1) -> str:
@@ -51,7 +112,7 @@ def points_interval(difference: float, half_width: float) -> str:
     ('−1.2 ± 0.4 points', '+0.4 points')
     """
     text = points(difference)
-    return text if math.isnan(half_width) else text.replace(" points", f" ± {100 * half_width:.1f} points")
+    return text if math.isnan(half_width) else text.replace(" points", f" ± {fixed(100 * half_width, 1)} points")
 
 
 def whole(number: float) -> str:
@@ -75,7 +136,7 @@ def macs(count: float) -> str:
         return f"{_three_figures(count / 1e9)} G"
     if count >= 999.5e3:
         return f"{_three_figures(count / 1e6)} M"
-    return f"{count / 1e3:.0f} k" if count >= 1e3 else f"{count:.0f}"
+    return f"{_plain(count / 1e3, 0)} k" if count >= 999.5 else _plain(count, 0)
 
 
 def duration(seconds: float) -> str:
@@ -87,10 +148,10 @@ def duration(seconds: float) -> str:
     if math.isnan(seconds):
         return MISSING
     if seconds < 0.9995:
-        return f"{1000 * seconds:.0f} ms"
+        return f"{_plain(1000 * seconds, 0)} ms"
     if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
+        return f"{_plain(seconds, 1)} s"
+    whole = int(_to_decimals(seconds, 0))
     for unit, large, small, per in (("d", 86_400, 3_600, "h"), ("h", 3_600, 60, "min"), ("min", 60, 1, "s")):
         if whole >= large:
             rest = whole % large // small
@@ -107,7 +168,7 @@ def file_size(size: float) -> str:
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= 0.9995 * scale:
             return f"{_three_figures(size / scale)} {unit}"
-    return f"{size:.0f} B"
+    return f"{_plain(size, 0)} B"
 
 
 def count(number: float) -> str:
@@ -116,7 +177,7 @@ def count(number: float) -> str:
     >>> count(13264), count(-1200)
     ('13,264', '−1,200')
     """
-    return true_minus(f"{number:,.0f}")
+    return fixed(number, 0)
 
 
 def number_of(number: int, noun: str) -> str:
@@ -157,13 +218,12 @@ def listing(seeds: Sequence[int]) -> str:
 
 
 def signed_text(value: float, decimals: int) -> str:
-    """Write a number with a true minus sign and never as minus zero.
+    """Write a number with a true minus sign, never as minus zero and without commas; NaN becomes a dash.
 
-    >>> signed_text(-1.25, 1), signed_text(-0.01, 1)
-    ('−1.2', '0.0')
+    >>> signed_text(-1.25, 1), signed_text(-0.01, 1), signed_text(1234.0, 0)
+    ('−1.3', '0.0', '1234')
     """
-    text = f"{value:.{decimals}f}"
-    return text.lstrip("-") if float(text) == 0 else true_minus(text)
+    return true_minus(_plain(value, decimals))
 
 
 def true_minus(text: str) -> str:
@@ -177,5 +237,23 @@ def true_minus(text: str) -> str:
 
 def _three_figures(value: float) -> str:
     if value >= 99.95:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+        return _plain(value, 0)
+    return _plain(value, 1 if value >= 9.995 else 2)
+
+
+def _plain(value: float, decimals: int, thousands: str = "") -> str:
+    if math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    number = _to_decimals(value, decimals)
+    return f"{abs(number) if number == 0 else number:{thousands}.{decimals}f}"
+
+
+def _to_decimals(value: float, decimals: int) -> Decimal:
+    return _exact(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, WIDE)
+
+
+def _exact(value: float) -> Decimal:
+    """Return the decimal that a number stands for: whole numbers as they are, others at their first DIGITS digits."""
+    return Decimal(int(value)) if float(value).is_integer() else Decimal(f"{value:.{DIGITS}g}")

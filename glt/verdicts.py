@@ -366,19 +366,12 @@ def needed_words(verdict: Verdict) -> str:
 
 
 def p_words(p: float) -> str:
-    """Write a p-value; never so short that it changes sides of 0.05.
+    """Write a p-value as everywhere, or say that there is none.
 
-    >>> p_words(0.0123), p_words(0.0004), p_words(1.0), p_words(0.0503)
-    ('p = 0.012', 'p < 0.001', 'p = 1', 'p = 0.0503')
+    >>> p_words(0.0123), p_words(float("nan"))
+    ('p = 0.012', 'no p-value')
     """
-    if math.isnan(p):
-        return "no p-value"
-    if p < 0.001:
-        return "p < 0.001"
-    digits = 2
-    while (float(f"{p:.{digits}g}") <= ALPHA) != (p <= ALPHA) and digits < 12:
-        digits += 1
-    return f"p = {p:.{digits}g}"
+    return formats.p_value(p) or "no p-value"
 
 
 @dataclass(frozen=True)

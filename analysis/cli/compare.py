@@ -117,7 +117,6 @@ def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
-    from analysis.comparing.wording import chance_words
     from glt import formats
 
     heads = ("k", "graph", "weights", "first", "second", "points", "", "seeds")
@@ -126,7 +125,7 @@ def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
     for row in table.to_dict("records"):
         shares = (row["graph_sparsity"], row["weight_sparsity"], row["one"], row["other"])
         difference = formats.points_interval(row["difference"], row["high"] - row["difference"]).removesuffix(" points")
-        cells = [str(int(row["round"])), *map(formats.percent, shares), difference, chance_words(row["p_value"])]
+        cells = [str(int(row["round"])), *map(formats.percent, shares), difference, formats.p_value(row["p_value"])]
         shown.add_row(*cells, str(int(row["seeds"])))
     console.print(shown)
 

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 
 from analysis import palette, theme
 from analysis.comparing.paired import SPARSITY, At
-from analysis.comparing.wording import chance_words
 from analysis.figure_text import escape
 from analysis.tables.statistics import seeds_words
 from glt import formats
@@ -140,11 +139,10 @@ def _marks(table: pd.DataFrame, one: Side, other: Side, at: At, dark: bool) -> I
 
 
 def _told(row: Mapping[Hashable, Any], one: Side, other: Side) -> str:
-    half = "" if np.isnan(row["low"]) else f" \N{PLUS-MINUS SIGN} {100 * (row['high'] - row['difference']):.1f}"
-    difference = formats.points(row["difference"]).removesuffix(" points")
-    chance = chance_words(row["p_value"])
+    difference = formats.points_interval(row["difference"], row["high"] - row["difference"])
+    chance = formats.p_value(row["p_value"])
     lines = [
-        f"Round {int(row['round'])}: <b>{difference}{half} points</b>{f', {chance}' if chance else ''}",
+        f"Round {int(row['round'])}: <b>{difference}</b>{f', {chance}' if chance else ''}",
         f"{escape(one.label)} {formats.percent(row['one'])}, {escape(other.label)} {formats.percent(row['other'])}",
         f"Graph sparsity {formats.percent(row['graph_sparsity'])}, weight sparsity "
         f"{formats.percent(row['weight_sparsity'])}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -76,18 +75,7 @@ def place_words(row: Mapping[Hashable, Any]) -> str:
         return "highest"
     if row["compared"] == PAIRED:
         gap = formats.points(-row["behind"])
-        return f"tie ({gap})" if place == TIE else f"{gap}, {chance_words(row['p_value'])}"
+        return f"tie ({gap})" if place == TIE else f"{gap}, {formats.p_value(row['p_value'])}"
     if row["compared"] == INTERVALS:
         return "tie: intervals overlap" if place == TIE else "behind: intervals apart"
     return "behind" if place == BEHIND else "too few seeds to tell"
-
-
-def chance_words(p: float) -> str:
-    """Write a p-value; very small ones as a bound.
-
-    >>> chance_words(0.0123), chance_words(1e-7), chance_words(float("nan"))
-    ('p = 0.012', 'p < 0.001', '')
-    """
-    if math.isnan(p):
-        return ""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"

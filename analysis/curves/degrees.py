@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from analysis import marks, palette, theme
 from analysis.figure_text import escape
+from glt import formats
 from glt.data.graph import IntArray
 
 HEIGHT = 460
@@ -53,5 +54,8 @@ def _lines(graphs: Sequence[Degrees], dark: bool) -> Iterator[go.Scatter]:
             mode="lines",
             name=escape(graph.label),
             line={"color": style.color(dark), "width": 2.2, "dash": graph.dash, "shape": "vh"},
-            hovertemplate=f"<b>{escape(graph.label)}</b><br>%{{y:.3g}} % of nodes have %{{x}} or more<extra></extra>",
+            hovertext=[formats.figures(share, 3) for share in at_least],
+            hovertemplate=(
+                f"<b>{escape(graph.label)}</b><br>%{{hovertext}} % of nodes have %{{x}} or more<extra></extra>"
+            ),
         )

@@ -55,8 +55,6 @@ def _seeds(row: Mapping[str, Any]) -> str:
 def _against_dense(row: Mapping[str, Any]) -> list[str]:
     if row["round"] == 0 or math.isnan(row["difference"]):
         return []
-    half = row["difference_high"] - row["difference"]
-    interval = "" if math.isnan(half) else f" \N{PLUS-MINUS SIGN} {100 * half:.1f}"
-    chance = "" if math.isnan(row["p_value"]) else f", p = {row['p_value']:.2g}"
-    difference = formats.points(row["difference"]).removesuffix(" points")
-    return [f"{difference}{interval} points against dense {formats.percent(row['dense'])}{chance}"]
+    difference = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])
+    chance = formats.p_value(row["p_value"])
+    return [f"{difference} against dense {formats.percent(row['dense'])}{chance and f', {chance}'}"]

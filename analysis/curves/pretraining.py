@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis import scale, theme
+from glt import formats
 from glt.store import Epoch
 
 HEIGHT = 300
@@ -34,7 +35,8 @@ def pretraining_figure(epochs: Mapping[int, Sequence[Epoch]], dark: bool = False
                 line={"color": ink, "width": 1.6},
                 legendgroup=str(seed),
                 showlegend=not told and len(begun) > 1,
-                hovertemplate=f"Seed {seed}, epoch %{{x}}{told}<br>loss %{{y:.4g}}<extra></extra>",
+                hovertext=[formats.figures(epoch.loss, 4) for epoch in drawn],
+                hovertemplate=f"Seed {seed}, epoch %{{x}}{told}<br>loss %{{hovertext}}<extra></extra>",
             )
     legend = {"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom", "xanchor": "left"}
     figure.update_layout(legend=legend, margin={"t": 48 if len(begun) > 1 else 20, "b": 52}, hovermode="closest")

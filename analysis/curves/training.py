@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from analysis import theme
 from analysis.curves.thinning import drawn_places
 from analysis.figure_text import escape
+from glt import formats
 
 VALIDATION = "#009E73"
 TEST = "#CC79A7"
@@ -68,7 +69,8 @@ def _lines(name: str, stage: pd.DataFrame, metric: str, tone: theme.Ink, in_lege
             legendgroup=title,
             showlegend=in_legend,
             customdata=drawn["epoch"].to_numpy(),
-            hovertemplate=f"{escape(name)}, epoch %{{customdata}}<br>{title} %{{y:.3g}}{unit}<extra></extra>",
+            hovertext=[formats.figures(value, 3) for value in values],
+            hovertemplate=f"{escape(name)}, epoch %{{customdata}}<br>{title} %{{hovertext}}{unit}<extra></extra>",
         )
 
 

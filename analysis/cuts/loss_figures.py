@@ -56,10 +56,10 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
         text=[[_cell(s, f) for s, f in zip(*row, strict=True)] for row in zip(values["share"], far, strict=True)],
         texttemplate="%{text}" if numbered else None,
         textfont={"size": 12, "color": theme.ink(dark).text},
-        customdata=np.stack([values["share"], values["null_low"], values["null_high"], sizes], axis=-1),
+        customdata=_written(values, sizes),
         hovertemplate=(
-            "%{y}, %{x}<br>%{customdata[0]:.1f} % of %{customdata[3]:,.0f} edges cut<br>"
-            "by chance %{customdata[1]:.1f} to %{customdata[2]:.1f} %<extra></extra>"
+            "%{y}, %{x}<br>%{customdata[0]} % of %{customdata[3]} edges cut<br>"
+            "by chance %{customdata[1]} to %{customdata[2]} %<extra></extra>"
         ),
         hoverongaps=False,
         xgap=2 if numbered else 1,
@@ -83,8 +83,16 @@ def pair_figure(table: pd.DataFrame, classes: Sequence[str], dark: bool = False)
     return figure
 
 
+def _written(values: dict[str, NDArray[np.float64]], sizes: NDArray[np.float64]) -> list[list[list[str]]]:
+    """Return the numbers of every cell as texts: share, both ends of chance, edges."""
+    parts = (values["share"], values["null_low"], values["null_high"])
+    texts = [[[formats.fixed(value, 1) for value in row] for row in part] for part in parts]
+    texts.append([[formats.count(value) for value in row] for row in sizes])
+    return [[list(cell) for cell in zip(*rows, strict=True)] for rows in zip(*texts, strict=True)]
+
+
 def _cell(share: float, far: bool) -> str:
-    return "" if np.isnan(share) else f"{share:.0f}{'*' if far else ''}"
+    return "" if np.isnan(share) else f"{formats.fixed(share, 0)}{'*' if far else ''}"
 
 
 def widest(difference: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:

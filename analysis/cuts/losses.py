@@ -110,8 +110,8 @@ def sentences(table: pd.DataFrame) -> Iterator[str]:
     if ("relation", 1) in rows.index and ("relation", 0) in rows.index:
         same, other = rows.loc[("relation", 0)], rows.loc[("relation", 1)]
         yield (f"Between different classes {_with_chance(other)}, inside a class {_with_chance(same)}.")
-    low, high = (alone[name] * alone["size"] for name in ("null_low", "null_high"))
-    yield f"Nodes that lost their last edge: {alone['lost']:,}; by chance {low:,.0f} to {high:,.0f}."
+    low, high = (formats.count(alone[name] * alone["size"]) for name in ("null_low", "null_high"))
+    yield f"Nodes that lost their last edge: {alone['lost']:,}; by chance {low} to {high}."
 
 
 def _with_chance(row: pd.Series) -> str:

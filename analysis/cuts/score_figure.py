@@ -97,7 +97,7 @@ def _equals(rows: pd.DataFrame, ink: str) -> dict[str, Any]:
 
 
 def _hover(way: Way, row: dict[Any, Any], ranks: bool) -> str:
-    score = "" if ranks else f"score {formats.true_minus(format(row['score'], '.4g'))}, "
+    score = "" if ranks else f"score {formats.figures(row['score'], 4)}, "
     verdict = ("cut" if row["cut"] else "kept") + (", no gradient" if row["gradient"] is False else "")
     return (
         f"{escape(way.sender)} to {escape(way.receiver)}, round {row['round']}: {verdict}<br>"

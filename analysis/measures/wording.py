@@ -70,7 +70,7 @@ def value(name: str, number: float) -> str:
         return formats.percent(number)
     if abs(number) >= 100 or float(number).is_integer():
         return formats.count(number)
-    return formats.true_minus(f"{number:.7f}" if abs(number) < 0.01 else f"{number:.5g}")
+    return formats.fixed(number, 7) if abs(number) < 0.01 else formats.figures(number, 5)
 
 
 def interval(name: str, mean: float, half_width: float) -> str:
@@ -86,7 +86,7 @@ def interval(name: str, mean: float, half_width: float) -> str:
     if is_share(name):
         return formats.percent_interval(mean, half_width)
     decimals = min(max(1 - math.floor(math.log10(half_width)), 0), 7)
-    return f"{formats.true_minus(f'{mean:,.{decimals}f}')} ± {half_width:,.{decimals}f}"
+    return f"{formats.fixed(mean, decimals)} ± {formats.fixed(half_width, decimals)}"
 
 
 def estimated(names: Iterable[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from glt import formats
+
 MEASUREMENT_TABLE = "Table A5 (tab:compare)"
 MEASUREMENT_COLUMNS = ("original", "ugs", "random", "admm")
 MEASUREMENT_ROWS = ("average_clustering", "mean_node_betweenness", "mean_edge_betweenness")
@@ -82,4 +84,4 @@ def measured_at(dataset: str) -> str:
     """
     if not measurements(dataset):
         return ""
-    return f"The paper's values are of round {MEASUREMENT_ROUND} ({100 * _sparsity():.2f} % graph sparsity)."
+    return f"The paper's values are of round {MEASUREMENT_ROUND} ({formats.percent(_sparsity(), 2)} graph sparsity)."

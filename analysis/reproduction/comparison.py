@@ -74,7 +74,7 @@ class Comparison:
     def paper_words(self) -> str:
         """Write the printed value."""
         if self.quantity == "measure":
-            return f"{self.paper:.5f}"
+            return formats.fixed(self.paper, 5)
         return formats.macs(self.paper) if self.quantity == "macs" else formats.percent(self.paper)
 
     def difference_words(self) -> str:

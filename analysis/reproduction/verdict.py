@@ -130,7 +130,7 @@ def _remarks(plan: Plan, cost: str) -> list[str]:
 
 def _size(row: Comparison) -> str:
     if row.quantity == "score":
-        return f"{100 * abs(row.difference):.1f} points"
+        return f"{formats.fixed(100 * abs(row.difference), 1)} points"
     return formats.percent(abs(row.difference))
 
 

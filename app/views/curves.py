@@ -103,7 +103,7 @@ def _numbers(table: pd.DataFrame) -> None:
     columns["MACs"] = st.column_config.NumberColumn(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M")
     columns["Against dense"] = st.column_config.NumberColumn(format="%+.1f points", help="Paired by seed")
     st.dataframe(
-        files.cells(numbers(table)),
+        files.cells(numbers(table), columns),
         hide_index=True,
         key="numbers",
         height=320,

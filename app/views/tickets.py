@@ -95,7 +95,10 @@ def as_read(runs: Sequence[Run], score: Score, tolerance: float) -> pd.DataFrame
         ],
         "Dense": [formats.percent(value) for value in table["dense"]],
         "Paired difference (95% interval)": [difference(row) for row in table.to_dict("records")],
-        "p": [formats.MISSING if math.isnan(value) else f"{value:.2g}" for value in table["p_value"]],
+        "p": [
+            formats.p_value(value).removeprefix("p ").removeprefix("= ") or formats.MISSING
+            for value in table["p_value"]
+        ],
         "Seeds": [str(count) for count in table["seeds"]],
     }
     for name, counted in tables.items():

@@ -10,6 +10,7 @@ from analysis.measures import MeasuredGraph, random_twins
 from analysis.measures.degrees import degree_counts, degree_gini
 from analysis.titles import short_title
 from app.widgets import chart, look
+from glt import formats
 from glt.masks import EdgeMask
 from glt.store import Run
 
@@ -28,7 +29,7 @@ def show(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: EdgeMask)
     )
     title = f"Share of nodes with at least so many neighbours, round {number}"
     chart.show(figure, "degrees", title)
-    ginis = ", ".join(f"{degree_gini(graph):.3f}" for graph in (whole, pruned, twin))
+    ginis = ", ".join(formats.fixed(degree_gini(graph), 3) for graph in (whole, pruned, twin))
     st.caption(
         f"{names.dataset(run.config.dataset)}, round {number}, seed {seed}: the share of nodes that have at least so "
         f"many neighbours. Gini of degrees, in the order of the legend: {ginis}. Isolated nodes are what the curves "

@@ -152,7 +152,7 @@ def _alike(place: Place, row: pd.Series) -> str:
     """Say how alike the features of both ends are; of dense ones not beside other edges, whose rows are not read."""
     closeness = cutting.closeness_of(place.graph)
     if not closeness.counts_words:
-        return f"features at a cosine of {formats.true_minus(format(row['cosine'], '.3f'))}"
+        return f"features at a cosine of {formats.fixed(row['cosine'], 3)}"
     jaccards = closeness.jaccard_of_edges
     return _features(row, float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0)
 
@@ -170,7 +170,7 @@ def _features(row: pd.Series, less: float) -> str:
         return "no feature (Jaccard 0)"
     most = f", more than {formats.percent(less)} of the edges of the graph" if less else ""
     features = formats.number_of(row["common_features"], "feature")
-    return f"{features} not zero, {row['jaccard']:.3f} of all that either has (Jaccard){most}"
+    return f"{features} not zero, {formats.fixed(row['jaccard'], 3)} of all that either has (Jaccard){most}"
 
 
 def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:

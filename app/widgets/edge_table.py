@@ -69,7 +69,7 @@ def edge_table(place: Place, table: pd.DataFrame) -> None:
     """Show the table of a node's edges, those that went first on top."""
     about = f"The edges of node {place.name(place.node)}, those that went first on top"
     shown = _shown_edges(place, table.head(MOST_LISTED))
-    st.dataframe(files.cells(shown), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
+    st.dataframe(files.cells(shown, COLUMNS), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
     if len(table) > MOST_LISTED:
         st.caption(f"The first {formats.count(MOST_LISTED)} of {formats.count(len(table))}: those that went first.")
 

@@ -103,7 +103,7 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     read = nodes_as_read(graph, shown) if choice.elements == "nodes" else edges_as_read(graph, shown)
     st.caption(":material/ads_click: Mark a row to open it in Subgraphs.")
     event = st.dataframe(
-        files.cells(read),
+        files.cells(read, _columns()),
         hide_index=True,
         # Marked rows are kept by their places: other rows must be another table.
         key=f"elements-table {choice.place}",

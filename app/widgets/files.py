@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.widgets import frame
+from glt import formats
 from glt.errors import StudioError
 from glt.printable import brief, cell
 
@@ -74,7 +77,21 @@ def csv_button(table: pd.DataFrame, name: str) -> None:
     file_button("CSV", name, "text/csv", make)
 
 
-def cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose texts a spreadsheet does not compute: a browser can save what it shows as CSV."""
+def _decimals(columns: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many decimals the format of each column writes; columns without such a format are left out."""
+    written = {name: str(column.get("type_config", {}).get("format")) for name, column in columns.items()}
+    found = {name: re.search(r"%\+?\.(\d+)f", text) for name, text in written.items()}
+    return {name: int(match[1]) for name, match in found.items() if match}
+
+
+def cells(table: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Return a table for `st.dataframe`: numbers rounded as everywhere, texts that no spreadsheet computes.
+
+    `columns` is the column configuration. A browser rounds the binary value, so a number under a format with decimals
+    is rounded here first; it can save what it shows as CSV, so no text may look like a formula.
+    """
+    for name, decimals in _decimals(columns or {}).items():
+        if name in table:
+            table = table.assign(**{name: [formats.rounded(value, decimals) for value in table[name].astype(float)]})
     texts = {name: table[name].map(cell) for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])}
     return table.assign(**texts).rename(columns=cell)

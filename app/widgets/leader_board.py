@@ -65,7 +65,7 @@ def show(runs: list[Run], board: Board) -> list[str]:
         table = table.assign(label=table["run"].map(pickers.run_titles(runs)))
     height = min(HEAD + ROW * len(table), MOST_HEIGHT)
     event = st.dataframe(
-        files.cells(numbers(table, board)),
+        files.cells(numbers(table, board), _columns(table, board)),
         hide_index=True,
         # Chosen rows are kept by their places: other rows must be another table.
         key=f"leaders-{board.by}-{crc32(' '.join(table['run']).encode())}",

@@ -34,7 +34,7 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
         _chart("Edges cut by degree", "groups", edge_loss_figure(table, *_look(run)))
     st.caption(_caption(run, seed, number, graph))
     with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
-        st.dataframe(files.cells(numbers(table)), hide_index=True, key="losses", column_config=_columns())
+        st.dataframe(files.cells(numbers(table), _columns()), hide_index=True, key="losses", column_config=_columns())
 
 
 def _by_class(run: Run, graph: Graph, table: pd.DataFrame) -> None:

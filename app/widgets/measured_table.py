@@ -211,7 +211,7 @@ def _unbroken(cell: str) -> str:
 
 def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[Any, Any]]) -> list[str]:
     found = [values.get(graph["method"]) if is_as_published(graph) else None for graph in graphs]
-    cells = [formats.MISSING if value is None else f"{value:.5f}" for value in found]
+    cells = [formats.MISSING if value is None else formats.fixed(value, 5) for value in found]
     return [f":gray[{cell}]" for cell in (words, *cells)]
 
 

@@ -16,6 +16,7 @@ from analysis.measures import explanation, in_order, wording
 from analysis.shared_graph import by_graph
 from analysis.tables.caption import averaged_over
 from app.widgets import chart, controls, files, frame, look, measuring, reading
+from glt import formats
 from glt.store import Run
 
 FIRST = "average_clustering"
@@ -77,7 +78,7 @@ def numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
         {
             "Graph": graphs,
             "Round": table["round"],
-            "Edges kept, either way (%)": (100 * table["kept"]).round(1),
+            "Edges kept, either way (%)": [formats.rounded(100 * kept, 1) for kept in table["kept"]],
             wording.label(name) + unit: scale * table["mean"],
             "95% interval, ±": scale * (table["high"] - table["mean"]),
             "Seeds": table["seeds"],

@@ -104,7 +104,7 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
     columns["p"] = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(
-        files.cells(shown),
+        files.cells(shown, columns),
         hide_index=True,
         key="paired-numbers",
         placeholder=formats.MISSING,

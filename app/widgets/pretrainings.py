@@ -107,4 +107,4 @@ def _result(seed: PretrainingSeed) -> str:
         layer = seed.first_layer()
     except StoreError as error:
         return frame.plain(str(error))
-    return f"lowest loss {layer.loss:.3f} in epoch {formats.count(layer.best_epoch)}"
+    return f"lowest loss {formats.fixed(layer.loss, 3)} in epoch {formats.count(layer.best_epoch)}"

@@ -97,7 +97,7 @@ def compared(row: Row) -> str:
     """Say over how many seeds a round was held against the dense network, and how sure the difference is."""
     if math.isnan(row["p_value"]):
         return f"{formats.number_of(int(row['seeds']), 'seed')}: no paired test"
-    return f"Paired t-test over {formats.number_of(int(row['seeds']), 'seed')}: p = {row['p_value']:.2g}"
+    return f"Paired t-test over {formats.number_of(int(row['seeds']), 'seed')}: {formats.p_value(row['p_value'])}"
 
 
 def _disk(run: Run, number: int, seed: int) -> str:

@@ -44,7 +44,8 @@ def busy_words() -> str:
     load, cores = psutil.getloadavg()[0], psutil.cpu_count() or 1
     if load <= cores:
         return ""
-    return f"This machine is busy ({load:.0f} at work on {formats.number_of(cores, 'core')}): intervals will be wide."
+    busy = f"{formats.fixed(load, 0)} at work on {formats.number_of(cores, 'core')}"
+    return f"This machine is busy ({busy}): intervals will be wide."
 
 
 def report(found: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from glt.cli.documents import document
 from glt.cli.following import follow, interruption
 from glt.cli.main import DONE
 from glt.commands import command
-from glt.formats import count, duration, file_size, listing
+from glt.formats import count, duration, file_size, fixed, listing
 from glt.jobs.devices import Wanted
 from glt.jobs.forecast import forecast
 from glt.jobs.waiting import awaited
@@ -95,7 +95,8 @@ def _conclude(console: Console, run: KnownRun, seeds: list[int]) -> None:
     for seed in map(run.seed, seeds):
         if seed.is_complete():
             layer = seed.first_layer()
-            line = f"seed {seed.seed}: {layer.epochs} epochs, lowest loss {layer.loss:.4f} in epoch {layer.best_epoch}"
+            lowest = f"lowest loss {fixed(layer.loss, 4)} in epoch {layer.best_epoch}"
+            line = f"seed {seed.seed}: {layer.epochs} epochs, {lowest}"
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
-from glt.formats import duration, percent
+from glt.formats import duration, fixed, percent
 from glt.store import Event, RoundRecord, Status
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Lines:
         sparsities = f"graph sparsity {percent(record.graph_sparsity)}, weight {percent(record.weight_sparsity)}"
         scores = f"val {percent(record.val)}, test {percent(record.test)}, last {percent(record.test_last)}"
         place = f"{self._before}seed {seed} round {record.round}/{self._rounds}"
-        line = f"{place}: {sparsities}, {scores}, {record.seconds:.1f} s"
+        line = f"{place}: {sparsities}, {scores}, {fixed(record.seconds, 1)} s"
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def show_status(self, seed: int, status: Status, latest: Event | None) -> None:

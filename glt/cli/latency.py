@@ -18,7 +18,7 @@ from glt.cli.arguments import (
 )
 from glt.cli.main import DONE
 from glt.cli.verb import VERBS, Verb
-from glt.formats import duration, file_size
+from glt.formats import duration, file_size, fixed
 
 if TYPE_CHECKING:
     from glt.cost.latency import LatencyReport
@@ -72,7 +72,7 @@ def _print(report: LatencyReport, costs: dict[str, Any]) -> None:
     caption = f"a pass: {report.repeats} after {report.warm_up}, {report.threads} thread(s), {report.machine}"
     table = Table("execution", "median", "p10", "p90", "held", "peak", caption=caption)
     for row in report.executions:
-        times = [f"{1000 * value:.2f} ms" for value in (row.median, row.p10, row.p90)]
+        times = [f"{fixed(1000 * value, 2)} ms" for value in (row.median, row.p10, row.p90)]
         table.add_row(LABELS[row.name], *times, file_size(sum(row.held_bytes.values())), file_size(row.peak_bytes))
     console = Console()
     console.print(table)

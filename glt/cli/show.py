@@ -12,7 +12,7 @@ from glt.cli.documents import damage_in, document
 from glt.cli.main import DONE, FAILED
 from glt.cli.said import lines_about
 from glt.cli.verb import VERBS, Verb
-from glt.formats import MISSING, duration, macs, percent
+from glt.formats import MISSING, duration, fixed, macs, percent
 from glt.store import Pretraining, Run
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mappi
 
     table = Table("seed", "state", "epochs", "lowest loss", "in epoch", box=box.SIMPLE_HEAD, pad_edge=False)
     for seed in seeds:
-        lowest = [MISSING, MISSING] if seed["loss"] is None else [f"{seed['loss']:.4f}", str(seed["best_epoch"])]
+        lowest = [MISSING, MISSING] if seed["loss"] is None else [fixed(seed["loss"], 4), str(seed["best_epoch"])]
         table.add_row(str(seed["seed"]), seed["state"], str(seed["epochs"]), *lowest)
     console.print(table)
     for number in run.seeds():

@@ -16,6 +16,7 @@ from glt.config import RunConfig
 from glt.cost.executions import LABELS, Arrays, Execution, ExecutionName, executions, writes_out_features
 from glt.cost.peak import peak_bytes
 from glt.data import Graph
+from glt.formats import fixed
 from glt.masks import Masks
 from glt.models import MODELS
 
@@ -76,9 +77,9 @@ class Compared:
         """
         pair = f"{LABELS[self.name]} against {LABELS[self.against]}"
         if self.verdict == "faster":
-            return f"{pair}: {self.times_faster:.1f} times faster."
+            return f"{pair}: {fixed(self.times_faster, 1)} times faster."
         return f"{pair}: {self.verdict}" + (
-            f", {1 / self.times_faster:.1f} times." if self.verdict == "slower" else "."
+            f", {fixed(1 / self.times_faster, 1)} times." if self.verdict == "slower" else "."
         )
 
 

@@ -53,7 +53,7 @@ def test_groups_that_lie_across_are_named() -> None:
 def test_a_matrix_says_its_lowest_and_highest_cell() -> None:
     figure = go.Figure()
     figure.add_heatmap(x=["a", "b"], y=["a", "b"], z=[[1.0, None], [-4.0, 2.0]], colorbar_title_text="Points")
-    assert sentence(figure, "Pairs") == "Pairs. Points: 3 cells, lowest -4 at b, a, highest 2 at b, b."
+    assert sentence(figure, "Pairs") == "Pairs. Points: 3 cells, lowest \N{MINUS SIGN}4 at b, a, highest 2 at b, b."
 
 
 def test_many_series_are_cut_short_and_counted() -> None:

@@ -63,7 +63,7 @@ def name_baselines(area: Axes, panel: Panel) -> None:
     for number, line in enumerate(lines):
         under = close and number == 0
         of_runs = f" ({plain(marks.cut(line.owner, letters))})" if line.owner else ""
-        text = f"{line.name}{of_runs} {100 * line.mean:.1f}%"
+        text = f"{line.name}{of_runs} {formats.fixed(100 * line.mean, 1)}%"
         place: Any = (1, 100 * line.mean), (0, -2.5 if under else 2.5), area.get_yaxis_transform(), "offset points"
         words = write(area, text, *place, ha="right", va="top" if under else "baseline")
         # Words over a line must not push the axes aside.

@@ -23,6 +23,7 @@ from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.loss_tables import losses_of
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.words import plain
+from glt import formats
 from glt.errors import StoreError
 from glt.store import Run
 
@@ -130,7 +131,7 @@ def _numbered(area: Axes, rows: pd.DataFrame, count: int, look: ScalarMappable) 
         mark = MORE if value > high[line, column] else LESS if value < low[line, column] else ""
         ink = "white" if _lightness(ground) < DARK else "black"
         place: Any = {"ha": "center", "va": "center", "fontsize": size, "color": ink}
-        area.text(column, line, f"{100 * value:.0f}{mark}", **place)
+        area.text(column, line, f"{formats.fixed(100 * value, 0)}{mark}", **place)
 
 
 def _lightness(color: Any) -> float:

@@ -33,6 +33,7 @@ from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.tables import curve_table, rounds_table
 from analysis.tables.curve import XAxis
 from analysis.tables.pareto import SUBJECT
+from glt import formats
 from glt.store import Run
 
 # Square points of the dense network's marker, of a run in the legend, and how much more a star takes than a disc.
@@ -105,7 +106,7 @@ def _saving(area: Axes, panel: Panel) -> None:
     area.set_ylim(low, high + STRIP * (high - low))
     best = tickets.loc[tickets["macs"].idxmin()]
     own = panel.table[(panel.table["run"] == best["run"]) & (panel.table["round"] == 0)]["macs"]
-    words = f"{100 * float(best['macs'] / own.iloc[0]):.1f}% of MACs"
+    words = f"{formats.fixed(100 * float(best['macs'] / own.iloc[0]), 1)}% of MACs"
     across = float(marks.x_values(panel.x, best["x"]))
     ink = panel.style(best["run"], best["method"]).words
     leader: Any = {"arrowstyle": "-", "linewidth": 0.5, "color": ink, "shrinkA": 0, "shrinkB": 3}

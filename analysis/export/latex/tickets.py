@@ -53,7 +53,7 @@ def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
         f"{row['round']}" + ("" if row["is_ticket"] else r"$^\dagger$"),
         number(100 * row["graph_sparsity"], bold=is_best["graph_sparsity"]),
         number(100 * row["weight_sparsity"]),
-        f"{100 * row['edges_kept_either_way']:.1f} / {100 * row['edges_kept_both_ways']:.1f}",
+        " / ".join(formats.fixed(100 * row[f"edges_kept_{ways}"], 1) for ways in ("either_way", "both_ways")),
         number(100 * row["mean"], 100 * (row["high"] - row["mean"]), bold=is_best["mean"]),
         number(100 * row["difference"], 100 * (row["difference_high"] - row["difference"])),
         escape(formats.macs(row["macs"])),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from analysis.export.latex.fitting import Block, Layout, fitted, wrapped
 from analysis.export.letters import escape
+from glt import formats
 
 MISSING = "--"
 
@@ -19,12 +20,15 @@ def number(mean: float, half_width: float = math.nan, decimals: int = 1, bold: b
     """
     if math.isnan(mean):
         return MISSING
-    text = f"{mean:.{decimals}f}"
-    if float(text) == 0:
-        text = text.lstrip("-")
+    text = _digits(mean, decimals)
     text = rf"\mathbf{{{text}}}" if bold else text
-    interval = "" if math.isnan(half_width) else rf" \pm {half_width:.{decimals}f}"
+    interval = "" if math.isnan(half_width) else rf" \pm {_digits(half_width, decimals)}"
     return f"${text}{interval}{unit}$"
+
+
+def _digits(value: float, decimals: int) -> str:
+    """Return a number as on the screen, with the minus that mathematics mode draws."""
+    return formats.signed_text(value, decimals).replace(formats.MINUS, "-")
 
 
 def booktabs(headers: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, label: str) -> str:
