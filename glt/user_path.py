@@ -1,4 +1,4 @@
-"""Paths that users write, in arguments and in variables of the environment, with `~` for a home folder."""
+"""Paths that users write, in arguments and in the environment, with `~` for a home folder; where their files are."""
 
 from __future__ import annotations
 
@@ -50,3 +50,15 @@ def path_from_environment(variable: str) -> Path | None:
 def default_store() -> Path:
     """Return the folder of the user's runs: `GLT_STORE`, by default `runs` in the working folder."""
     return path_from_environment(STORE_VARIABLE) or Path(DEFAULT_STORE)
+
+
+def cache_folder() -> Path:
+    """Return the user's cache folder for this program: `GLT_CACHE`, or glt-studio in `XDG_CACHE_HOME` or ~/.cache."""
+    if named := path_from_environment("GLT_CACHE"):
+        return named
+    return (path_from_environment("XDG_CACHE_HOME") or Path.home() / ".cache") / "glt-studio"
+
+
+def data_root() -> Path:
+    """Return the folder of downloaded data sets: `GLT_DATA`, by default in the user's cache folder."""
+    return path_from_environment("GLT_DATA") or cache_folder() / "data"

@@ -38,14 +38,6 @@ def test_data() -> Path:
     return folder
 
 
-@pytest.fixture
-def planetoid(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The reference data as data root, with a cache folder of the test's own; returns Planetoid's root."""
-    monkeypatch.setenv("GLT_DATA", str(test_data))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return test_data / "planetoid"
-
-
 @pytest.fixture(autouse=True)
 def _reads_for_itself() -> Generator[None]:
     """A page that a test opened leaves its process reading data sets in another one."""

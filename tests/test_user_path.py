@@ -11,12 +11,11 @@ from analysis.cli.main import main as analysis_main
 from app.widgets.first_start import ended_file
 from app.widgets.opened import store_root
 from glt.cli.main import main
-from glt.data.planetoid_files import cache_folder, data_root
 from glt.errors import ConfigError
 from glt.presets import resolve
 from glt.store import Store
 from glt.store.paths import EXAMPLES
-from glt.user_path import user_path
+from glt.user_path import cache_folder, data_root, user_path
 
 EXAMPLE = next(path.name for path in sorted(EXAMPLES.iterdir()) if path.name.startswith("cora-node-gcn-ugs"))
 HERE = f"--store={EXAMPLES}"

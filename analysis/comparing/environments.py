@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from glt.data.registry import current_hash
 from glt.store import Run
 
 PLAIN = ("threads", "device", "revision", "data_hash")
@@ -45,5 +46,5 @@ def _flat(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((str(package), str(version)) for package, version in versions.items())
     for name in PLAIN:
         if environment.get(name) is not None:
-            text = str(environment[name])
+            text = str(environment[name]) if name != "data_hash" else current_hash(str(environment[name]))
             yield WORDS[name], text[:LETTERS] if name in ("revision", "data_hash") else text

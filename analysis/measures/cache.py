@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from glt.data.planetoid_files import cache_folder
 from glt.errors import StoreError
 from glt.store.safe_files import make_folder, replace_file
+from glt.user_path import cache_folder
 
 Values = dict[str, float]
 

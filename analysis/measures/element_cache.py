@@ -11,9 +11,9 @@ import numpy as np
 from analysis.measures.elements import Betweenness
 from analysis.measures.graph import MeasuredGraph
 from glt import zips
-from glt.data.planetoid_files import cache_folder
 from glt.errors import StoreError
 from glt.store.safe_files import make_folder, replace_file
+from glt.user_path import cache_folder
 
 VERSION = 1
 

@@ -62,8 +62,8 @@ def _nodes(area: Axes, panel: Panel, chosen: BoolArray, size: float, outline: st
 
 
 def _legend(figure: Figure, panel: Panel, tone: Look) -> None:
-    labels = [label for label in np.unique(panel.subgraph.labels).tolist() if label >= 0]
-    keys = [_key(label, panel.subgraph.class_names[label]) for label in labels]
+    part = panel.subgraph
+    keys = [_key(label, part.label_name(label)) for label in part.legend_labels()]
     if 0 < len(keys) <= MOST_CLASSES:
         figure.legend(
             handles=keys, loc="lower left", frameon=False, labelcolor=tone.text, fontsize=7, handletextpad=0.2

@@ -36,7 +36,16 @@ class Subgraph:
 
     def class_name(self, node: int) -> str:
         """Return the class of the node at position `node` in words."""
-        return _class_name(self.class_names, int(self.labels[node]))
+        return self.label_name(int(self.labels[node]))
+
+    def label_name(self, label: int) -> str:
+        """Return a label in words; -1 is an unknown class."""
+        return _class_name(self.class_names, label)
+
+    def legend_labels(self) -> list[int]:
+        """Return the labels that a legend explains: classes in order, then -1; none where no class is known."""
+        known = np.unique(self.labels[self.labels >= 0]).tolist()
+        return [*known, -1] if known and (self.labels < 0).any() else known
 
 
 def take(graph: Graph, nodes: IntArray, seed: int = 0) -> Subgraph:

@@ -40,7 +40,7 @@ def show(found: Mapping[str, Any], sparse: SparseGraph, view: str) -> None:
     with st.spinner("Reading the data set", show_time=True):
         graph = message_graph(config)
         mask = sparse.mask(graph)
-    if graph.content_hash != found["graph_hash"]:
+    if not graph.has_content(found["graph_hash"]):
         st.caption(":material/info: Labels or the order of edges are not those of the data set here.")
     if view == "subgraph":
         _subgraph(graph, mask, found)

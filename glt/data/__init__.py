@@ -1,4 +1,4 @@
-"""Graphs: the Graph type, the registry of data sets and their loaders (bundled, Planetoid), content hashes."""
+"""Graphs: the Graph type, the registry of data sets and their loaders (bundled sets, OGB), content hashes."""
 
 from glt.data.graph import Graph, Provenance, Split, simple_edges
 from glt.data.registry import DATASETS, DatasetSpec, load_graph

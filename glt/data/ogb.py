@@ -27,10 +27,10 @@ from glt.data.ogb_files import (
     stated_counts,
 )
 from glt.data.ogb_reading import OgbRead, read_links, read_nodes
-from glt.data.planetoid_files import cache_folder
 from glt.data.scratch import alone
 from glt.errors import DataError
 from glt.formats import count
+from glt.user_path import cache_folder
 
 # Part of the cached folder's name: raise it whenever the same raw files would give a different Graph or none.
 _CACHE_VERSION = 2

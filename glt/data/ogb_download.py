@@ -90,11 +90,22 @@ def _failing_in_one_sentence(files: OgbFiles, folder: Path) -> Iterator[None]:
         yield
     # Broken connections, archives and answers each raise something else.
     except Exception as error:
-        # What urllib raises has the system's error in it, and that one a number before its words.
-        reason = getattr(error, "reason", error)
-        words = str(getattr(reason, "strerror", None) or reason)
-        why = " ".join(words.split()).rstrip(".") or type(error).__name__
         raise DataError(
-            f"{files.name} could not be downloaded ({why}): connect to the network and start again, "
-            f"or put its files (raw, split and {RELEASE}) into {folder}."
+            f"{files.name} could not be downloaded ({_why(error)}): connect to the network and start again, "
+            f"or put its files (raw, split and {RELEASE}) into {folder}; GLT_DATA names another folder of data."
         ) from error
+
+
+def _why(error: Exception) -> str:
+    """Return what went wrong in words.
+
+    What urllib raises has the system's error in it, and that one a number before its words. An error of the TLS library
+    is its own name, a number and the line of its source; what it means here is that no secure connection was made.
+    """
+    reason = getattr(error, "reason", error)
+    if certificate := getattr(reason, "verify_message", None):
+        return f"the server's certificate was not accepted: {certificate}"
+    if type(reason).__name__.startswith("SSL"):
+        return "no secure connection to the server could be made"
+    words = str(getattr(reason, "strerror", None) or reason)
+    return " ".join(words.split()).rstrip(".") or type(error).__name__

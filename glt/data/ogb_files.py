@@ -11,9 +11,9 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from glt.data.planetoid_files import data_root
 from glt.errors import DataError
 from glt.formats import count, file_size
+from glt.user_path import data_root
 
 RELEASE = "RELEASE_v1.txt"
 NODE_COUNT, EDGE_COUNT = "num-node-list", "num-edge-list"

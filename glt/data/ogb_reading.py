@@ -19,10 +19,10 @@ from glt.data.graph import IntArray
 from glt.data.ogb_files import RELEASE, TABLE, OgbFiles, check_complete, check_rows, refusal, stated_counts
 from glt.data.ogb_package import master_entry, ogb_module, unattended
 from glt.data.ogb_tables import check_whole, table_fault
-from glt.data.planetoid_files import cache_folder
 from glt.data.room import check_room
 from glt.data.scratch import scratch_folder
 from glt.errors import DataError
+from glt.user_path import cache_folder
 
 if TYPE_CHECKING:
     import torch

@@ -1,12 +1,12 @@
-"""Cora, Citeseer and PubMed as torch_geometric.datasets.Planetoid reads them (Yang et al., 2016; public split).
+"""Cora, Citeseer and PubMed from Planetoid's raw files (Yang et al., 2016; public split), read by PyG.
 
-What PyG makes of the raw files is kept as a plain archive in the user's cache folder: the next process reads that one,
-quickly and without importing torch.
+The bundled sets are made from these files by `glt.data.bundled.build`; nothing else reads them.
 """
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
+import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,59 +14,56 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from glt.data.archive import read_graph, write_graph
 from glt.data.graph import Graph, IntArray, Provenance, Split, simple_edges
-from glt.data.planetoid_files import cache_folder, check_published, is_complete, planetoid_root, remove_half_made
 from glt.errors import DataError
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-# Part of the cached file's name: raise it whenever the same raw files would give a different Graph.
-_CACHE_VERSION = 1
+_PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
+_PUBLISHED = Path(__file__).with_name("planetoid_sha256.json")
+_ADDRESS = "https://github.com/kimiyoung/planetoid/tree/master/data"
 
 
-def load_planetoid(folder: str, name: str, class_names: tuple[str, ...]) -> Graph:
-    """Return the data set PyG calls `folder` under our `name`; downloads it when its raw files are not there.
+def read_planetoid(root: Path, folder: str, name: str, class_names: tuple[str, ...]) -> Graph:
+    """Return the data set that PyG calls `folder`, under our `name`, from the raw files in `root/folder/raw`.
 
-    Raises DataError when the download fails, a raw file is not the published one, or the data root cannot be used.
+    Raises DataError where a raw file is missing or not the published one.
     """
-    root = planetoid_root(folder)
-    try:
-        if not is_complete(root, folder):
-            remove_half_made(root, folder)
-            _download(root, folder)
-        check_published(root, folder)
-        return _cached(root, folder, name, class_names)
-    except OSError as error:
-        raise DataError(
-            f"{folder} cannot be read or kept in {root} ({error.strerror}): set GLT_DATA to a folder of your own."
-        ) from error
+    check_published(root, folder)
+    data = _open(root, folder)
+    train, val, test = (np.flatnonzero(mask.numpy()) for mask in (data.train_mask, data.val_mask, data.test_mask))
+    pairs = _listed_edges(root, folder)
+    edges, duplicates, loops = simple_edges(pairs, data.num_nodes)
+    labels = data.y.numpy().astype(np.int64)
+    # PyG gives these rows of zeros, and the class of such a row is 0 by argmax.
+    labels[_nodes_in_no_table(root, folder)] = -1
+    return Graph(
+        name=name,
+        edges=edges,
+        features=csr_array(data.x.numpy()),
+        labels=labels,
+        split=Split(train, val, test),
+        provenance=Provenance(f"bundled: Planetoid {folder}", pairs.shape[1], duplicates, loops),
+        class_names=class_names,
+    )
 
 
-def _download(root: Path, folder: str) -> None:
-    """Let PyG download into a folder beside the final one, so that half a download never bears the final name."""
-    root.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=root, prefix=".download-") as partial:
-        _open(Path(partial), folder)
-        (root / folder).mkdir(exist_ok=True)
-        try:
-            Path(partial, folder, "raw").replace(root / folder / "raw")
-        except OSError:
-            # Another process may have finished the same download first.
-            if not is_complete(root, folder):
-                raise
+def check_published(root: Path, folder: str) -> None:
+    """Raise DataError unless every raw file has its published SHA-256: opening a pickle runs what its author put in."""
+    published = json.loads(_PUBLISHED.read_text(encoding="utf-8"))
+    for path in _paths(root, folder):
+        if not path.is_file():
+            raise DataError(f"{path} is missing: fetch the raw files of {folder} from {_ADDRESS} into {path.parent}.")
+        if hashlib.sha256(path.read_bytes()).hexdigest() != published[f"{folder}/raw/{path.name}"]:
+            raise DataError(
+                f"{path} is not the published file (its SHA-256 differs), so it was not opened: fetch it again from "
+                f"{_ADDRESS}."
+            )
 
 
-def _cached(root: Path, folder: str, name: str, class_names: tuple[str, ...]) -> Graph:
-    cached = cache_folder() / "graphs" / f"{name}-{_CACHE_VERSION}.npz"
-    with contextlib.suppress(DataError):
-        return read_graph(cached)
-    graph = _read(root, folder, name, class_names)
-    # A cache that cannot be written costs time, not the graph.
-    with contextlib.suppress(OSError):
-        write_graph(cached, graph)
-    return graph
+def _paths(root: Path, folder: str) -> list[Path]:
+    return [root / folder / "raw" / f"ind.{folder.lower()}.{part}" for part in _PARTS]
 
 
 def _open(root: Path, folder: str) -> Data:
@@ -75,41 +72,12 @@ def _open(root: Path, folder: str) -> Data:
 
     with tempfile.TemporaryDirectory() as scratch:
 
-        class CheckedPlanetoid(Planetoid):
+        class ReadOnlyPlanetoid(Planetoid):
             @property
             def processed_dir(self) -> str:
                 return scratch
 
-            def download(self) -> None:
-                try:
-                    super().download()
-                except Exception as error:
-                    raise DataError(
-                        f"{folder} could not be downloaded ({error or type(error).__name__}): connect to the network "
-                        f"and start again, or put its raw files into {planetoid_root(folder) / folder / 'raw'}."
-                    ) from error
-
-            def process(self) -> None:
-                check_published(root, folder)
-                super().process()
-
-        return CheckedPlanetoid(str(root), folder)[0]
-
-
-def _read(root: Path, folder: str, name: str, class_names: tuple[str, ...]) -> Graph:
-    data = _open(root, folder)
-    train, val, test = (np.flatnonzero(mask.numpy()) for mask in (data.train_mask, data.val_mask, data.test_mask))
-    pairs = _listed_edges(root, folder)
-    edges, duplicates, loops = simple_edges(pairs, data.num_nodes)
-    return Graph(
-        name=name,
-        edges=edges,
-        features=csr_array(data.x.numpy()),
-        labels=data.y.numpy(),
-        split=Split(train, val, test),
-        provenance=Provenance(f"Planetoid {folder}", pairs.shape[1], duplicates, loops),
-        class_names=class_names,
-    )
+        return ReadOnlyPlanetoid(str(root), folder)[0]
 
 
 def _listed_edges(root: Path, folder: str) -> IntArray:
@@ -124,3 +92,9 @@ def _listed_edges(root: Path, folder: str) -> IntArray:
     target = np.concatenate([np.asarray(ends, dtype=np.int64) for ends in neighbours.values()])
     pairs = np.stack([source, target])
     return np.concatenate([pairs[:, source < target], pairs[:, source == target][:, ::2]], axis=1)
+
+
+def _nodes_in_no_table(root: Path, folder: str) -> IntArray:
+    """Return the nodes between the first and the last of the test index that it does not list."""
+    listed = np.loadtxt(root / folder / "raw" / f"ind.{folder.lower()}.test.index", dtype=np.int64)
+    return np.setdiff1d(np.arange(listed.min(), listed.max() + 1), listed)

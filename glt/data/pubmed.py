@@ -1,18 +1,21 @@
-"""PubMed: papers on diabetes that cite each other (Namata et al., 2012), through Planetoid."""
+"""PubMed: papers on diabetes that cite each other (Namata et al., 2012), as Planetoid has them; bundled."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from glt.data.archive import read_graph
 from glt.data.graph import Graph
-from glt.data.planetoid import load_planetoid
-from glt.data.planetoid_files import is_at_hand
 from glt.data.registry import DATASETS, DatasetSpec
+
+BUNDLED_FILE = Path(__file__).parent / "bundled" / "pubmed.npz"
 
 CLASS_NAMES = ("Experimental Diabetes", "Type 1 Diabetes", "Type 2 Diabetes")
 
 
 def load() -> Graph:
     """Return PubMed with its public split (60 / 500 / 1,000 nodes)."""
-    return load_planetoid("PubMed", name="pubmed", class_names=CLASS_NAMES)
+    return read_graph(BUNDLED_FILE)
 
 
 DATASETS.register(
@@ -27,6 +30,6 @@ DATASETS.register(
         classes=3,
         trained=60,
         load=load,
-        at_hand=lambda: is_at_hand("PubMed"),
+        bundled=True,
     )
 )

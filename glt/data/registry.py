@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from glt.data.graph import Graph, Sizes
 from glt.registry import Registry
@@ -18,7 +18,8 @@ class DatasetSpec:
     `bundled` says that it needs no network. A set of the Open Graph Benchmark names its `evaluator`; `binary_tasks`
     are predicted in place of classes, `edge_features` are numbers an edge has. `trained` says how many nodes are
     trained on where these are few. `counted` looks up the sizes of the files at hand, None when there are none; they
-    may be a part of the published set. `at_hand` says whether there are any where nothing is counted.
+    may be a part of the published set. `former_hashes` are content hashes that earlier versions recorded of the set,
+    with the hash it has now: what changed since is nothing that a run depends on.
     """
 
     name: str
@@ -36,12 +37,11 @@ class DatasetSpec:
     edge_features: int = 0
     trained: int = 0
     counted: Callable[[], Sizes | None] | None = None
-    at_hand: Callable[[], bool] | None = None
+    former_hashes: Mapping[str, str] = field(default_factory=dict)
 
     def is_at_hand(self) -> bool:
         """Say whether the set can be opened without a download."""
-        look = self.at_hand or self.counted
-        return self.bundled or (look is not None and bool(look()))
+        return self.bundled or (self.counted is not None and bool(self.counted()))
 
     @property
     def sizes(self) -> Sizes:
@@ -64,3 +64,9 @@ def load_graph(name: str) -> Graph:
     5278
     """
     return DATASETS.get(name).load()
+
+
+@functools.lru_cache(maxsize=1024)
+def current_hash(recorded: str) -> str:
+    """Return the content hash that a data set has now, given one that this version or an earlier one recorded."""
+    return next((each.former_hashes[recorded] for each in DATASETS if recorded in each.former_hashes), recorded)

@@ -15,12 +15,12 @@ from packaging.version import Version
 
 import glt
 from glt.data import DATASETS
-from glt.data.planetoid_files import data_root
 from glt.data.room import free_bytes
 from glt.errors import StoreError
 from glt.formats import file_size
 from glt.store import Store, paths
 from glt.store.lock import lock_open
+from glt.user_path import data_root
 
 PINS = Path(glt.__file__).parents[1] / "requirements.txt"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from glt.data import DATASETS, DatasetSpec, Graph, load_graph
+from glt.data.registry import current_hash
 from glt.export.about import About, Source
 from glt.export.ticket import Ticket
 from glt.formats import count
@@ -19,8 +20,10 @@ COUNTS = {
 
 def same_here(data: Source) -> Graph | None:
     """Return the bundled data set of the hash that a file states, which needs no download; None where none has it."""
-    bundled = (load_graph(name) for name in DATASETS.names() if DATASETS.get(name).bundled)
-    return next((graph for graph in bundled if graph.content_hash == data.hash), None)
+    if data.hash is None:
+        return None
+    known, bundled = current_hash(data.hash), (load_graph(spec.name) for spec in DATASETS if spec.bundled)
+    return next((graph for graph in bundled if graph.content_hash == known), None)
 
 
 def data_contradictions(ticket: Ticket) -> Iterator[str]:
@@ -29,7 +32,8 @@ def data_contradictions(ticket: Ticket) -> Iterator[str]:
     name, here = one_line(data.name), same_here(data)
     if data.name != config.dataset:
         yield f"Its graph is of {name}, its settings say {one_line(config.dataset)}."
-    if data.hash != ticket.about.environment.get("data_hash", data.hash):
+    began = ticket.about.environment.get("data_hash", data.hash)
+    if _current(data.hash) != _current(began):
         yield f"The hash it states of {name} is not that of the data it was computed on."
     # A link file holds the training part alone, whose hash is another than that of the whole data set.
     if config.task == "node" and data.hash is not None and data.hash != ticket.graph.content_hash:
@@ -40,6 +44,10 @@ def data_contradictions(ticket: Ticket) -> Iterator[str]:
         yield f"The hash it states of {data.name} is not that of {data.name} here."
     if data.name in DATASETS.names():
         yield from _of_sizes(ticket, DATASETS.get(data.name))
+
+
+def _current(recorded: object) -> object:
+    return current_hash(recorded) if isinstance(recorded, str) else recorded
 
 
 def _beside(about: About, here: Graph) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import glt
+from glt.data.registry import current_hash
 from glt.errors import JobError
 from glt.jobs.settings import Settings
 from glt.store import SeedFolder
@@ -46,7 +47,7 @@ def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str,
 def check_data(seed_run: SeedFolder, recorded: dict[str, Any], data_hash: str) -> None:
     """Raise JobError when the content of the data set is not what the seed began with."""
     before = recorded.get("data_hash")
-    if before is not None and before != data_hash:
+    if before is not None and current_hash(before) != data_hash:
         raise JobError(
             f"The data set {seed_run.config.dataset} is not the one seed {seed_run.seed} of "
             f"{seed_run.path.parent.name} began with (content {data_hash[:8]}, then {before[:8]}): "

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 
 from glt.config import canonical_json
+from glt.data.registry import current_hash
 from glt.errors import StoreError
 from glt.store import paths
 from glt.store.json_files import SEE_DOCTOR, read_json
@@ -148,13 +149,16 @@ class SeedFolder(ABC):
         return _read_environment(path) if os.path.lexists(path) else {}
 
     def data_hash(self) -> str | None:
-        """Return the hash of the data set's content that the computation began with, None where none can be read."""
+        """Return the hash of the data set's content that the computation began with, None where none can be read.
+
+        Where an earlier version gave that content another hash it is the one of today.
+        """
         try:
             found = _written_environment(self.path / paths.ENVIRONMENT)
         except StoreError:
             return None
         known = found.get("data_hash")
-        return known if isinstance(known, str) else None
+        return current_hash(known) if isinstance(known, str) else None
 
     def lock(self) -> AbstractContextManager[None]:
         """Own the folder for as long as the context lasts; StoreError names the process that owns it already."""

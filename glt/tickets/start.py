@@ -66,7 +66,7 @@ def with_first_layer(theta0: Arrays, source: Source | None, graph: Graph) -> Arr
     """
     if source is None:
         return theta0
-    if source.layer.graph_hash != graph.content_hash:
+    if not graph.has_content(source.layer.graph_hash):
         raise DataError(
             f"{source.run} was pre-trained on another graph than the one that carries this run's messages: "
             "pre-train again on this data, under another store or after deleting it."

@@ -21,7 +21,7 @@ from app.views import measurements
 from app.widgets import computing, measured_trend
 from app.widgets.element_table import CHANGE, ORIGINAL, PRUNED, Choice, destination, edges_as_read, nodes_as_read
 from app.widgets.measured_table import HEADLINE, SLOW
-from glt.data import Graph, load_graph
+from glt.data import Graph, citeseer, load_graph
 from glt.formats import MISSING
 from glt.masks import EdgeMask
 from glt.store import Run
@@ -121,10 +121,9 @@ def test_runs_on_two_graphs_get_a_table_each_under_its_name(make_run: MakeRun, o
 def test_a_graph_that_cannot_be_measured_leaves_the_others(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("GLT_DATA", str(tmp_path))
-    (tmp_path / "planetoid" / "Citeseer" / "raw").mkdir(parents=True)
-    for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
-        (tmp_path / "planetoid" / "Citeseer" / "raw" / f"ind.citeseer.{part}").write_text("nothing of use")
+    (tmp_path / "damaged.npz").write_text("nothing of use")
+    monkeypatch.setattr(citeseer, "BUNDLED_FILE", tmp_path / "damaged.npz")
+    load_graph.cache_clear()
     runs = [make_run("ugs"), make_run("ugs", dataset="citeseer")]
     app = open_page("measurements", round="2", runs=[run.name for run in runs])
     assert [error.value for error in app.error if error.value.startswith("Citeseer: ")] != []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import io
 import shutil
+import ssl
 import urllib.request
 import zipfile
 from collections.abc import Callable
@@ -62,6 +63,12 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], list[str]]:
     return start
 
 
+def certificate_error() -> ssl.SSLCertVerificationError:
+    error = ssl.SSLCertVerificationError(1, "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed (_ssl.c:1006)")
+    error.verify_message = "unable to get local issuer certificate"
+    return error
+
+
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(url: str) -> None:
@@ -117,6 +124,27 @@ def test_no_network_is_the_same_sentence_twice_and_leaves_nothing(ogb_root: Path
     assert first.startswith("ogbn-arxiv could not be downloaded (Name or service not known): connect to the network")
     assert str(ogb_root / "ogbn_arxiv") in first
     assert not ogb_root.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (certificate_error(), "the server's certificate was not accepted: unable to get local issuer certificate"),
+        (ssl.SSLEOFError(8, "[SSL: UNEXPECTED_EOF_WHILE_READING] EOF (_ssl.c:1006)"), "no secure connection to the"),
+        (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)"), "no secure connection to"),
+    ],
+)
+def test_a_connection_that_is_not_secure_is_said_in_words(
+    ogb_root: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, why: str
+) -> None:
+    def fail(url: str) -> None:
+        raise URLError(error)
+
+    monkeypatch.setattr(urllib.request, "urlopen", fail)
+    told = refusal("ogbn-arxiv")
+    assert f"ogbn-arxiv could not be downloaded ({why}" in told
+    assert "_ssl.c" not in told
+    assert f"put its files (raw, split and RELEASE_v1.txt) into {ogb_root / 'ogbn_arxiv'}; GLT_DATA names" in told
 
 
 @pytest.mark.usefixtures("no_network")

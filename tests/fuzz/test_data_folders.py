@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glt.data.planetoid import read_planetoid
+from glt.errors import DataError
 from tests.fuzz.limited import limited, one_sentence
 
 # torch, PyG and pandas, which read these folders, take most of it.
@@ -60,15 +62,13 @@ def test_a_packed_table_without_end_is_refused(arxiv: Path, name: str, letter: b
 
 
 @pytest.mark.parametrize("folder", ["Citeseer", "PubMed"])
-def test_pickles_of_planetoid_are_opened_only_where_they_are_the_published_ones(
-    around: Path, monkeypatch: pytest.MonkeyPatch, folder: str
-) -> None:
-    raw = around / "brought" / "planetoid" / folder / "raw"
+def test_pickles_of_planetoid_are_opened_only_where_they_are_the_published_ones(around: Path, folder: str) -> None:
+    raw = around / "brought" / folder / "raw"
     raw.mkdir(parents=True)
     for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
         (raw / f"ind.{folder.lower()}.{part}").write_bytes(pickle.dumps(Harm()))
-    monkeypatch.setenv("GLT_DATA", str(around / "brought"))
-    assert "is not the published file" in read(folder.lower())
+    with pytest.raises(DataError, match="is not the published file"):
+        read_planetoid(around / "brought", folder, folder.lower(), ())
 
 
 @pytest.mark.long

@@ -139,7 +139,7 @@ def test_a_changed_pretraining_is_refused_on_resume(store: Store) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused_before_anything_starts(
-    store: Store, planetoid: Path, pretraining: dict[str, Any], run: dict[str, Any], sentence: str
+    store: Store, pretraining: dict[str, Any], run: dict[str, Any], sentence: str
 ) -> None:
     name = pretrained(store, **pretraining).name
     config = resolve({**TINY, **run, "pretraining": name})

@@ -31,6 +31,7 @@ KEPT, GONE = "#57606A", "#C2410C"
 # Node areas in square points, for a panel two inches wide.
 SMALLEST, LARGEST = 2.5, 32.0
 MOST_CLASSES = 10
+UNKNOWN_IN_GREY = "P"
 CLASS_AREA = 12.0
 DASHED, FRESH = (0, (2.5, 1.8)), (0, (3.0, 1.2))
 # Inches: the narrowest panel that can be read, a line of small text.
@@ -124,8 +125,10 @@ def _nodes(area: Axes, panel: Panel, scale: float, grey: bool) -> None:
 
 
 def _marker(label: int, grey: bool) -> str:
-    """Return a class's marker; without colours every class needs a shape of its own."""
-    return MARKERS[SHAPES[label % len(SHAPES)] if grey and label >= 0 else class_shape(label)]
+    """Return a class's marker; without colours every class needs a shape of its own, and so do unknown ones."""
+    if not grey:
+        return MARKERS[class_shape(label)]
+    return MARKERS[SHAPES[label % len(SHAPES)]] if label >= 0 else UNKNOWN_IN_GREY
 
 
 def _counts(panel: Panel, mark_fresh: bool) -> str:
@@ -157,10 +160,10 @@ def _keys(panels: Sequence[Panel], choices: FigureChoices) -> Keys:
     if choices.fresh and any(panel.fresh.any() for panel in panels):
         keys.append(line_key("Removed in this round", GONE, FRESH, 1.2))
     part = panels[0].subgraph
-    labels = [label for label in np.unique(part.labels).tolist() if label >= 0]
+    labels = part.legend_labels()
     few = labels if len(labels) <= MOST_CLASSES else []
-    classes = part.class_names
-    return Keys(keys, [mark_key(classes[n], _marker(n, choices.grey), CLASS_AREA, ink=class_color(n)) for n in few])
+    marks = [(part.label_name(label), _marker(label, choices.grey), class_color(label)) for label in few]
+    return Keys(keys, [mark_key(name, marker, CLASS_AREA, ink=ink) for name, marker, ink in marks])
 
 
 def _caption(runs: Sequence[Run], choices: FigureChoices) -> str:

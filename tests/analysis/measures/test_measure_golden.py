@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -21,8 +19,7 @@ CITESEER_SELF_LOOPS = 124
 
 
 @pytest.fixture
-def graph(name: str, test_data: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
-    monkeypatch.setenv("GLT_DATA", str(test_data))
+def graph(name: str) -> Graph:
     return load_graph(name)
 
 
@@ -149,10 +146,11 @@ def triangles_of(graph: Graph) -> tuple[int, int]:
     return int(on_edge.sum()) // 3, int((on_edge * (on_edge - 1) / 2).sum())
 
 
-HOMOPHILY = {"cora": 0.810, "citeseer": 0.736, "pubmed": 0.802}
+# Of Citeseer over the 4,536 edges between papers whose class is known; .7355 with class 0 for the 15 others.
+HOMOPHILY = {"cora": 0.8100, "citeseer": 0.7377, "pubmed": 0.8024}
 
 
 @pytest.mark.parametrize("name", HOMOPHILY)
 def test_homophily_of_the_planetoid_graphs(name: str, graph: Graph) -> None:
     found = measure_graph(graph, names=["edge_homophily"])
-    assert found["edge_homophily"] == pytest.approx(HOMOPHILY[name], abs=5e-4)
+    assert found["edge_homophily"] == pytest.approx(HOMOPHILY[name], abs=5e-5)

@@ -1,8 +1,9 @@
-"""Build the bundled cora.npz: `python -m glt.data.bundled.build_cora WHEEL ORDER [--out FILE]`.
+"""Build a bundled graph: `python -m glt.data.bundled.build cora WHEEL ORDER`, `... citeseer ROOT` or `... pubmed ROOT`.
 
-WHEEL is graphdatascience 2.2 (`pip download --no-deps graphdatascience==2.2`), whose resources hold Cora as LINQS
-published it. ORDER is a JSON file with `paper_id`, the papers in Planetoid's order, `subject_to_planetoid_class` and
-`public_split`, first and last node of each part.
+ROOT is a folder with Planetoid's raw files in `Citeseer/raw` and `PubMed/raw`. Cora is made from a table that has its
+papers' ids, which Planetoid's files lack: WHEEL is graphdatascience 2.2 (`pip download --no-deps
+graphdatascience==2.2`), whose resources hold Cora as LINQS published it, and ORDER a JSON file with `paper_id`, the
+papers in Planetoid's order, `subject_to_planetoid_class` and `public_split`, first and last node of each part.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
+from glt.data import citeseer, pubmed
 from glt.data.archive import write_graph
-from glt.data.cora import BUNDLED_FILE
 from glt.data.graph import Graph, Provenance, Split, simple_edges
+from glt.data.planetoid import read_planetoid
+from glt.user_path import user_path
 
+FOLDER = Path(__file__).parent
+PLANETOID = {"citeseer": ("Citeseer", citeseer), "pubmed": ("PubMed", pubmed)}
 _RESOURCES = "graphdatascience/resources/cora"
 # In the order of the wheel's subject numbers.
 _SUBJECTS = (
@@ -46,7 +51,7 @@ def read_wheel(wheel: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     return papers.set_index("nodeId"), citations
 
 
-def build(papers: pd.DataFrame, citations: pd.DataFrame, order: Mapping[str, Any]) -> Graph:
+def cora_of(papers: pd.DataFrame, citations: pd.DataFrame, order: Mapping[str, Any]) -> Graph:
     """Return Cora with its papers in the given order."""
     ids = pd.Index(order["paper_id"])
     papers = papers.loc[ids]
@@ -66,15 +71,28 @@ def build(papers: pd.DataFrame, citations: pd.DataFrame, order: Mapping[str, Any
     )
 
 
+def from_planetoid(root: Path, name: str) -> Graph:
+    """Return Citeseer or PubMed from Planetoid's raw files; raises DataError for other files."""
+    folder, spec = PLANETOID[name]
+    return read_planetoid(root, folder, name, spec.CLASS_NAMES)
+
+
 def main() -> None:
     """Read the command line and write the file."""
-    parser = argparse.ArgumentParser(description="Build the bundled Cora file.")
-    parser.add_argument("wheel", type=Path, help="graphdatascience-2.2-py3-none-any.whl")
-    parser.add_argument("order", type=Path, help="JSON file with the papers in Planetoid's order")
-    parser.add_argument("--out", type=Path, default=BUNDLED_FILE, help="file to write")
+    parser = argparse.ArgumentParser(description="Build a bundled graph.")
+    sets = parser.add_subparsers(dest="name", metavar="NAME", required=True)
+    of_cora = sets.add_parser("cora")
+    of_cora.add_argument("wheel", type=user_path, help="graphdatascience-2.2-py3-none-any.whl")
+    of_cora.add_argument("order", type=user_path, help="JSON file with the papers in Planetoid's order")
+    for name in PLANETOID:
+        sets.add_parser(name).add_argument("root", type=user_path, help="folder with Planetoid's raw files")
     arguments = parser.parse_args()
-    order = json.loads(arguments.order.read_text(encoding="utf-8"))
-    write_graph(arguments.out, build(*read_wheel(arguments.wheel), order))
+    if arguments.name == "cora":
+        order = json.loads(arguments.order.read_text(encoding="utf-8"))
+        graph = cora_of(*read_wheel(arguments.wheel), order)
+    else:
+        graph = from_planetoid(arguments.root, arguments.name)
+    write_graph(FOLDER / f"{arguments.name}.npz", graph)
 
 
 if __name__ == "__main__":
