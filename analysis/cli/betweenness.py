@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from math import isnan
 from typing import TYPE_CHECKING
 
 from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import add_json, add_progress, add_round, count, find_seed_run, print_json, tell
+from glt.cli.arguments import add_json, add_progress, add_round, find_seed_run, positive, print_json, tell
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ Tell = Callable[[float], None]
 def add_arguments(parser: ArgumentParser) -> None:
     """Add RUN, the round, how exact, and the form of the output."""
     add_round(parser)
-    parser.add_argument("--sample", type=count, metavar="K", help="shortest paths from K nodes only (default: exact)")
+    parser.add_argument(
+        "--sample", type=positive, metavar="K", help="estimate from the shortest paths of K nodes (default: exact)"
+    )
     told = "fast: igraph (default); networkx: NetworkX itself, exact, a hundred times slower"
     parser.add_argument("--engine", choices=("fast", "networkx"), default="fast", help=told)
     add_progress(parser)
@@ -39,7 +42,7 @@ def run(args: Namespace) -> int:
     mask, graph = seed_run.edge_mask(args.round), graph_of(seed_run)
     whole = MeasuredGraph.of(graph)
     pruned = whole.keeping(mask.either_way())
-    sample, by_networkx = args.sample or None, args.engine == "networkx"
+    sample, by_networkx = args.sample, args.engine == "networkx"
     if sample is not None and by_networkx:
         raise ConfigError("NetworkX computes exact values here: leave out --sample, or take --engine fast.")
     before = _found(whole, sample, by_networkx, lambda share: tell(args, share / 2))
@@ -53,6 +56,7 @@ def run(args: Namespace) -> int:
 
     ranked = node_table(graph, mask, before, after, "original").head(SHOWN)
     print(with_names(graph, ranked).to_string(index=False))
+    print(before.precision_words())
     return 0
 
 
@@ -82,7 +86,7 @@ def _plain(graph: MeasuredGraph, found: Betweenness) -> dict[str, object]:
         "engine": engine,
         "exact": found.is_exact,
         "sources": found.sources,
-        "nodes": found.nodes.tolist(),
+        "nodes": [None if isnan(value) else value for value in found.nodes.tolist()],
         "edges": edges,
     }
 

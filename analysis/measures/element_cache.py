@@ -15,7 +15,8 @@ from glt.errors import StoreError
 from glt.store.safe_files import make_folder, replace_file
 from glt.user_path import cache_folder
 
-VERSION = 1
+# Goes up when values change, so that those kept before are not used.
+VERSION = 2
 
 _log = logging.getLogger(__name__)
 

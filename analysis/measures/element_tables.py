@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.measures.elements import Betweenness
 from analysis.measures.graph import MeasuredGraph
+from analysis.measures.ranks import TIE, ranks_from_the_top, tie_groups
 from analysis.subgraphs.subgraph import classes_of, has_classes, node_name
 from glt.data import Graph
 from glt.masks import EdgeMask
@@ -27,6 +28,7 @@ def node_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Between
 
     Columns end in `_original` and `_pruned`; `original`, `pruned` and `change` are the betweenness.
 
+    Values that differ by less than a billionth (`ranks.TIE`) share a rank, and no change is that small.
     `order` is the betweenness in the original or the pruned graph, largest first, or the size of the change.
     """
     import pandas as pd
@@ -77,11 +79,13 @@ def with_names(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _values(before: FloatArray, after: FloatArray) -> dict[str, FloatArray]:
-    return {"original": before, "pruned": after, "change": after - before}
+    change = np.where(np.isclose(after, before, rtol=TIE, atol=0), 0.0, after - before)
+    return {"original": before, "pruned": after, "change": change}
 
 
 def _ranked(table: pd.DataFrame, order: Order) -> pd.DataFrame:
-    ranks = {f"rank_{name}": table[name].rank(method="min", ascending=False) for name in ("original", "pruned")}
+    ranks = {f"rank_{name}": ranks_from_the_top(table[name].to_numpy()) for name in ("original", "pruned")}
     table = table.assign(**ranks)
     wanted = table["change"].abs() if order == "change" else table[order]
-    return table.iloc[np.argsort(-wanted.fillna(-1.0).to_numpy(), kind="stable")].reset_index(drop=True)
+    # By groups of ties, so that rounding does not shuffle equal values; those without a value come last.
+    return table.iloc[np.argsort(-tie_groups(wanted.to_numpy()), kind="stable")].reset_index(drop=True)

@@ -1,7 +1,7 @@
 """Betweenness of every single node and edge: igraph's, a batch of sources at a time, so that it can tell how far it is.
 
 Values are NetworkX's (normalised, end points not counted). Exact values follow shortest paths from all nodes (Brandes,
-2001); sampled ones from some, scaled up (Brandes and Pich, 2007): single edges may be far off.
+2001); sampled ones from k of them, scaled up (Brandes and Pich, 2007), as NetworkX's argument `k` does.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from analysis.measures.graph import MeasuredGraph
 from glt.data.graph import IntArray
+from glt.formats import count
 
 FloatArray = NDArray[np.float64]
 
@@ -27,7 +28,8 @@ SECONDS_A_VISIT = 9e-8
 class Betweenness:
     """Values of the [N] nodes and the [M] edges.
 
-    `sources` is how many nodes shortest paths were followed from, `by_networkx` whether NetworkX did.
+    `sources` is how many nodes shortest paths were followed from, `by_networkx` whether NetworkX did. With a single
+    source its own value is NaN: a path that begins at a node says nothing of the node.
     """
 
     nodes: FloatArray
@@ -39,6 +41,18 @@ class Betweenness:
     def is_exact(self) -> bool:
         """Whether shortest paths were followed from every node."""
         return self.sources == self.nodes.size
+
+    def precision_words(self) -> str:
+        """Say in a sentence whether the values are exact or estimated, and from what."""
+        if self.by_networkx:
+            return "Exact: computed by NetworkX itself."
+        if self.is_exact:
+            return "Exact: shortest paths from every node."
+        return (
+            f"Estimated: shortest paths from {count(self.sources)} of {count(self.nodes.size)} nodes drawn at random "
+            "(seed 0), scaled up. Single values and ranks can be far off; the error falls with the square root of the "
+            "number of sources."
+        )
 
 
 def betweenness(
@@ -60,9 +74,20 @@ def betweenness(
         done += len(batch)
         if on_progress is not None:
             on_progress(done / sources.size)
-    # igraph counts every pair once, NetworkX divides by the number of ordered pairs.
-    scale = 2 * n / max(sources.size, 1)
-    return Betweenness(scale * nodes / max((n - 1) * (n - 2), 1), scale * edges / max(n * (n - 1), 1), sources.size)
+    # igraph halves what it adds up, because it counts every pair once; NetworkX counts ordered pairs.
+    return Betweenness(2 * nodes / _pairs(n, sources), 2 * edges / max(sources.size * (n - 1), 1), sources.size)
+
+
+def _pairs(n: int, sources: IntArray) -> FloatArray:
+    """Return for each node the ordered pairs of a source and a target, both other than it: what NetworkX divides by.
+
+    A node that is a source has one source fewer than the others; NaN where none is left.
+    """
+    if n < 3:
+        return np.ones(n)
+    others = np.full(n, float(sources.size))
+    others[sources] -= 1
+    return np.where(others > 0, others, np.nan) * (n - 2)
 
 
 def networkx_betweenness(graph: MeasuredGraph, on_progress: Callable[[float], None] | None = None) -> Betweenness:
@@ -84,10 +109,10 @@ def seconds(graph: MeasuredGraph, sample: int | None = None, by_networkx: bool =
     return SECONDS_A_VISIT * visits * _sources(graph.num_nodes, sample).size
 
 
-def _sources(count: int, sample: int | None) -> IntArray:
-    if sample is None or sample >= count:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(0).choice(count, size=sample, replace=False))
+def _sources(nodes: int, sample: int | None) -> IntArray:
+    if sample is None or sample >= nodes:
+        return np.arange(nodes)
+    return np.sort(np.random.default_rng(0).choice(nodes, size=sample, replace=False))
 
 
 def _batches(sources: IntArray, visits: int) -> Iterator[list[int]]:

@@ -181,19 +181,7 @@ def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     which = "of all nodes" if choice.elements == "nodes" else "of the surviving edges"
     return (
         f"{names.dataset(graph.name)}, round {choice.round}, seed {choice.seed}: {part} {formats.count(total)} "
-        f"{choice.elements}. Order kept {which} (Spearman): {formats.signed_text(kept, 3)}. {how(before)} "
+        f"{choice.elements}. Order kept {which} (Spearman): {formats.signed_text(kept, 3)}. {before.precision_words()} "
         "An edge counts when it survives in at least one direction. Betweenness is the share of shortest paths between "
         "other nodes that run through a node or an edge, with NetworkX's normalisation."
-    )
-
-
-def how(found: Betweenness) -> str:
-    """Say how exact the values are."""
-    if found.by_networkx:
-        return "Exact: computed by NetworkX itself."
-    if found.is_exact:
-        return "Exact: shortest paths from every node."
-    return (
-        f"SAMPLED: shortest paths from {formats.count(found.sources)} nodes, scaled up; the order of nodes is nearly "
-        "right, but single edges may be off by a fifth of the largest value."
     )

@@ -172,7 +172,7 @@ def test_betweenness_is_computed_on_demand_in_a_process_of_its_own(make_run: Mak
     table = app.dataframe[0].value
     assert table["Rank, original"].tolist()[:3] == [1, 2, 3]
     assert table[CHANGE].iloc[0] == pytest.approx(table[PRUNED].iloc[0] - table[ORIGINAL].iloc[0])
-    assert "SAMPLED" in app.caption[-1].value
+    assert "Estimated: shortest paths from 1,024 of 2,708 nodes" in app.caption[-1].value
     edges = open_page("measurements", **view, elements="edges", rank="change").dataframe[0].value
     assert set(edges["Survives"]) <= {"both ways", "one way"}
 

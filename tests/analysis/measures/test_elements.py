@@ -1,19 +1,24 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from analysis.cli.main import main
-from analysis.measures import MeasuredGraph, measure, networkx_engine
+from analysis.measures import MeasuredGraph, elements, measure, networkx_engine
 from analysis.measures.element_cache import keep_betweenness, known_betweenness
 from analysis.measures.element_tables import edge_table, node_table
 from analysis.measures.elements import Betweenness, betweenness, networkx_betweenness, seconds
-from glt.data import Graph, load_graph
+from analysis.measures.ranks import spearman
+from glt.data import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask
 from glt.store import Run
 
@@ -81,6 +86,79 @@ def test_a_sample_says_so_and_comes_near() -> None:
     assert not np.allclose(sampled.nodes, exact.nodes)
     assert betweenness(graph, sample=99).is_exact
     assert seconds(graph, 30) == pytest.approx(seconds(graph) / 2)
+
+
+def test_one_source_is_null_in_json_and_none_is_refused(
+    make_run: Callable[..., Run], own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["betweenness", str(make_run().path), "--round", "2"]
+    assert main([*arguments, "--sample", "1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["original"]["nodes"].count(None) == 1
+    assert main([*arguments, "--sample", "1"]) == 0
+    capsys.readouterr()
+    with pytest.raises(SystemExit, match="2"):
+        main([*arguments, "--sample", "0"])
+    assert "less than 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sources", [[0], [3], [1, 4], [0, 2, 3, 5]])
+@pytest.mark.parametrize("graph", [nx.star_graph(5), nx.path_graph(6), SMALL["random"]], ids=["star", "path", "random"])
+def test_estimates_are_networkxs_from_the_same_sources(
+    graph: nx.Graph, sources: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elements, "_sources", lambda nodes, sample: np.array(sources))
+    found = betweenness(measured(graph), sample=len(sources))
+    theirs = nx.betweenness_centrality(graph, k=len(sources), seed=drawing(sources))
+    assert found.nodes == pytest.approx([value for _, value in sorted(theirs.items())], nan_ok=True)
+    theirs = nx.edge_betweenness_centrality(graph, k=len(sources), seed=drawing(sources))
+    edges = {tuple(sorted(edge)): value for edge, value in theirs.items()}
+    assert found.edges == pytest.approx([value for _, value in sorted(edges.items())])
+
+
+def drawing(sources: list[int]) -> random.Random:
+    """A generator that draws these nodes, whatever it draws from."""
+
+    class Drawing(random.Random):
+        def sample(self, population: Any, k: int, **_: Any) -> list[int]:
+            assert k == len(sources)
+            return sources
+
+    return Drawing()
+
+
+def test_one_leaf_as_source_gives_no_more_than_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elements, "_sources", lambda nodes, sample: np.array([3]))
+    found = betweenness(measured(nx.star_graph(4)), sample=1)
+    assert found.nodes.tolist() == pytest.approx([1.0, 0.0, 0.0, math.nan, 0.0], nan_ok=True)
+
+
+def test_every_node_and_edge_of_a_hypercube_has_the_same_rank() -> None:
+    cube = measured(nx.convert_node_labels_to_integers(nx.hypercube_graph(6)))
+    found = betweenness(cube)
+    graph = with_edges_of(cube)
+    mask = EdgeMask.full("directed", graph.num_edges)
+    assert np.unique(found.edges).size > 1  # Rounding does tell them apart.
+    nodes, edges = (make(graph, mask, found, found, "original") for make in (node_table, edge_table))
+    assert set(nodes["rank_original"]) == set(edges["rank_pruned"]) == {1.0}
+    assert nodes["node"].tolist() == sorted(nodes["node"])
+    assert math.isnan(spearman(found.nodes, found.nodes))
+
+
+def with_edges_of(measured: MeasuredGraph) -> Graph:
+    nodes, none = measured.num_nodes, np.zeros(0, dtype=np.int64)
+    features, labels = csr_array((nodes, 1), dtype=np.float32), np.zeros(nodes, dtype=np.int64)
+    return Graph("drawn", measured.edges, features, labels, Split(none, none, none), Provenance("by hand", 0, 0, 0))
+
+
+def test_a_change_that_is_rounding_is_none() -> None:
+    graph = with_edges_of(measured(nx.path_graph(3)))
+    mask = EdgeMask.full("directed", graph.num_edges)
+    before = Betweenness(np.array([0.0, 0.3, 0.2]), np.array([0.1, 0.2]), 3)
+    after = Betweenness(np.array([0.0, 0.1 + 0.2, 0.1]), np.array([0.1, 0.2]), 3)
+    table = node_table(graph, mask, before, after, "change").set_index("node")
+    assert table.index[0] == 2
+    assert table["change"].to_dict() == {2: -0.1, 0: 0.0, 1: 0.0}
 
 
 def test_a_listener_that_raises_ends_it() -> None:
@@ -173,7 +251,9 @@ def test_the_verb_calls_nodes_by_their_own_ids_and_classes_by_name(
     assert document["ids"] == list(cora.node_ids)
     assert document["classes"][35] == cora.class_names[cora.labels[35]]
     assert main(arguments) == 0
-    first = capsys.readouterr().out.splitlines()[1].split()
+    told = capsys.readouterr().out.splitlines()
+    assert told[-1].startswith("Estimated: shortest paths from 64 of 2,708 nodes drawn at random (seed 0), scaled up.")
+    first = told[1].split()
     hub = int(np.argmax(document["original"]["nodes"]))
     assert first[0] == cora.node_ids[hub]
     assert cora.class_names[cora.labels[hub]].split()[0] in first
