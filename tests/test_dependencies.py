@@ -16,7 +16,7 @@ PIN = re.compile(r'([a-z0-9-]+)==[\d.]+( ; python_version (>=|<) "3\.11")?')
 # Imported under a name that is put together (see glt/data/ogb_package.py).
 NAMED = {"ogb"}
 # Written out by one of the others or run as a program.
-PROGRAMS = {"pytest-xdist", "mypy", "ruff", "types-psutil", "pip-audit"}
+PROGRAMS = {"pytest-xdist", "mypy", "ruff", "types-psutil", "pip-audit", "setuptools"}
 
 
 def declared(name: str) -> set[str]:

@@ -11,4 +11,5 @@ from glt.cli.main import make_parser, parsed, run_verb
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb of `python -m analysis` and return its exit code."""
     parser = make_parser("python -m analysis", "Measure, draw and export saved runs.", VERBS)
-    return run_verb(VERBS, parsed(parser, arguments))
+    args = parsed(parser, arguments)
+    return run_verb(VERBS.get(args.verb), args)

@@ -6,14 +6,13 @@ import io
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from glt import __version__
 from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError, StudioError
 from glt.printable import MOST_SAID, brief
-from glt.registry import Registry
 
 DONE, FAILED, BAD_ARGUMENTS, STOPPED = 0, 1, 2, 130
 DEBUG_VARIABLE = "GLT_DEBUG"
@@ -27,7 +26,7 @@ class OneLineParser(ArgumentParser):
         self.exit(BAD_ARGUMENTS, f"{self.prog}: {brief(message, MOST_SAID).rstrip('.')}. See: {self.prog} --help\n")
 
 
-def make_parser(program: str, description: str, verbs: Registry[Verb]) -> ArgumentParser:
+def make_parser(program: str, description: str, verbs: Iterable[Verb]) -> ArgumentParser:
     """Return the parser with one sub-command for every verb."""
     parser = OneLineParser(prog=program, description=description)
     parser.add_argument("--version", action="version", version=f"GLT Studio {__version__}")
@@ -42,7 +41,8 @@ def make_parser(program: str, description: str, verbs: Registry[Verb]) -> Argume
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb of `python -m glt` and return its exit code."""
     parser = make_parser("python -m glt", "Find, inspect and cost graph lottery tickets.", VERBS)
-    return run_verb(VERBS, parsed(parser, arguments))
+    args = parsed(parser, arguments)
+    return run_verb(VERBS.get(args.verb), args)
 
 
 def parsed(parser: ArgumentParser, arguments: Sequence[str] | None) -> Namespace:
@@ -53,11 +53,11 @@ def parsed(parser: ArgumentParser, arguments: Sequence[str] | None) -> Namespace
     return args
 
 
-def run_verb(verbs: Registry[Verb], args: Namespace) -> int:
-    """Run the chosen verb and return its exit code; every complaint is one line on standard error."""
+def run_verb(verb: Verb, args: Namespace) -> int:
+    """Run a verb and return its exit code; every complaint is one line on standard error."""
     _print_any_name()
     try:
-        return _run_and_flush(verbs.get(args.verb), args)
+        return _run_and_flush(verb, args)
     except StudioError as error:
         return _complain(str(error), BAD_ARGUMENTS if isinstance(error, ConfigError) else FAILED)
     except BrokenPipeError:

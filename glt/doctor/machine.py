@@ -7,7 +7,7 @@ import platform
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -22,6 +22,7 @@ from glt.store import Store, paths
 from glt.store.lock import lock_open
 from glt.user_path import data_root
 
+PROGRAM = "glt-studio"
 PINS = Path(glt.__file__).parents[1] / "requirements.txt"
 
 
@@ -47,7 +48,10 @@ def machine(store: Store) -> Machine:
 
 
 def packages(pins: Path) -> tuple[list[str], str]:
-    """Return the packages that `pins`, a requirements.txt, asks for and that are missing, and what to say of all."""
+    """Return the packages that are missing, and what to say of all.
+
+    Wanted are those of `pins`, a requirements.txt, and without that file those the installed program declares.
+    """
     wanted = list(_pinned(pins))
     found = {each.name: _installed(each.name) for each in wanted}
     missing = [each.name for each in wanted if found[each.name] is None]
@@ -55,19 +59,28 @@ def packages(pins: Path) -> tuple[list[str], str]:
     told = [f"{name} is missing" for name in missing]
     told += [f"{each.name} is {found[each.name]}, pinned {each.specifier}" for each in others]
     verdict = "; ".join(told) or (f"all {len(wanted)} packages as pinned" if wanted else "pins are not at hand")
-    remedy = ": pip install -r requirements.txt" if told else ""
+    how = "pip install -r requirements.txt" if pins.exists() else "install GLT Studio again with pip"
+    remedy = f": {how}" if told else ""
     return missing, f"Python {platform.python_version()}; {verdict}{remedy}."
 
 
 def _pinned(pins: Path) -> Iterator[Requirement]:
     """Return the requirements that hold for this Python."""
-    for line in pins.read_text(encoding="utf-8").splitlines() if pins.exists() else ():
+    lines = pins.read_text(encoding="utf-8").splitlines() if pins.exists() else _declared()
+    for line in lines:
         try:
             requirement = Requirement(line.split("#")[0])
         except InvalidRequirement:
             continue
         if requirement.specifier and (requirement.marker is None or requirement.marker.evaluate()):
             yield requirement
+
+
+def _declared() -> list[str]:
+    try:
+        return requires(PROGRAM) or []
+    except PackageNotFoundError:
+        return []
 
 
 def _installed(package: str) -> Version | None:

@@ -10,8 +10,9 @@ from glt.seeds import LARGEST
 
 SCHEMA = 1
 
-# The example runs that come with the program; the folder is not there where it was installed without them.
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "runs"
+# The example runs that come with the program: in the package where it was installed, else in the checkout.
+_INSTALLED = Path(__file__).resolve().parents[1] / "examples" / "runs"
+EXAMPLES = _INSTALLED if _INSTALLED.is_dir() else _INSTALLED.parents[2] / "examples" / "runs"
 
 CONFIG = "config.json"
 CONFIG_LOCK = ".config.lock"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -38,16 +39,19 @@ class Started:
         assert self.listens_on <= LOOPBACK
         printed = self.log.read_text()
         assert not any(word in printed for word in ("Network URL", "External URL", "usage statistics")), printed
-        assert request(self.address, "/_stcore/upload_file/a/b", "PUT", b"x").status == 403
+        assert (
+            request(self.address, f"{urlsplit(self.address).path}/_stcore/upload_file/a/b", "PUT", b"x").status == 403
+        )
         page = self.first_page()
         assert page.has_pages
         assert not page.collects_statistics
 
     def first_page(self) -> FirstPage:
         """Open a session as a browser does; take what comes until the list of pages is there or the script is done."""
+        origin = f"http://{urlsplit(self.address).netloc}"
         stream = f"{self.address.replace('http', 'ws', 1)}/_stcore/stream"
         collects, texts = True, []
-        with connect(stream, subprotocols=[Subprotocol("streamlit")], origin=Origin(self.address), max_size=None) as to:
+        with connect(stream, subprotocols=[Subprotocol("streamlit")], origin=Origin(origin), max_size=None) as to:
             message = BackMsg()
             message.rerun_script.query_string = ""
             to.send(message.SerializeToString())
@@ -76,25 +80,27 @@ class FirstPage:
 
 
 @contextmanager
-def started(
-    command: Sequence[str | Path], folder: Path, scratch: Path, environment: Mapping[str, str] | None = None
-) -> Iterator[Started]:
-    """Run a command that starts the app from a folder, as a person with a home of their own; `scratch` holds it."""
+def started(command: Sequence[str | Path], folder: Path, scratch: Path, base: str = "") -> Iterator[Started]:
+    """Run a command that starts the app from a folder, as a person with a home of their own; `scratch` holds it.
+
+    `base` is the path below which the app is to be served.
+    """
     port, log = free_port(), scratch / "server.log"
     (scratch / "home").mkdir(exist_ok=True)
     own = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}
     own |= {"HOME": str(scratch / "home"), "GLT_STORE": str(scratch / "store")}
-    own |= {"STREAMLIT_SERVER_PORT": str(port), "STREAMLIT_SERVER_HEADLESS": "true", **(environment or {})}
+    own |= {"STREAMLIT_SERVER_PORT": str(port), "STREAMLIT_SERVER_HEADLESS": "true"}
     with log.open("wb") as output:
         server = subprocess.Popen(
             [*map(str, command)], cwd=folder, env=own, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
     family = [psutil.Process(server.pid)]
     try:
-        wait_for(f"http://localhost:{port}/_stcore/health", server, log)
+        address = f"http://localhost:{port}{base}"
+        wait_for(f"{address}/_stcore/health", server, log)
         family += family[0].children(recursive=True)
         sockets = [each for process in family for each in process.net_connections("tcp") if each.status == "LISTEN"]
-        yield Started(f"http://localhost:{port}", frozenset(each.laddr.ip for each in sockets), log)
+        yield Started(address, frozenset(each.laddr.ip for each in sockets), log)
     finally:
         for process in reversed(family):
             process.kill()
