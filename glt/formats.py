@@ -217,6 +217,22 @@ def listing(seeds: Sequence[int]) -> str:
     return f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds))}"
 
 
+def spans(numbers: Sequence[int]) -> str:
+    """Write whole numbers in ascending order, three and more in a row as a range.
+
+    >>> spans([1, 2, 5, 6, 7, 9]), spans([3])
+    ('1, 2, 5 to 7, 9', '3')
+    """
+    rows: list[list[int]] = []
+    for number in numbers:
+        if rows and number == rows[-1][-1] + 1:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    words = [f"{row[0]} to {row[-1]}" if len(row) > 2 else ", ".join(map(str, row)) for row in rows]
+    return ", ".join(words)
+
+
 def signed_text(value: float, decimals: int) -> str:
     """Write a number with a true minus sign, never as minus zero and without commas; NaN becomes a dash.
 

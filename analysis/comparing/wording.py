@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from analysis.comparing.leaders import BEHIND, INTERVALS, LEADS, PAIRED, TIE
-from analysis.reproduction.claims import spans
 from analysis.tables.statistics import FEWEST
 from glt import formats
 
@@ -60,7 +59,7 @@ def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
 
 def _ahead(who: str, rounds: Sequence[int], clear: Sequence[int], of: int) -> str:
     where = f"all {of} pruned rounds" if len(rounds) == of else f"{len(rounds)} of {of} pruned rounds"
-    beyond = f", beyond the 95% interval in k = {spans(clear)}" if clear else ""
+    beyond = f", beyond the 95% interval in k = {formats.spans(clear)}" if clear else ""
     return f"{who} is ahead in {where}{beyond}."
 
 

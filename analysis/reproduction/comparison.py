@@ -1,18 +1,18 @@
-"""One printed number beside ours: accuracies and MACs matched by round, measurements by graph."""
+"""One printed number beside ours, and whether the two are shown to agree: by round, or by measured graph."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 import pandas as pd
 
 from analysis import palette, published
 from analysis.measures import wording
-from analysis.tables.statistics import half_width
+from analysis.reproduction.agreement import Agreement, Sample, agreements
+from analysis.tables.statistics import deviation_of, half_width
 from glt import formats
 
 if TYPE_CHECKING:
@@ -20,31 +20,40 @@ if TYPE_CHECKING:
 
 Quantity = Literal["score", "macs", "measure"]
 
-# The bound that this project set for UGS on Cora before its first run (fraction), kept for every method. It is a
-# convention and no test: how close values are is said beside every verdict.
-SCORE_TOLERANCE = 0.015
-# Relative: printed MACs have three or four figures, and one graph's measurements vary by several percent with the seed.
-MACS_TOLERANCE = 0.002
-MEASURE_TOLERANCE = 0.10
+# One margin for every number of a kind. Scores: the bound that this project set for UGS on Cora before its first run
+# (a fraction), kept for every method. The others are relative to the printed value: printed MACs have three or four
+# figures, and one graph's measurements vary by several percent with the seed.
+MARGINS: dict[Quantity, float] = {"score": 0.015, "macs": 0.002, "measure": 0.10}
+# One unit of the last printed digit: no margin is finer than half of it.
+LAST_DIGIT: dict[Quantity, float] = {"score": 0.001, "macs": 1e6, "measure": 1e-5}
+NOT_JUDGED = Agreement("no verdict")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One row: whose and where (`k = 4`), our mean with the half-width of its interval (NaN: none), the printed value.
+    """One row: whose and where (`k = 4`), our mean over seeds with their standard deviation, and the printed value.
 
     `ours` is NaN while no round is there; `rerun` holds what the authors' own code gave when it was run again.
+    `is_exact` marks a number that no seed changes. `agreement` is known once all rows are judged together.
     """
 
     group: str
     where: str
     quantity: Quantity
     ours: float
-    half: float
+    deviation: float
     seeds: int
     paper: float
     source: str
     rerun: tuple[float, ...] = ()
     measure: str = ""
+    is_exact: bool = False
+    agreement: Agreement = NOT_JUDGED
+
+    @property
+    def half(self) -> float:
+        """Half-width of the 95% interval of our mean; NaN below three seeds."""
+        return float(half_width(self.deviation, self.seeds))
 
     @property
     def is_known(self) -> bool:
@@ -58,10 +67,26 @@ class Comparison:
         return gap if self.quantity == "score" else gap / self.paper
 
     @property
-    def agrees(self) -> bool:
-        """Whether the two are within this page's bound for their kind of number."""
-        tolerances = {"score": SCORE_TOLERANCE, "macs": MACS_TOLERANCE, "measure": MEASURE_TOLERANCE}
-        return abs(self.difference) <= tolerances[self.quantity]
+    def margin(self) -> float:
+        """The margin of its kind in the unit of `difference`, at least half a unit of the last printed digit."""
+        scale = 1.0 if self.quantity == "score" else self.paper
+        return max(MARGINS[self.quantity], LAST_DIGIT[self.quantity] / 2 / scale)
+
+    def sample(self) -> Sample:
+        """Return our values minus the printed one, in the unit of `difference`, for the test."""
+        scale = 1.0 if self.quantity == "score" else self.paper
+        return Sample(self.seeds, self.difference, self.deviation / scale, self.margin, self.is_exact)
+
+    def agreement_words(self) -> str:
+        """Write what is shown about the two numbers; nothing while there is no value of ours."""
+        if not self.is_known:
+            return formats.MISSING
+        if self.agreement.word == "no verdict":
+            return "no verdict: one seed" if self.seeds == 1 else "no verdict: all seeds equal"
+        if self.agreement.word != "open":
+            return self.agreement.word
+        needed = self.agreement.needed
+        return f"open: needs about {needed} seeds" if needed else "open"
 
     def ours_words(self) -> str:
         """Write our value; a dash while there is none."""
@@ -94,18 +119,30 @@ class Comparison:
         return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def bounds_words(quantities: Collection[Quantity]) -> str:
-    """Say within which bounds values of these kinds count as agreeing.
+def judged_together(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return the rows with what is shown about each, all rows that have a value of ours being one family of tests."""
+    known = [row for row in rows if row.is_known]
+    found = dict(zip(map(id, known), agreements([row.sample() for row in known]), strict=True))
+    return [replace(row, agreement=found[id(row)]) if id(row) in found else row for row in rows]
 
-    >>> bounds_words({"score"})
-    '1.5 points'
+
+def margin_words(quantity: Quantity) -> str:
+    """Write the margin of a kind of number.
+
+    >>> margin_words("score"), margin_words("macs")
+    ('1.5 points', '0.2 %')
     """
-    words: dict[Quantity, str] = {
-        "score": f"{100 * SCORE_TOLERANCE:g} points",
-        "macs": f"{100 * MACS_TOLERANCE:g} % (MACs)",
-        "measure": f"{100 * MEASURE_TOLERANCE:g} %",
-    }
-    return ", ".join(text for quantity, text in words.items() if quantity in quantities)
+    return f"{100 * MARGINS[quantity]:g} {'points' if quantity == 'score' else '%'}"
+
+
+def margins_words(quantities: Collection[Quantity]) -> str:
+    """Say which margins count for these kinds of numbers.
+
+    >>> margins_words({"score", "macs"})
+    '1.5 points for every score, 0.2 % for MACs'
+    """
+    kinds: dict[Quantity, str] = {"score": "every score", "macs": "MACs", "measure": "every measure"}
+    return ", ".join(f"{margin_words(kind)} for {words}" for kind, words in kinds.items() if kind in quantities)
 
 
 def compare_scores(evidence: Evidence) -> list[Comparison]:
@@ -134,11 +171,13 @@ def compare_measurements(evidence: Evidence) -> list[Comparison]:
         for column, value in values.items():
             row = graphs.get(column, {})
             count = int(row.get("seeds", 0))
-            half = float(half_width(row.get(f"{measure}_spread", math.nan), count)) if count else math.nan
-            group = "Original" if column == "original" else palette.label(column)
+            spread = float(row.get(f"{measure}_spread", math.nan)) if count else math.nan
+            is_original = column == "original"
+            group = "Original" if is_original else palette.label(column)
             ours = float(row.get(measure, math.nan))
             source, words = published.MEASUREMENT_TABLE, formats.inside(wording.label(measure))
-            rows.append(Comparison(group, words, "measure", ours, half, count, value, source, (), measure))
+            given = (group, words, "measure", ours, spread, count, value, source, (), measure, is_original)
+            rows.append(Comparison(*given))
     return rows
 
 
@@ -159,6 +198,16 @@ def per_seed(rounds: pd.DataFrame, method: str, number: int) -> pd.Series:
     return rows.groupby("seed")["test"].mean()
 
 
+def reading(rows: Sequence[Comparison], rounds: pd.DataFrame, method: str, label: str) -> list[Comparison]:
+    """Return the rows of random tickets as another reading of the paper has them: `method` in their place."""
+    found = []
+    for row in rows:
+        ours = per_seed(rounds, method, int(row.where.removeprefix("k = ")))
+        mean, deviation = mean_and_deviation(ours)
+        found.append(replace(row, group=label, ours=mean, deviation=deviation, seeds=len(ours)))
+    return found
+
+
 def _score(rounds: pd.DataFrame, point: published.PublishedPoint) -> Comparison:
     ours = per_seed(rounds[rounds["method"] != published.REINITIALISED], point.method, point.round)
     if point.method == published.REINITIALISED:
@@ -166,19 +215,18 @@ def _score(rounds: pd.DataFrame, point: published.PublishedPoint) -> Comparison:
     again = "ugs" if point.method == published.DENSE else point.method
     rerun = published.rerun_scores(point.dataset, again, point.round, point.model, point.task)
     where = "k = 0" if point.method == published.DENSE else f"k = {point.round}"
-    mean, half = mean_and_half(ours)
+    mean, deviation = mean_and_deviation(ours)
     label = palette.label(point.method)
-    return Comparison(label, where, "score", mean, half, len(ours), point.score, point.source, tuple(rerun))
+    return Comparison(label, where, "score", mean, deviation, len(ours), point.score, point.source, tuple(rerun))
 
 
 def _macs(rounds: pd.DataFrame, number: int, printed: int) -> Comparison:
     counts = rounds.loc[rounds["round"] == number, "macs_published"]
     mean = float(counts.mean()) if len(counts) else math.nan
-    return Comparison("MACs", f"k = {number}", "macs", mean, math.nan, len(counts), printed, "Figures 1 and 3")
+    source = "Figures 1 and 3"
+    return Comparison("MACs", f"k = {number}", "macs", mean, math.nan, len(counts), printed, source, is_exact=True)
 
 
-def mean_and_half(values: pd.Series) -> tuple[float, float]:
-    """Return the mean and the half-width of its 95% t interval, NaN for too few values; both NaN for none."""
-    if values.empty:
-        return math.nan, math.nan
-    return float(values.mean()), float(half_width(np.float64(values.std()), len(values)))
+def mean_and_deviation(values: pd.Series) -> tuple[float, float]:
+    """Return the mean and the sample standard deviation, NaN for a single value; both NaN for none."""
+    return (float(values.mean()), deviation_of(values)) if len(values) else (math.nan, math.nan)

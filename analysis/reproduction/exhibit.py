@@ -9,7 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from analysis.reproduction.claims import Claim
-from analysis.reproduction.comparison import Comparison
+from analysis.reproduction.comparison import Comparison, judged_together
 from analysis.tables import XAxis
 from glt.reproduction import EXPERIMENTS, Setting
 from glt.store import Run
@@ -57,6 +57,10 @@ class Exhibit:
     compare: Callable[[Evidence], list[Comparison]] = field(default=nothing, repr=False)
     claims: Callable[[Evidence], list[Claim]] = field(default=no_claims, repr=False)
     measures: bool = False
+
+    def rows(self, evidence: Evidence) -> list[Comparison]:
+        """Return what is compared, judged together."""
+        return judged_together(self.compare(evidence))
 
     @property
     def label(self) -> str:

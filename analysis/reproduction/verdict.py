@@ -1,4 +1,4 @@
-"""An honest sentence: reproduced within so many points, not reproduced and by how much, or not run yet."""
+"""The verdict on an experiment: what our runs show of its printed numbers and statements, and what is open."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from analysis.reproduction.agreement import Word
 from analysis.reproduction.claims import Claim
-from analysis.reproduction.comparison import Comparison
+from analysis.reproduction.comparison import Comparison, Quantity, margin_words
 from glt import formats
 from glt.reproduction import Plan
 
-Kind = Literal["reproduced", "partly", "not reproduced", "incomplete", "shown", "not run", "unavailable"]
+Kind = Literal["reproduced", "partly", "not reproduced", "open", "incomplete", "shown", "not run", "unavailable"]
 WORDS: dict[Kind, str] = {
     "reproduced": "Reproduced",
     "partly": "Partly reproduced",
     "not reproduced": "Not reproduced",
+    "open": "Open",
     "incomplete": "So far",
     "shown": "Shown",
     "not run": "Not run yet",
     "unavailable": "Cannot be run",
 }
-NO_NUMBER = "drawn from our runs; the paper prints no number to hold it against"
+# What a word says about "the paper's number is reproduced".
+OUTCOMES: dict[Word, bool | None] = {"agrees": True, "differs": False, "open": None, "no verdict": None}
+NOUNS: dict[Quantity, str] = {"score": "scores", "macs": "counts of MACs", "measure": "measurements"}
+NO_NUMBER = "drawn from our runs; the paper prints no number to compare"
 OTHER_SETTINGS = "no round with the paper's settings"
 
 
@@ -39,28 +44,22 @@ class Verdict:
 
     @property
     def differs(self) -> bool:
-        """Whether something was found that is not as the paper has it."""
-        return self.kind in ("partly", "not reproduced", "incomplete")
+        """Whether not everything is shown to be as the paper has it."""
+        return self.kind in ("partly", "not reproduced", "open", "incomplete")
 
 
 def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost: str) -> Verdict:
     """Return the verdict on a plan from what was compared and tested; `cost` says what is missing and what it takes.
 
-    Rows of one group (a method, MACs) agree together or not at all; a claim that cannot be tested yet counts nothing.
+    It is made of what is shown: everything agrees, or something is shown to differ, or something is open.
     """
     if not plan.runs and not plan.stand_ins:
         return _without_rounds(plan, cost)
-    tested = [claim for claim in claims if claim.holds is not None]
-    groups = list(_groups(rows).values())
-    alone = len({row.group for row in rows}) == 1
-    outcomes = [all(row.agrees for row in group) for group in groups] + [bool(claim.holds) for claim in tested]
-    kind = _kind(plan, outcomes, claims)
-    parts = [
-        *_agreeing(groups, alone),
-        *(_differing(group) for group in groups if not all(row.agrees for row in group)),
-    ]
-    failing = [claim.ours for claim in tested if not claim.holds]
-    parts += failing or ([] if parts else [claim.ours for claim in tested or claims])
+    known = [row for row in rows if row.is_known]
+    outcomes = [OUTCOMES[row.agreement.word] for row in known] + [claim.holds for claim in claims]
+    kind = _kind(plan, outcomes)
+    parts = [_compared(group) for group in _by_quantity(known)]
+    parts += [claim.ours for claim in claims if claim.holds is False] or ([] if parts else [c.ours for c in claims])
     said = "; ".join(dict.fromkeys(parts)) or (NO_NUMBER if plan.runs else OTHER_SETTINGS)
     return Verdict(kind, " ".join([f"{WORDS[kind]}: {said}.", *_remarks(plan, cost)]))
 
@@ -76,48 +75,47 @@ def _without_rounds(plan: Plan, cost: str) -> Verdict:
     return Verdict("unavailable", f"{WORDS['unavailable']}: {' '.join(plan.unavailable)}")
 
 
-def _kind(plan: Plan, outcomes: Sequence[bool], claims: Sequence[Claim]) -> Kind:
+def _kind(plan: Plan, outcomes: Sequence[bool | None]) -> Kind:
     if plan.unavailable or plan.lacking:
         return "incomplete"
     if not outcomes:
-        return "incomplete" if claims else "shown"
-    return "reproduced" if all(outcomes) else "partly" if any(outcomes) else "not reproduced"
+        return "shown"
+    if False in outcomes:
+        return "partly" if True in outcomes else "not reproduced"
+    return "open" if None in outcomes else "reproduced"
 
 
-def _groups(rows: Sequence[Comparison]) -> dict[str, list[Comparison]]:
+def _by_quantity(rows: Sequence[Comparison]) -> list[list[Comparison]]:
     found: dict[str, list[Comparison]] = {}
     for row in rows:
-        if row.is_known:
-            found.setdefault(row.group, []).append(row)
-    return found
+        found.setdefault(row.quantity, []).append(row)
+    return list(found.values())
 
 
-def _agreeing(groups: Sequence[list[Comparison]], alone: bool) -> list[str]:
-    """Say how close the groups are that agree: each where there are few, in one count where there are many."""
-    good = [group for group in groups if all(row.agrees for row in group)]
-    scores = [group for group in good if group[0].quantity == "score"]
-    parts = []
-    if len(scores) == 1:
-        who = "" if alone else f"{formats.inside(scores[0][0].group)} "
-        parts.append(f"{who}within {_worst(scores[0])} at {_places(scores[0])} ({_seeds(scores[0])})")
-    elif scores:
-        every = [row for group in scores for row in group]
-        labels = _and([formats.inside(group[0].group) for group in scores])
-        parts.append(f"{labels} within {_worst(every)} at all {len(every)} printed values ({_seeds(every)})")
-    others = [group for group in good if group[0].quantity != "score"]
-    return parts + [f"{formats.inside(group[0].group)} within {_worst(group)} at {_count(group)}" for group in others]
+def _compared(rows: Sequence[Comparison]) -> str:
+    """Say of the rows of one kind how many are shown to agree, which differ, and how many are open."""
+    quantity, of = rows[0].quantity, {word: [row for row in rows if row.agreement.word == word] for word in OUTCOMES}
+    margin, n = margin_words(quantity), len(rows)
+    within = f"within {margin}" if quantity != "macs" else f"within {margin} or the printed digits"
+    if len(of["agrees"]) == n:
+        return f"all {n} printed {NOUNS[quantity]} agree {within}{_seeds(rows)}"
+    parts = [f"of {n} printed {NOUNS[quantity]} {len(of['agrees']) or 'none'} shown to agree {within}"]
+    if of["differs"]:
+        parts.append(f"{len(of['differs'])} shown to differ by more ({_worst(of['differs'])})")
+    if of["open"]:
+        parts.append(f"{len(of['open'])} open ({_worst(of['open'])})")
+    if of["no verdict"]:
+        parts.append(f"{len(of['no verdict'])} without a verdict, which needs two seeds ({_worst(of['no verdict'])})")
+    return f"{', '.join(parts)}{_seeds(rows)}"
 
 
-def _differing(group: Sequence[Comparison]) -> str:
-    worst = max(group, key=lambda row: abs(row.difference))
-    off = [row for row in group if not row.agrees]
+def _worst(rows: Sequence[Comparison]) -> str:
+    """Say how far the farthest row is off, and what the authors' own code gave there."""
+    worst = max(rows, key=lambda row: abs(row.difference))
     side = "below" if worst.difference < 0 else "above"
-    up_to = "up to " if len(off) > 1 else ""
-    also = f" ({len(off)} of {len(group)} values differ)" if len(off) > 1 else ""
-    words = f"{formats.inside(worst.group)} {up_to}{_size(worst)} {side} the paper at {worst.where}{also}"
-    if worst.rerun:
-        words += f"; the authors' own code, run again, gives {worst.rerun_words()} there"
-    return words
+    most = "largest " if len(rows) > 1 else ""
+    words = f"{most}{_size(worst)} {side} the paper, {formats.inside(worst.group)} at {worst.where}"
+    return f"{words}; the authors' own code, run again, gives {worst.rerun_words()} there" if worst.rerun else words
 
 
 def _remarks(plan: Plan, cost: str) -> list[str]:
@@ -130,29 +128,16 @@ def _remarks(plan: Plan, cost: str) -> list[str]:
 
 def _size(row: Comparison) -> str:
     if row.quantity == "score":
-        return f"{formats.fixed(100 * abs(row.difference), 1)} points"
+        return formats.points(abs(row.difference)).lstrip("+")
     return formats.percent(abs(row.difference))
 
 
-def _worst(rows: Sequence[Comparison]) -> str:
-    return _size(max(rows, key=lambda row: abs(row.difference)))
-
-
-def _count(rows: Sequence[Comparison]) -> str:
-    return formats.number_of(len(rows), "printed value")
-
-
-def _places(rows: Sequence[Comparison]) -> str:
-    numbers = [row.where.removeprefix("k = ") for row in rows]
-    return f"k = {_and(numbers)}"
-
-
 def _seeds(rows: Sequence[Comparison]) -> str:
-    counts = sorted({row.seeds for row in rows})
-    if counts == [1]:
-        return "1 seed"
-    return f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
-
-
-def _and(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    """Say of how many seeds rows are that a test judges; exact numbers have none."""
+    counts = sorted({row.seeds for row in rows if not row.is_exact})
+    if not counts:
+        return ""
+    family = max(row.agreement.family for row in rows)
+    tested = f", Holm over {formats.number_of(family, 'value')}" if family else ""
+    number = formats.number_of(counts[0], "seed") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
+    return f" ({number}{tested})"

@@ -11,7 +11,7 @@ import streamlit as st
 from analysis import names, palette, published
 from analysis.curves import ablation_figure, accuracy_figure
 from analysis.reproduction import Claim, Comparison, Kind, Picture, Verdict
-from analysis.reproduction.comparison import bounds_words
+from analysis.reproduction.comparison import margins_words
 from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from analysis.tables import caption
 from app.widgets import chart, controls, frame, links, look, needing, reading, sampling
@@ -26,6 +26,7 @@ LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
     "reproduced": ("green", ":material/check:"),
     "partly": ("orange", ":material/contrast:"),
     "not reproduced": ("red", ":material/close:"),
+    "open": ("gray", ":material/help:"),
     "incomplete": ("blue", ":material/hourglass_empty:"),
     "shown": ("green", ":material/image:"),
     "not run": ("gray", ":material/radio_button_unchecked:"),
@@ -135,23 +136,36 @@ def _side_by_side(rows: Sequence[Comparison]) -> None:
         "Ours",
         "Paper",
         "Difference",
+        "Shown",
         *(["Authors' code, run again"] if again else []),
     ]
     table = [_cells(row, again) for row in rows]
     with st.container(key="figures-paper"):
         st.table(pd.DataFrame(table, columns=heads), border="horizontal", hide_index=True, width="content")
     sources = "; ".join(dict.fromkeys(row.source for row in rows))
-    bounds = bounds_words({row.quantity for row in rows})
-    st.caption(
-        f"Mean and half-width of the 95% interval over seeds, from three on, matched by round; orange: further off "
-        f"than {bounds}, a convention of this page. Paper: {sources}."
+    st.caption(f"{_method_words(rows)} Paper: {sources}.")
+
+
+def _method_words(rows: Sequence[Comparison]) -> str:
+    """Say what was tested, with which margins, and over how many values."""
+    margins = margins_words({row.quantity for row in rows})
+    family = max(row.agreement.family for row in rows)
+    tested = (
+        f"two one-sided t tests show the mean within the margin (agrees), a two-sided one beyond it (differs), Holm "
+        f"over {formats.number_of(family, 'value')} at 5 %, else open"
+        if family
+        else "a test needs two seeds"
+    )
+    return (
+        f"Mean and 95% interval over seeds, from three on. A printed number is one run and taken as exact; {tested}. "
+        f"Margins: {margins}, never finer than the printed digits."
     )
 
 
 def _cells(row: Comparison, again: bool) -> list[str]:
-    difference = row.difference_words()
-    shown = f":orange[{difference}]" if row.is_known and not row.agrees else difference
-    cells = [row.group, row.where, row.ours_words(), row.paper_words(), shown]
+    words = row.agreement_words()
+    shown = f":orange[{words}]" if row.agreement.word == "differs" else words
+    cells = [row.group, row.where, row.ours_words(), row.paper_words(), row.difference_words(), shown]
     return [*cells, row.rerun_words() or formats.MISSING] if again else cells
 
 

@@ -68,4 +68,4 @@ def _compare(
     exhibit: Exhibit, setting: Setting, runs: list[Run], measured: Callable[[], pd.DataFrame]
 ) -> tuple[list[Comparison], list[Claim]]:
     evidence = Evidence(setting, runs, reading.rounds_of(runs), measured)
-    return exhibit.compare(evidence), exhibit.claims(evidence)
+    return exhibit.rows(evidence), exhibit.claims(evidence)

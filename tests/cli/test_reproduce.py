@@ -80,7 +80,7 @@ def test_arms_that_read_another_run_come_after_it(glt: Glt, store: Store, fake_e
     fake_engine.setenv("FAKE_EPOCH", "0")
     ran = glt("reproduce", "random-tickets", "--no-examples", "--seeds", "0")
     assert ran.returncode == 0, ran.stderr
-    assert sorted(run.config.method for run in store.runs()) == ["reinit", "reinit", "reinit", "ugs"]
+    assert sorted(run.config.method for run in store.runs()) == ["random", "reinit", "reinit", "reinit", "ugs"]
     assert all(run.seed(0).is_complete() for run in store.runs())
 
 
@@ -90,7 +90,7 @@ def test_detached_it_starts_everything_and_what_reads_another_run_waits(
     fake_engine.setenv("FAKE_EPOCH", "0")
     begun = glt("reproduce", "random-tickets", "--no-examples", "--seeds", "0", "--detach")
     assert begun.returncode == 0, begun.stderr
-    assert sorted(run.config.method for run in store.runs()) == ["reinit", "reinit", "reinit", "ugs"]
+    assert sorted(run.config.method for run in store.runs()) == ["random", "reinit", "reinit", "reinit", "ugs"]
     assert begun.stdout.count("it waits for") >= 1
     deadline = time.monotonic() + 120
     while not all(run.seed(0).status().state == "done" for run in store.runs()):

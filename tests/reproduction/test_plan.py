@@ -141,8 +141,9 @@ def test_other_rates_never_stand_in(store: Store, draw: Draw) -> None:
 def test_random_tickets_wait_for_the_run_they_read(store: Store, draw: Draw, tmp_path: Path) -> None:
     tickets = EXPERIMENTS.get("random-tickets")
     plan = make_plan(tickets, CORA, [0], [])
-    assert [need.arm.stage for need in plan.lacking] == [0, 1, 1, 1]
-    assert [need.arm.words for need in plan.startable] == ["UGS"]
+    assert [need.arm.stage for need in plan.lacking] == [0, 1, 1, 1, 0]
+    assert [need.arm.words for need in plan.startable] == ["UGS", "Random pruning"]
+    draw(16, rounds=16, method="random")
     example = pack_run(draw(16, rounds=16), tmp_path / "examples")
     # An example cannot be read from a store beside it, so UGS is wanted in the store as well.
     assert make_plan(tickets, CORA, [0], [example]).needs[0].lacking == (0,)
@@ -195,7 +196,7 @@ def test_starting_begins_with_what_others_wait_for(store: Store, monkeypatch: py
     asked = []
     monkeypatch.setattr("glt.reproduction.starting.start_all", lambda *given, **_: asked.append(given) or [])
     start(make_plan(EXPERIMENTS.get("random-tickets"), CORA, [0], []), store)
-    assert [[config.method for config in configs] for _, configs, _ in asked] == [["ugs"], ["reinit"] * 3]
+    assert [[config.method for config in configs] for _, configs, _ in asked] == [["ugs", "random"], ["reinit"] * 3]
 
 
 def test_the_command_says_what_the_button_does() -> None:

@@ -1,10 +1,10 @@
-"""Table 2: found tickets retrained from fresh initialisations."""
+"""Table 2: tickets, the same masks with weights drawn anew, and random masks: both readings of a random ticket."""
 
 from __future__ import annotations
 
 from glt.presets import resolve
 from glt.reproduction import EXPERIMENTS
-from glt.reproduction.experiment import PRESET, UGS, Arm, Experiment, Setting, grid
+from glt.reproduction.experiment import PRESET, RANDOM, UGS, Arm, Experiment, Setting, grid
 from glt.store import run_name
 
 LAST_ROUND = 16
@@ -12,9 +12,9 @@ DRAWS = 3
 
 
 def arms(setting: Setting) -> tuple[Arm, ...]:
-    """Return UGS, and after it several draws of fresh weights under the masks it found."""
+    """Return UGS, after it several draws of fresh weights under the masks it found, and random pruning."""
     source = run_name(resolve({**setting._asdict(), **UGS.settings}, PRESET))
-    return UGS, *(_draw(source, number) for number in range(DRAWS))
+    return UGS, *(_draw(source, number) for number in range(DRAWS)), RANDOM
 
 
 def _draw(source: str, number: int) -> Arm:
@@ -27,7 +27,7 @@ EXPERIMENTS.register(
         "random-tickets",
         "Random tickets",
         "Table 2",
-        "The masks UGS finds, retrained from fresh initialisations instead of their own.",
+        "Tickets beside random ones: weights drawn anew under the masks UGS finds, or masks drawn anew too.",
         grid(("cora",), ("gcn",)),
         arms,
         order=60,
