@@ -127,9 +127,9 @@ def leads(
         word: [k for k, each in found.items() if each.word == word] for word in ("higher", "lower", "none", "no test")
     }
     holds = False if of["lower"] else True if len(of["higher"]) == len(found) else None
-    words = {"higher": "is", "lower": "is", "none": "shows", "no test": "has"}
+    verbs: dict[significance.Word, str] = {"higher": "is", "lower": "is", "none": "shows", "no test": "has"}
     parts = [
-        f"{words[word]} {significance.WORDS[word]} in k = {formats.spans(numbers)}"
+        f"{verbs[word]} {significance.WORDS[word]} in k = {formats.spans(numbers)}"
         for word, numbers in of.items()
         if numbers
     ]

@@ -176,8 +176,8 @@ def compare_measurements(evidence: Evidence) -> list[Comparison]:
             group = "Original" if is_original else palette.label(column)
             ours = float(row.get(measure, math.nan))
             source, words = published.MEASUREMENT_TABLE, formats.inside(wording.label(measure))
-            given = (group, words, "measure", ours, spread, count, value, source, (), measure, is_original)
-            rows.append(Comparison(*given))
+            compared = Comparison(group, words, "measure", ours, spread, count, value, source, (), measure)
+            rows.append(replace(compared, is_exact=is_original))
     return rows
 
 
