@@ -9,7 +9,18 @@ from typing import Any
 import streamlit as st
 
 from analysis import palette
-from app.widgets import controls, frame, links, prunable, reading, settings, source_field, start_field, sweep_fields
+from app.widgets import (
+    controls,
+    frame,
+    links,
+    prunable,
+    reading,
+    run_actions,
+    settings,
+    source_field,
+    start_field,
+    sweep_fields,
+)
 from app.widgets.drafting import Draft, Plan, plan
 from app.widgets.opened import Opened, opened
 from glt import formats
@@ -226,4 +237,5 @@ def _room(root: Path, cost: Forecast) -> None:
 
 def _start(found: Opened, wanted: Plan) -> None:
     started = start_all(found.store, wanted.configs, wanted.seeds)
+    run_actions.say_not_started(started)
     links.go("runs", run=started[0].run.name)

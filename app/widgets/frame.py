@@ -17,6 +17,8 @@ JOINER = "\u2060"
 # Where bare web and mail addresses would become links.
 _LINKED = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=\\?:)|www(?=\.)|[\w.+-](?=@)", re.IGNORECASE)
 
+_NEXT = "said on the next page"
+
 
 @contextmanager
 def page(title: str, purpose: str) -> Iterator[None]:
@@ -24,8 +26,15 @@ def page(title: str, purpose: str) -> Iterator[None]:
     with st.container(key="page-head", horizontal=True, vertical_alignment="bottom", gap="small"):
         st.title(title, anchor=False, width="content")
         st.caption(purpose, width="content")
+    for sentence in st.session_state.pop(_NEXT, []):
+        st.toast(plain(sentence), icon=":material/info:", duration="long")
     with or_why():
         yield
+
+
+def say_on_next_page(sentence: str) -> None:
+    """Keep a sentence for the page that is opened next: a toast of this page would go with it."""
+    st.session_state.setdefault(_NEXT, []).append(sentence)
 
 
 @contextmanager

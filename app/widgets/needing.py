@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from app.widgets import frame, links
+from app.widgets import frame, links, run_actions
 from app.widgets.judging import Judged
 from app.widgets.look import BadgeColor
 from app.widgets.opened import Opened
@@ -81,9 +81,10 @@ def _button(found: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
     parts += [formats.number_of(len(idle_firsts), "pre-training")] if idle_firsts else []
     words = f"Start {' and '.join(parts)}" if parts else "All started"
     if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=not parts):
-        started = [each.run.name for each in start(plan, found.store)]
+        started = start(plan, found.store)
+        run_actions.say_not_started(started)
         # The pre-training is what is at work first.
-        links.go("runs", run=next(iter([*map(run_name, firsts), *started])))
+        links.go("runs", run=next(iter([*map(run_name, firsts), *(each.run.name for each in started)])))
     if len(idle) < len(plan.lacking) or len(idle_firsts) < len(firsts):
         links.link("runs", "At work: see Runs", ":material/arrow_forward:")
 

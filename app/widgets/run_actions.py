@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -12,8 +13,12 @@ from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
 from glt import formats, jobs
 from glt.errors import StoreError, StudioError
+from glt.jobs.launching import Started, not_started, restart
 from glt.store import AnyRun, folder_size
 from glt.store.readers import check_unread, readers_left
+
+# Runs of a sweep that are named one by one.
+MOST_SAID = 3
 
 
 def buttons(found: Opened, progress: RunProgress) -> None:
@@ -50,12 +55,18 @@ def stop(run: AnyRun, seeds: Sequence[int] | None) -> None:
 
 def resume(found: Opened, run: AnyRun, seeds: Sequence[int] | None) -> None:
     """Start workers again, of all seeds that need it when none are named; each goes on after its last sound round."""
+    _attempt(lambda: say_not_started([restart(found.store, run, seeds)]))
 
-    def start() -> None:
-        if not jobs.resume(found.store, run, seeds):
-            st.toast("Every file of this run can be read.", icon=":material/check:")
 
-    _attempt(start)
+def say_not_started(started: Sequence[Started[Any]]) -> None:
+    """Say on the page that comes next which seeds are at work already, and if none was started which are complete."""
+    nothing = not any(each.workers for each in started)
+    told = [each for each in started if each.elsewhere or (nothing and each.finished)]
+    for each in told[:MOST_SAID]:
+        of = f"{each.run.name}: " if len(started) > 1 else ""
+        frame.say_on_next_page(f"Not started: {of}{not_started(each)}.")
+    if len(told) > MOST_SAID:
+        frame.say_on_next_page(f"Not started: seeds of {len(told) - MOST_SAID} more runs.")
 
 
 def store_line(found: Opened) -> None:

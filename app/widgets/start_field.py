@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from app.widgets import controls, frame, links, pickers
+from app.widgets import controls, frame, links, pickers, run_actions
 from app.widgets.opened import Opened
 from app.widgets.progress import any_active
 from glt.data import DATASETS
 from glt.errors import StudioError
-from glt.jobs import start_pretraining
+from glt.jobs.launching import launch_pretraining
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import resolve_pretraining
 from glt.pretraining.start import takes_first_layer
@@ -56,11 +56,12 @@ def _maker(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -
 
 def _start(found: Opened, values: Mapping[str, str], seeds: str) -> None:
     try:
-        run = start_pretraining(found.store, resolve_pretraining(values), read_seeds(seeds))
+        started = launch_pretraining(found.store, resolve_pretraining(values), read_seeds(seeds), leave_busy=True)
     except StudioError as error:
         frame.failure(str(error))
     else:
-        links.go("runs", run=run.name)
+        run_actions.say_not_started([started])
+        links.go("runs", run=started.run.name)
 
 
 def _subject(setting: Mapping[str, str]) -> dict[str, str]:

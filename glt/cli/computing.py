@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import print_json
 from glt.cli.displays import make_display
 from glt.cli.documents import document
-from glt.cli.following import follow, interruption
+from glt.cli.following import follow, interruption, others_line
 from glt.cli.main import DONE
 from glt.commands import command
 from glt.formats import count, duration, file_size, fixed, listing
 from glt.jobs.devices import Wanted
 from glt.jobs.forecast import forecast
+from glt.jobs.launching import Started
 from glt.jobs.waiting import awaited
 from glt.pretraining.start import pretraining_of
-from glt.store import KnownRun, Pretraining, Run, SeedFolder, Store, bundled_examples
+from glt.store import KnownRun, Pretraining, Run, Store, bundled_examples
 from glt.tickets.start import start_words, starts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-Launch = Callable[[], tuple[KnownRun, list[int]]]
+Launch = Callable[[], Started[Any]]
 
 
 def compute(args: Namespace, launch: Launch) -> int:
@@ -40,33 +41,33 @@ def compute(args: Namespace, launch: Launch) -> int:
 def launch_and_follow(args: Namespace, console: Console, launch: Launch) -> tuple[KnownRun, int]:
     """Do as `compute` does and say it on `console`; return the run and the exit code."""
     with interruption() as interrupted:
-        run, seeds = launch()
-        working = [seed for seed in seeds if _is_at_work(run.seed(seed))]
-        _announce(args, console, run, seeds, working)
+        started = launch()
+        run: KnownRun = started.run
+        working = sorted([*started.seeds, *started.elsewhere])
+        for sentence in _announced(args, started):
+            console.print(sentence, markup=False, highlight=False, soft_wrap=True)
         code = DONE
         if working and not args.detach:
-            code = follow(run, working, make_display(console, _rounds(run), working), interrupted)
+            code = follow(started, make_display(console, _rounds(run), working), interrupted)
             _conclude(console, run, working)
     return run, code
 
 
-def _is_at_work(seed_run: SeedFolder) -> bool:
-    """Tell a seed that was started from one that needed nothing; a fast worker may have failed by now."""
-    return seed_run.is_at_work() or not seed_run.is_complete()
+def _announced(args: Namespace, started: Started[Any]) -> Iterator[str]:
+    """Say which seeds were started and what that costs, and which were not and why."""
+    run, seeds = started.run, started.seeds
+    if seeds and args.detach:
+        yield f"Started {run.path}, {listing(seeds)}; see it with: {command('show', run.path)}"
+    elif seeds:
+        yield f"{run.path}: {listing(seeds)}, {_cost(run, seeds, args.device)}"
+    if started.finished:
+        yield f"{run.path} is complete already: {_whole(run)} of {listing(started.finished)}."
+    if started.elsewhere:
+        yield others_line(started)
+    yield from _start(run, sorted([*seeds, *started.elsewhere]))
 
 
-def _announce(args: Namespace, console: Console, run: KnownRun, seeds: list[int], working: list[int]) -> None:
-    if not working:
-        line = f"{run.path} is complete already: {_whole(run)} of {listing(seeds)}."
-    elif args.detach:
-        line = f"Started {run.path}, {listing(working)}; see it with: {command('show', run.path)}"
-    else:
-        line = f"{run.path}: {listing(working)}, {_cost(run, working, args.device)}"
-    for sentence in (line, *_start(run, working)):
-        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
-
-
-def _start(run: KnownRun, seeds: list[int]) -> Iterator[str]:
+def _start(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
     """Say what theta_0 is taken from, and which edges a pre-training sees, where it is not the usual."""
     if isinstance(run, Run):
         store = Store(run.path.parent, writable=False)
@@ -88,7 +89,7 @@ def _whole(run: KnownRun) -> str:
     return f"{run.config.rounds} rounds" if isinstance(run, Run) else "the pre-training"
 
 
-def _conclude(console: Console, run: KnownRun, seeds: list[int]) -> None:
+def _conclude(console: Console, run: KnownRun, seeds: Sequence[int]) -> None:
     """Say what finished seeds without rounds have come to; rounds were shown as they came."""
     if isinstance(run, Run):
         return
@@ -100,7 +101,7 @@ def _conclude(console: Console, run: KnownRun, seeds: list[int]) -> None:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _cost(run: KnownRun, seeds: list[int], device: Wanted) -> str:
+def _cost(run: KnownRun, seeds: Sequence[int], device: Wanted) -> str:
     if isinstance(run, Pretraining):
         most, patience = count(run.config.epochs), count(run.config.patience)
         return f"at most {most} epochs, ends after {patience} without a lower loss"

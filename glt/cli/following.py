@@ -5,17 +5,18 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from glt.cli.displays import Display, SeedDisplay
 from glt.cli.main import DONE, FAILED, STOPPED
 from glt.commands import command
 from glt.formats import listing
-from glt.jobs import stop
-from glt.jobs.stopping import GRACE
+from glt.jobs.launching import Started
+from glt.jobs.spawning import Worker
+from glt.jobs.stopping import GRACE, stop_workers
 from glt.store import AnyRun, SeedFolder, SeedRun, Status
 from glt.store.liveness import ACTIVE
 
@@ -32,9 +33,9 @@ class Watch:
     offset: int
 
     @classmethod
-    def on(cls, seed_run: SeedRun) -> Watch:
-        """Watch a seed from here on: what is written already is not shown again."""
-        return cls(seed_run, seed_run.whole_rounds(), seed_run.event_file.end())
+    def on(cls, seed_run: SeedRun, rounds: int | None = None) -> Watch:
+        """Watch a seed whose first `rounds` were shown before, by default all that are written already."""
+        return cls(seed_run, seed_run.whole_rounds() if rounds is None else rounds, seed_run.event_file.end())
 
     def look(self, display: SeedDisplay) -> Status:
         """Show what is new and return the status."""
@@ -68,9 +69,17 @@ class Watching(Protocol):
         """Show what is new and return the status."""
 
 
-def watch_on(seed: SeedFolder) -> Watching:
-    """Watch a seed of whatever kind from here on."""
-    return Watch.on(seed) if isinstance(seed, SeedRun) else StatusWatch(seed)
+def watches_on(started: Started[Any], seeds: Sequence[int]) -> list[Watching]:
+    """Watch seeds of whatever kind: those that were started from their start, the others from here on."""
+    whole = {worker.seed_run.seed: worker.whole for worker in started.workers}
+    found = [started.run.seed(seed) for seed in seeds]
+    return [Watch.on(each, whole.get(each.seed)) if isinstance(each, SeedRun) else StatusWatch(each) for each in found]
+
+
+def others_line(started: Started[Any]) -> str:
+    """Say which seeds somebody else's workers compute; those are never stopped here."""
+    seeds = ", ".join(map(str, started.elsewhere))
+    return f"{started.run.name}, seed {seeds}: at work already; what works there is not stopped here."
 
 
 class Interruption:
@@ -98,13 +107,13 @@ def interruption() -> Iterator[Interruption]:
             signal.signal(number, handler)
 
 
-def follow(run: AnyRun, seeds: list[int], display: Display, interrupted: Interruption) -> int:
-    """Follow seeds until none is at work, stopping them when interrupted; return the exit code."""
-    watches = [watch_on(run.seed(seed)) for seed in seeds]
+def follow(started: Started[Any], display: Display, interrupted: Interruption) -> int:
+    """Follow seeds until none is at work; return the exit code. When interrupted, what was started is stopped."""
+    run, seeds = started.run, sorted([*started.seeds, *started.elsewhere])
     with display:
-        statuses = watch_all([(watch, display) for watch in watches], interrupted)
+        statuses = watch_all([(watch, display) for watch in watches_on(started, seeds)], interrupted)
     if interrupted.requested:
-        stop_gently(lambda grace: stop(run, seeds, grace))
+        stop_gently(started.workers)
         statuses = [run.seed(seed).status() for seed in seeds]
     return report(run, statuses)
 
@@ -137,15 +146,17 @@ def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> No
 
 
 def exit_code(statuses: Sequence[Status]) -> int:
-    """Return what a command exits with after its seeds have ended so."""
+    """Return what a command exits with when it leaves its seeds so; it leaves one at work when it is stopped."""
     states = {status.state for status in statuses}
-    return FAILED if states & {"failed", "lost"} else STOPPED if "stopped" in states else DONE
+    return FAILED if states & {"failed", "lost"} else STOPPED if states & {"stopped", *ACTIVE} else DONE
 
 
-def stop_gently(stopping: Callable[[float], object]) -> None:
-    """Call `stopping` with the grace that workers get, and with none when somebody interrupts once more."""
+def stop_gently(workers: Sequence[Worker]) -> None:
+    """Stop workers with the grace that they get, and with none when somebody interrupts once more."""
+    if not workers:
+        return
     print("Stopping, what computes at the end of its epoch; once more to stop at once.", file=sys.stderr)
     try:
-        stopping(GRACE)
+        stop_workers(workers, GRACE)
     except KeyboardInterrupt:
-        stopping(0)
+        stop_workers(workers, 0)

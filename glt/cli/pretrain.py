@@ -10,6 +10,7 @@ from glt.cli.arguments import add_computing, add_json, add_seeds, add_set, add_s
 from glt.cli.verb import VERBS, Verb
 
 if TYPE_CHECKING:
+    from glt.jobs.launching import Started
     from glt.pretraining.config import PretrainConfig
     from glt.store import Pretraining, Store
 
@@ -42,13 +43,15 @@ def run(args: Namespace) -> int:
     return compute(args, launching(args, open_store(args, writable=True), config))
 
 
-def launching(args: Namespace, store: Store, config: PretrainConfig) -> Callable[[], tuple[Pretraining, list[int]]]:
-    """Return what starts the workers of a pre-training as the arguments say."""
-    from glt.jobs import start_pretraining
+def launching(
+    args: Namespace, store: Store, config: PretrainConfig, leave_busy: bool = False
+) -> Callable[[], Started[Pretraining]]:
+    """Return what starts the workers of a pre-training as the arguments say; `leave_busy` as in `glt.jobs.begin`."""
+    from glt.jobs.launching import launch_pretraining
 
-    def launch() -> tuple[Pretraining, list[int]]:
+    def launch() -> Started[Pretraining]:
         computing = {"device": args.device, "threads": args.threads, "tied": not args.detach}
-        return start_pretraining(store, config, args.seeds, **computing), args.seeds
+        return launch_pretraining(store, config, args.seeds, **computing, leave_busy=leave_busy)
 
     return launch
 

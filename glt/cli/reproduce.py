@@ -125,7 +125,7 @@ def _prepare(args: Namespace, console: Console, store: Store, plan: Plan) -> int
     code = DONE
     for first in preparations(plan, store):
         if code == DONE:
-            _, code = launch_and_follow(args, console, launching(args, store, first))
+            _, code = launch_and_follow(args, console, launching(args, store, first, leave_busy=True))
     return code
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from glt.cli.arguments import add_computing, add_json, add_run, open_store, seeds
 from glt.cli.verb import VERBS, Verb
 from glt.store import KnownRun, Run, Store
+
+if TYPE_CHECKING:
+    from glt.jobs.launching import Started
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Start workers for the unfinished seeds and follow them to their end."""
     from glt.cli.computing import compute
-    from glt.jobs import resume
+    from glt.jobs.launching import restart
 
     found = open_store(args, writable=True).find_any(args.run)
     store = Store(found.path.parent)
@@ -30,10 +34,9 @@ def run(args: Namespace) -> int:
     for sentence in _remade(found, args.seeds or found.seeds()) if isinstance(found, Run) else ():
         print(sentence, file=sys.stderr)
 
-    def launch() -> tuple[KnownRun, list[int]]:
+    def launch() -> Started[KnownRun]:
         tied = not args.detach
-        resume(store, found, args.seeds, device=args.device, threads=args.threads, tied=tied)
-        return found, args.seeds or found.seeds()
+        return restart(store, found, args.seeds, device=args.device, threads=args.threads, tied=tied)
 
     return compute(args, launch)
 

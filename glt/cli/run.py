@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glt.cli.arguments import add_computing, add_json, add_seeds, add_set, add_store, open_store, place
 from glt.cli.verb import VERBS, Verb
+
+if TYPE_CHECKING:
+    from glt.jobs.launching import Started
+    from glt.store import Run
 
 NAMES = ("dataset", "model", "method", "task")
 
@@ -34,15 +38,15 @@ def add_settings(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Start workers for the seeds and follow them to their end."""
     from glt.cli.computing import compute
-    from glt.jobs import start
+    from glt.jobs import launching
     from glt.presets import resolve
 
     store = open_store(args, writable=True)
     config = resolve(settings(args), args.preset)
 
-    def launch() -> tuple[Any, list[int]]:
-        started = start(store, config, args.seeds, device=args.device, threads=args.threads, tied=not args.detach)
-        return started, args.seeds
+    def launch() -> Started[Run]:
+        tied = not args.detach
+        return launching.launch(store, config, args.seeds, device=args.device, threads=args.threads, tied=tied)
 
     return compute(args, launch)
 

@@ -7,13 +7,23 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from glt.cli.following import Interruption, Watch, exit_code, interruption, report_failures, stop_gently, watch_all
+from glt.cli.following import (
+    Interruption,
+    exit_code,
+    interruption,
+    others_line,
+    report_failures,
+    stop_gently,
+    watch_all,
+    watches_on,
+)
 from glt.cli.main import DONE
 from glt.cli.sweep_displays import point_displays
 from glt.commands import command
 from glt.formats import number_of
-from glt.jobs.sweeping import Point, Started, start_all, stop_all
-from glt.store import Status, Store
+from glt.jobs.launching import Started
+from glt.jobs.sweeping import Point, start_all
+from glt.store import Run, Status, Store
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,15 +31,14 @@ if TYPE_CHECKING:
 
 def start_and_follow(
     store: Store, points: Sequence[Point], args: Namespace, console: Console
-) -> tuple[list[Started], int]:
+) -> tuple[list[Started[Run]], int]:
     """Start all points, follow them unless `--detach` is given, and return what was started and the exit code."""
     configs = [point.config for point in points]
     with interruption() as interrupted:
         started = start_all(store, configs, args.seeds, device=args.device, threads=args.threads, tied=not args.detach)
         for each in started:
             if each.elsewhere:
-                seeds = ", ".join(map(str, each.elsewhere))
-                _say(console, f"{each.run.name}, seed {seeds}: at work already; what works there is not stopped here.")
+                _say(console, others_line(each))
         if args.detach:
             _say(console, f"Started; see them with: {command('list', '--store', store.root)}")
             return started, DONE
@@ -38,7 +47,7 @@ def start_and_follow(
 
 def _follow(
     points: Sequence[Point],
-    started: Sequence[Started],
+    started: Sequence[Started[Run]],
     seeds: Sequence[int],
     console: Console,
     interrupted: Interruption,
@@ -46,9 +55,9 @@ def _follow(
     context, displays = point_displays(console, points, len(seeds))
     pairs = list(zip(started, displays, strict=True))
     with context:
-        watch_all([(Watch.on(each.run.seed(seed)), shown) for each, shown in pairs for seed in seeds], interrupted)
+        watch_all([(watch, shown) for each, shown in pairs for watch in watches_on(each, seeds)], interrupted)
     if interrupted.requested:
-        stop_gently(lambda grace: stop_all(started, grace))
+        stop_gently([worker for each in started for worker in each.workers])
     ended: list[Status] = []
     for point, each in zip(points, started, strict=True):
         statuses = [each.run.seed(seed).status() for seed in seeds]

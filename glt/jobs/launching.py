@@ -6,25 +6,50 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from glt.config import RunConfig
 from glt.data.room import free_bytes
 from glt.errors import StoreError
-from glt.formats import file_size
+from glt.formats import file_size, listing
 from glt.jobs.devices import Dealer, Wanted, check_device
 from glt.jobs.forecast import missing_bytes
 from glt.jobs.memory import check_memory
 from glt.jobs.settings import settle
-from glt.jobs.spawning import Order, spawn
+from glt.jobs.spawning import Order, Worker, spawn
+from glt.jobs.stopping import stopping_on_failure
 from glt.jobs.waiting import check_needs
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Store
 from glt.store.liveness import ACTIVE, NO_PROCESS
-from glt.store.lock import take_lock
+from glt.store.lock import InUse, take_lock
 
-# A worker that has written its last status may need a moment more to go.
-PATIENCE = 3.0
+# Seconds for which a lock is waited for that no worker at work holds: its holder is about to start one, or to go.
+PATIENCE = 5.0
 LOOK_AGAIN = 0.05
+
+
+RunT = TypeVar("RunT", bound=AnyRun)
+
+
+@dataclass(frozen=True)
+class Started(Generic[RunT]):
+    """What starting some seeds of a run came to: every seed that was asked for is in one of three groups.
+
+    `workers` are those that this call started, `finished` the seeds that lack nothing, and `elsewhere` the seeds that a
+    worker computes which somebody else started.
+    """
+
+    run: RunT
+    workers: tuple[Worker, ...] = ()
+    finished: tuple[int, ...] = ()
+    elsewhere: tuple[int, ...] = ()
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that were started."""
+        return tuple(worker.seed_run.seed for worker in self.workers)
 
 
 def start(
@@ -40,12 +65,24 @@ def start(
 
     The workers go on when the caller ends, unless they are `tied` to it; those that need a run at work wait for it.
     Seeds are spread over several devices. Raises StoreError, before anything is started, when a seed is in use or the
-    store cannot be written; JobError for settings a seed was not begun with.
+    store cannot be written; JobError for settings a seed was not begun with. When a worker cannot be started, those
+    that this call started before it are stopped.
     """
+    return launch(store, config, seeds, device=device, threads=threads, tied=tied).run
+
+
+def launch(
+    store: Store,
+    config: RunConfig,
+    seeds: Sequence[int],
+    *,
+    device: Wanted = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> Started[Run]:
+    """Do as `start` does, and return which seeds were started and which were finished already."""
     check(store, config, seeds, device, threads)
-    run = store.create(config)
-    begin(store, run, seeds, device=device, threads=threads, tied=tied)
-    return run
+    return begin(store, store.create(config), seeds, device=device, threads=threads, tied=tied)
 
 
 def check(
@@ -79,24 +116,43 @@ def start_pretraining(
     tied: bool = False,
 ) -> Pretraining:
     """Start a worker for each seed that is not pre-trained yet; raises as `start` does."""
-    check_device(device)
-    run = store.create_pretraining(config)
-    begin(store, run, seeds, device=device, threads=threads, tied=tied)
-    return run
+    return launch_pretraining(store, config, seeds, device=device, threads=threads, tied=tied).run
 
 
-def begin(
+def launch_pretraining(
     store: Store,
-    run: AnyRun,
+    config: PretrainConfig,
     seeds: Sequence[int],
     *,
     device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
-) -> None:
-    """Start a worker for each of these seeds of a run on disk that lacks something or has it damaged."""
+    leave_busy: bool = False,
+) -> Started[Pretraining]:
+    """Do as `start_pretraining` does, and return what it came to; `leave_busy` as in `begin`."""
+    check_device(device)
+    run = store.create_pretraining(config)
+    return begin(store, run, seeds, device=device, threads=threads, tied=tied, leave_busy=leave_busy)
+
+
+def begin(
+    store: Store,
+    run: RunT,
+    seeds: Sequence[int],
+    *,
+    device: Wanted = None,
+    threads: int | None = None,
+    tied: bool = False,
+    leave_busy: bool = False,
+) -> Started[RunT]:
+    """Start a worker for each of these seeds of a run on disk that lacks something or has it damaged.
+
+    A seed that somebody's worker computes is left to it with `leave_busy`, and raises StoreError without.
+    """
     _refuse_example(run)
-    _launch(store, run, _lacking(run, seeds), device, threads, tied)
+    lacking, finished, busy = _sorted_out(run, seeds, leave_busy)
+    begun = _launch(store, run, lacking, _Computing(device, threads, tied, leave_busy))
+    return _with(begun, finished, busy)
 
 
 def resume(
@@ -112,37 +168,98 @@ def resume(
 
     Each goes on after its last round that can be read, a pre-training from its start. Raises as `start` does.
     """
+    return list(restart(store, run, seeds, device=device, threads=threads, tied=tied).seeds)
+
+
+def restart(
+    store: Store,
+    run: RunT,
+    seeds: Sequence[int] | None = None,
+    *,
+    device: Wanted = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> Started[RunT]:
+    """Do as `resume` does, and return what it came to: seeds at work are an error only where they were asked for."""
     _refuse_example(run)
     check_device(device)
-    asked = _idle(run) if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
-    wanted = _lacking(run, asked)
-    if wanted and isinstance(run, Run):
-        check_needs(store, run.config, wanted)
-        check_memory(store, [run.config], wanted, device, threads)
-    _launch(store, run, wanted, device, threads, tied)
-    return wanted
+    leave_busy = seeds is None
+    asked = run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
+    lacking, finished, busy = _sorted_out(run, asked, leave_busy)
+    if lacking and isinstance(run, Run):
+        check_needs(store, run.config, lacking)
+        check_memory(store, [run.config], lacking, device, threads)
+    begun = _launch(store, run, lacking, _Computing(device, threads, tied, leave_busy))
+    return _with(begun, finished, busy)
 
 
-def _idle(run: AnyRun) -> list[int]:
-    """Return the seeds that have no worker."""
-    return [seed for seed in run.seeds() if not run.seed(seed).is_at_work()]
+def not_started(each: Started[Any]) -> str:
+    """Say which seeds were not started and why, "" where all were.
+
+    >>> from types import SimpleNamespace
+    >>> not_started(SimpleNamespace(elsewhere=(1,), finished=(0, 2)))
+    'seed 1 is at work already, seeds 0, 2 are complete already'
+    """
+    groups = ((each.elsewhere, "at work"), (each.finished, "complete"))
+    return ", ".join(
+        f"{listing(seeds)} {'is' if len(seeds) == 1 else 'are'} {what} already" for seeds, what in groups if seeds
+    )
 
 
-def _lacking(run: AnyRun, seeds: Sequence[int]) -> list[int]:
-    """Return the seeds that lack something or have it damaged; of the others, what says so is put right."""
-    lacking = [seed for seed in seeds if not run.seed(seed).is_sound()]
-    for seed in seeds:
-        if seed not in lacking:
+class _AtWork(InUse):
+    """The process that holds the lock is a worker, which the status of the seed says to be at work."""
+
+
+@dataclass(frozen=True)
+class _Computing:
+    """How the seeds of one call are computed, and whether it leaves alone those that somebody computes."""
+
+    device: Wanted
+    threads: int | None
+    tied: bool
+    leave_busy: bool
+
+
+def _sorted_out(run: AnyRun, seeds: Sequence[int], leave_busy: bool) -> tuple[list[int], list[int], list[int]]:
+    """Return the seeds that lack something or have it damaged, those that lack nothing, and those left to a worker.
+
+    Where a seed lacks nothing, a status that says otherwise is put right.
+    """
+    lacking: list[int] = []
+    finished: list[int] = []
+    busy: list[int] = []
+    for seed in dict.fromkeys(seeds):
+        if leave_busy and run.seed(seed).is_at_work():
+            busy.append(seed)
+        elif run.seed(seed).is_sound():
             _conclude(run.seed(seed))
-    return lacking
+            finished.append(seed)
+        else:
+            lacking.append(seed)
+    return lacking, finished, busy
+
+
+def _with(begun: Started[RunT], finished: Sequence[int], elsewhere: Sequence[int]) -> Started[RunT]:
+    """Add seeds that were sorted out before anything was started."""
+    return replace(
+        begun,
+        finished=tuple(sorted([*begun.finished, *finished])),
+        elsewhere=tuple(sorted([*begun.elsewhere, *elsewhere])),
+    )
 
 
 def _conclude(seed_run: SeedFolder) -> None:
     """Write "done" for a worker that was killed, or met a full disk, after it had written everything."""
-    status = seed_run.status()
-    if status.state in (*ACTIVE, "done"):
+    if seed_run.status().state in (*ACTIVE, "done"):
         return
     with suppress(StoreError), seed_run.lock():
+        _write_done(seed_run)
+
+
+def _write_done(seed_run: SeedFolder) -> None:
+    """Put right the status of a seed that lacks nothing and whose lock is held, so that nobody is at work."""
+    status = seed_run.status()
+    if status.state != "done":
         seed_run.drop_unfinished()
         seed_run.write_status(status.model_copy(update={"state": "done", "error": None, **NO_PROCESS}))
 
@@ -152,32 +269,66 @@ def _refuse_example(run: AnyRun) -> None:
         raise StoreError(f"{run.name} is a bundled example, which nothing is added to: choose a store of your own.")
 
 
-def _launch(store: Store, run: AnyRun, seeds: Sequence[int], device: Wanted, threads: int | None, tied: bool) -> None:
+def _launch(store: Store, run: RunT, seeds: Sequence[int], computing: _Computing) -> Started[RunT]:
+    """Start seeds that lacked something a moment ago; all locks are taken before the first worker is started."""
     if not seeds:
-        return
-    with ExitStack() as held:
-        dealer = Dealer(device, store.queue_folder(), threads or 1)
-        orders = [_order(run.seed(seed), dealer.next(), threads, held) for seed in dict.fromkeys(seeds)]
+        return Started(run)
+    dealer = Dealer(computing.device, store.queue_folder(), computing.threads or 1)
+    devices = {seed: dealer.next() for seed in seeds}
+    for seed in seeds:
+        settle(run.seed(seed), computing.threads, devices[seed])
+    finished: list[int] = []
+    # The locks are given back before workers are stopped: what stops them writes under their locks.
+    with stopping_on_failure() as workers, ExitStack() as held:
+        locks = _locks(run, seeds, computing.leave_busy, held)
+        orders: list[Order] = []
+        for seed in (seed for seed in seeds if seed in locks):
+            seed_run = run.seed(seed)
+            # Whoever had the lock until now may have computed what was lacking.
+            if seed_run.is_sound():
+                _write_done(seed_run)
+                finished.append(seed)
+            else:
+                settings = settle(seed_run, computing.threads, devices[seed])
+                # Whoever follows the worker must not meet what it is about to clear away.
+                orders.append(Order(seed_run, settings, locks[seed], seed_run.drop_unfinished()))
         for order in orders:
-            spawn(store, run, order, tied)
+            workers.append(spawn(store, run, order, computing.tied))
+    return Started(run, tuple(workers), tuple(finished), tuple(seed for seed in seeds if seed not in locks))
 
 
-def _order(seed_run: SeedFolder, device: str | None, threads: int | None, held: ExitStack) -> Order:
-    settings = settle(seed_run, threads, device)
-    seed_run.make()
-    lock = _lock(seed_run)
-    held.callback(os.close, lock)
-    # Whoever follows the worker must not meet what it is about to clear away.
-    seed_run.drop_unfinished()
-    return Order(seed_run, settings, lock)
+def _locks(run: AnyRun, seeds: Sequence[int], leave_busy: bool, held: ExitStack) -> dict[int, int]:
+    """Take the locks of these seeds and return their descriptors, which `held` closes; without those left alone.
+
+    Everybody takes them in the order of the seeds: two that start the same seeds never wait for each other.
+    """
+    locks: dict[int, int] = {}
+    for seed in sorted(seeds):
+        seed_run = run.seed(seed)
+        seed_run.make()
+        try:
+            locks[seed] = _lock(seed_run)
+        except _AtWork:
+            if not leave_busy:
+                raise
+        else:
+            held.callback(os.close, locks[seed])
+    return locks
 
 
 def _lock(seed_run: SeedFolder) -> int:
+    """Take a seed's lock; raises _AtWork at once where a worker is at the seed.
+
+    Whoever else holds it, a worker that has written its last status or somebody who starts one, is waited for; InUse
+    names whoever holds it longer.
+    """
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            return take_lock(seed_run.lock_path)
-        except StoreError:
-            if seed_run.is_at_work() or time.monotonic() > deadline:
+            return take_lock(seed_run.lock_path, patience=0)
+        except InUse:
+            if seed_run.is_at_work():
+                raise _AtWork(seed_run.lock_path) from None
+            if time.monotonic() > deadline:
                 raise
         time.sleep(LOOK_AGAIN)

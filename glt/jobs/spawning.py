@@ -21,14 +21,27 @@ from glt.store.safe_files import refuse_link, writing
 
 @dataclass(frozen=True)
 class Order:
-    """A seed whose lock is taken (`lock` is its descriptor), ready to be computed."""
+    """A seed whose lock is taken (`lock` is its descriptor), ready to be computed; `whole` as in Worker."""
 
     seed_run: SeedFolder
     settings: Settings
     lock: int
+    whole: int
 
 
-def spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> None:
+@dataclass(frozen=True)
+class Worker:
+    """A worker that was started: its seed, the status that names its process, and how much was whole before it.
+
+    `whole` counts rounds; of a seed without rounds it is 1 where its one result is there.
+    """
+
+    seed_run: SeedFolder
+    status: Status
+    whole: int
+
+
+def spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> Worker:
     """Start a seed's worker process, which is "queued" when this returns; `tied` ones end with the caller."""
     seed_run, settings, queued_at = order.seed_run, order.settings, time.time()
     ticket, ticket_lock = join_line(line_of(store.queue_folder(), settings.device), queued_at)
@@ -53,6 +66,7 @@ def spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> None:
     finally:
         _open_gate(process)
         threading.Thread(target=process.wait, daemon=True).start()
+    return Worker(seed_run, status, order.whole)
 
 
 def _worker_process(

@@ -6,10 +6,11 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from glt.errors import JobError, StoreError
+from glt.jobs.spawning import Worker
 from glt.store import AnyRun, SeedFolder, Status
 from glt.store.liveness import ACTIVE, NO_PROCESS, is_worker
 
@@ -30,13 +31,35 @@ def stop(run: AnyRun, seeds: Sequence[int] | None = None, grace: float = GRACE) 
     return [one.seed for one, _ in asked if one.status().state == "stopped"]
 
 
+def stop_workers(workers: Sequence[Worker], grace: float = GRACE) -> None:
+    """Stop these workers and nobody else's, the last first: it waits in line, and must not begin when the first ends.
+
+    A seed that another worker computes by now is left alone. Workers that have ended already are no error.
+    """
+    asked = [(worker.seed_run, worker.status) for worker in reversed(workers)]
+    for _, status in asked:
+        _signal(status, _terminate)
+    wait_for_end(asked, grace)
+
+
+@contextmanager
+def stopping_on_failure() -> Iterator[list[Worker]]:
+    """Collect workers as they are started; what goes wrong meanwhile stops these, and nobody else's."""
+    workers: list[Worker] = []
+    try:
+        yield workers
+    except BaseException:
+        stop_workers(workers)
+        raise
+
+
 def ask_to_stop(run: AnyRun, seeds: Sequence[int] | None = None) -> list[Asked]:
     """Ask the workers of these seeds (default all) to stop, and return them as they were; raises as `stop` does."""
     chosen = run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
     active = [(run.seed(seed), status) for seed in chosen if (status := run.seed(seed).status()).state in ACTIVE]
     for one, status in active:
         _refuse_elsewhere(one.seed, status)
-        _signal(status, lambda pid: os.kill(pid, signal.SIGTERM))
+        _signal(status, _terminate)
     return active
 
 
@@ -62,6 +85,10 @@ def _signal(status: Status, send: Callable[[int], None]) -> None:
             send(status.pid)
 
 
+def _terminate(pid: int) -> None:
+    os.kill(pid, signal.SIGTERM)
+
+
 def _kill_group(pid: int) -> None:
     if os.getpgid(pid) == pid:
         os.killpg(pid, signal.SIGKILL)
@@ -80,5 +107,6 @@ def _ended(status: Status, deadline: float) -> bool:
 def _settle(seed_run: SeedFolder, before: Status) -> None:
     """Write "stopped" for a worker that had no time to do so itself, unless another one has begun."""
     with suppress(StoreError), seed_run.lock():
-        if seed_run.status().state not in FINAL:
+        now = seed_run.status()
+        if now.state not in FINAL and now.pid in (None, before.pid):
             seed_run.write_status(before.model_copy(update={"state": "stopped", **NO_PROCESS}))

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
-from glt.errors import ConfigError, Faults, StudioError
+from glt.errors import ConfigError, Faults
 from glt.hyper_parameters import Values
 from glt.jobs.devices import Wanted
-from glt.jobs.launching import check, check_room, start
+from glt.jobs.launching import Started, begin, check, check_room
 from glt.jobs.memory import check_memory
-from glt.jobs.stopping import GRACE, ask_to_stop, wait_for_end
+from glt.jobs.stopping import stopping_on_failure
 from glt.methods import METHODS
 from glt.presets import resolve
 from glt.printable import quoted
@@ -36,15 +36,6 @@ class Point:
     def words(self) -> str:
         """Say where in the grid the point lies."""
         return point_words(self.values)
-
-
-@dataclass(frozen=True)
-class Started:
-    """A run of a sweep: the seeds that were started now, and those that somebody's worker computes already."""
-
-    run: Run
-    seeds: tuple[int, ...]
-    elsewhere: tuple[int, ...]
 
 
 def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -89,37 +80,22 @@ def start_all(
     device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
-) -> list[Started]:
-    """Start `seeds` of every config as `glt.jobs.start` does; seeds that are at work already are left to it.
+) -> list[Started[Run]]:
+    """Start `seeds` of every config as `glt.jobs.start` does; seeds that are at work already are left alone.
 
-    When one cannot be started, those that were started before it are stopped and its error is raised.
+    When one cannot be started, those that this call started before it are stopped and its error is raised.
     """
     for config in configs:
         check(store, config, seeds, device, threads)
     check_room(store, configs, seeds)
     check_memory(store, configs, seeds, device, threads)
-    started: list[Started] = []
-    try:
+    started: list[Started[Run]] = []
+    with stopping_on_failure() as workers:
         for config in configs:
             run = store.create(config)
-            busy = tuple(seed for seed in seeds if run.seed(seed).is_at_work())
-            free = tuple(seed for seed in seeds if seed not in busy)
-            started.append(Started(run, free, busy))
-            start(store, config, free, device=device, threads=threads, tied=tied)
-    except StudioError:
-        stop_all(started)
-        raise
+            started.append(begin(store, run, seeds, device=device, threads=threads, tied=tied, leave_busy=True))
+            workers.extend(started[-1].workers)
     return started
-
-
-def stop_all(started: Sequence[Started], grace: float = GRACE) -> None:
-    """Stop what a sweep started, the last first: those wait in line, and must not begin when the first end."""
-    asked = [
-        one
-        for each in reversed(started)
-        for one in ask_to_stop(each.run, [seed for seed in each.seeds if seed in each.run.seeds()])
-    ]
-    wait_for_end(asked, grace)
 
 
 def point_words(values: Mapping[str, OptionValue]) -> str:

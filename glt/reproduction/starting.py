@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from glt.formats import duration, file_size, listing, number_of
 from glt.jobs.devices import Wanted
 from glt.jobs.forecast import Forecast, forecast
-from glt.jobs.launching import check_room, start_pretraining
-from glt.jobs.sweeping import Point, Started, start_all
+from glt.jobs.launching import Started, check_room, launch_pretraining
+from glt.jobs.stopping import stopping_on_failure
+from glt.jobs.sweeping import Point, start_all
 from glt.pretraining.config import PretrainConfig
 from glt.pretraining.start import pretraining_of
 from glt.reproduction.plan import Need, Plan
@@ -39,20 +40,24 @@ def ready(plan: Plan, store: Store) -> list[Need]:
     return [need for need in plan.startable if _first(need) not in unprepared]
 
 
-def start(plan: Plan, store: Store, *, device: Wanted = None, threads: int | None = None) -> list[Started]:
+def start(plan: Plan, store: Store, *, device: Wanted = None, threads: int | None = None) -> list[Started[Run]]:
     """Start everything that is missing, as detached workers that resume what is half done; return the runs with rounds.
 
-    What reads another run, or starts from a pre-training, waits by itself until that is finished.
+    What reads another run, or starts from a pre-training, waits by itself until that is finished. Seeds that are at
+    work already are left alone. When one cannot be started, those that this call started before it are stopped and its
+    error is raised.
     """
     check_room(store, [need.config for need in plan.lacking if need.config is not None], plan.seeds)
-    for first in preparations(plan, store):
-        run = store.create_pretraining(first)
-        free = [seed for seed in plan.seeds if not run.seed(seed).is_at_work()]
-        start_pretraining(store, first, free, device=device, threads=threads)
-    started: list[Started] = []
-    for stage in sorted({need.arm.stage for need in plan.lacking}):
-        configs = [point.config for point in points([need for need in plan.lacking if need.arm.stage == stage])]
-        started += start_all(store, configs, plan.seeds, device=device, threads=threads)
+    started: list[Started[Run]] = []
+    with stopping_on_failure() as workers:
+        for first in preparations(plan, store):
+            prepared = launch_pretraining(store, first, plan.seeds, device=device, threads=threads, leave_busy=True)
+            workers.extend(prepared.workers)
+        for stage in sorted({need.arm.stage for need in plan.lacking}):
+            configs = [point.config for point in points([need for need in plan.lacking if need.arm.stage == stage])]
+            begun = start_all(store, configs, plan.seeds, device=device, threads=threads)
+            workers.extend(worker for each in begun for worker in each.workers)
+            started += begun
     return started
 
 

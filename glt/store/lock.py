@@ -1,7 +1,7 @@
 """One process owns a seed folder: an advisory lock that a killed process gives back by itself.
 
 A lock may stay held for moments that mean nothing: while somebody looks whether it is held, and after a kill until
-the last thread of the dead process has gone. Whoever wants it therefore tries for a second.
+the last thread of the dead process has gone. Whoever wants it therefore tries for a second, by default.
 """
 
 from __future__ import annotations
@@ -21,24 +21,31 @@ from glt.store.safe_files import writing
 PATIENCE = 1.0
 TRY_AGAIN = 0.02
 
+
+class InUse(StoreError):
+    """A process holds the lock on `path`, which the message names as it is signed at this moment."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path.parent} is in use by {_owner(path)}: wait until it has finished, or stop it first.")
+
+
 _inherited: dict[Path, int] = {}
 _owned: set[Path] = set()
 
 
-def take_lock(path: Path) -> int:
+def take_lock(path: Path, patience: float = PATIENCE) -> int:
     """Lock `path` and return the open descriptor.
 
-    Raises StoreError that names the process that holds it, or says that its file system keeps no locks.
+    Raises InUse, which names the process that holds the lock, after trying for `patience` seconds; 0 tries once.
+    Raises StoreError where the file cannot be written or its file system keeps no locks.
     """
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
-        _lock_soon(descriptor, path)
+        _lock_soon(descriptor, path, patience)
     except BlockingIOError:
         os.close(descriptor)
-        raise StoreError(
-            f"{path.parent} is in use by {_owner(path)}: wait until it has finished, or stop it first."
-        ) from None
+        raise InUse(path) from None
     except BaseException:
         os.close(descriptor)
         raise
@@ -46,13 +53,13 @@ def take_lock(path: Path) -> int:
     return descriptor
 
 
-def _lock_soon(descriptor: int, path: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
+def _lock_soon(descriptor: int, path: Path, patience: float) -> None:
+    deadline = time.monotonic() + patience
     while True:
         try:
             return lock_open(descriptor, path)
         except BlockingIOError:
-            if time.monotonic() > deadline:
+            if time.monotonic() >= deadline:
                 raise
         time.sleep(TRY_AGAIN)
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError
 from glt.jobs import machine_memory, sweeping
+from glt.jobs.launching import Started
 from glt.presets import resolve
 from glt.seeds import read_seeds
 from glt.store import Run, Store
@@ -58,11 +58,11 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
 ) -> None:
     started = []
 
-    def start(at: Store, config: RunConfig, seeds: Sequence[int], **settings: object) -> Run:
-        started.append((config, list(seeds)))
-        return at.create(config)
+    def begin(at: Store, run: Run, seeds: Sequence[int], **settings: object) -> Started[Run]:
+        started.append((run.config, list(seeds)))
+        return Started(run, elsewhere=tuple(seeds) if run.config.method == "ugs" else (), finished=tuple(seeds[:1]))
 
-    monkeypatch.setattr(sweeping, "start", start)
+    monkeypatch.setattr(sweeping, "begin", begin)
     app = open_page("launch", methods=["ugs", "admm"], seeds="0, 2", hidden="16", admm_rho="0.01", gamma_graph="0.5")
     app.button(key="start").click().run()
     assert not app.exception
@@ -72,6 +72,11 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
         (resolve({**wanted, "method": "admm", "admm_rho": 0.01}, "official"), [0, 2]),
     ]
     assert app.title[0].value == "Runs"
+    # Another tab was faster.
+    assert [each.value.split(": ", 2)[2] for each in app.toast] == [
+        "seeds 0, 2 are at work already, seed 0 is complete already.",
+        "seed 0 is complete already.",
+    ]
 
 
 def test_what_is_on_disk_already_costs_nothing(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.reproduction import EXHIBITS
 from app.widgets import exhibiting
+from glt.jobs.launching import Started
 from glt.presets import resolve
 from glt.reproduction import Plan, in_order
 from glt.store import Run, Store
@@ -77,14 +78,11 @@ def test_bad_seeds_are_one_sentence(store: Store, open_page: OpenPage) -> None:
 
 
 def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Begun:
-        run = official
-
     started: list[tuple[Plan, Store]] = []
 
-    def start(plan: Plan, store: Store) -> list[Begun]:
+    def start(plan: Plan, store: Store) -> list[Started[Run]]:
         started.append((plan, store))
-        return [Begun()]
+        return [Started(official, elsewhere=(1,))]
 
     monkeypatch.setattr("app.widgets.needing.start", start)
     app = open_page("paper", experiment="teaser", seeds="0-1")
@@ -93,6 +91,7 @@ def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, m
     ((plan, _),) = started
     assert [need.arm.words for need in plan.startable] == ["Random pruning", "ADMM"]
     assert app.title[0].value == "Runs"
+    assert [each.value for each in app.toast] == ["Not started: seed 1 is at work already."]
 
 
 def test_the_examples_fill_four_experiments(store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:

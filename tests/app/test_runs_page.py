@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.views import runs
 from app.widgets import opened, pickers, run_actions, run_cards, run_filter
-from glt import jobs
+from glt.jobs.launching import Started
 from glt.jobs.queueing import join_line, line_of
 from glt.store import Progress, Run, SeedRun, State, Status, Store, bundled_examples
 from glt.store.liveness import named_process
@@ -28,12 +28,19 @@ def test_a_failed_seed_says_why_and_can_be_tried_again_alone(
     make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    monkeypatch.setattr(jobs, "resume", lambda store, run, seeds: asked.append((run.name, list(seeds))))
+
+    def restart(store: Store, run: Run, seeds: list[int]) -> Started[Run]:
+        asked.append((run.name, list(seeds)))
+        return Started(run, finished=tuple(seeds))
+
+    monkeypatch.setattr(run_actions, "restart", restart)
     run = make_run("ugs", states=("done", "failed"), rounds=1)
     app = open_page("runs")
     assert "lower learning_rate" in words(app)
     app.button(key=f"resume-{run.name}-1").click().run()
     assert asked == [(run.name, [1])]
+    # Somebody else finished it meanwhile.
+    assert [each.value for each in app.toast] == ["Not started: seed 1 is complete already."]
 
 
 def test_nothing_is_deleted_before_it_is_confirmed(

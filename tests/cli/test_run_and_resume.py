@@ -16,6 +16,9 @@ from glt.store import Run, Store
 SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
 LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
 
+# Seconds; a machine may have other things to do.
+PATIENCE = 600
+
 Glt = Callable[..., "subprocess.CompletedProcess[str]"]
 Begin = Callable[..., "subprocess.Popen[str]"]
 OnTerminal = Callable[..., tuple[int, str]]
@@ -94,6 +97,24 @@ def test_a_second_command_on_a_seed_is_refused(glt: Glt, begin: Begin, store: St
     assert stopped.stdout == f"Stopped seed 0 of {the_run(store).name}.\n"
     process.communicate(timeout=60)
     assert process.returncode == 130
+
+
+def test_ctrl_c_leaves_alone_what_another_command_started(glt: Glt, begin: Begin, store: Store) -> None:
+    first = begin("run", "--seeds", "0,1", *LONG)
+    wait_for_rounds(store, 1)
+    run = the_run(store)
+    assert glt("stop", run.name, "--seeds", "1").returncode == 0
+    other = begin("resume", run.name)
+    assert other.stdout is not None
+    assert any("seed 0: at work already; what works there is not stopped here" in line for line in other.stdout)
+    other.send_signal(signal.SIGINT)
+    _, err = other.communicate(timeout=PATIENCE)
+    assert other.returncode == 130, err
+    assert err.splitlines()[-1].startswith("Stopped seed 1; go on with:")
+    assert [run.seed(seed).status().state for seed in (0, 1)] == ["running", "stopped"]
+    first.send_signal(signal.SIGINT)
+    assert first.wait(PATIENCE) == 130
+    first.communicate()
 
 
 def test_a_failed_seed_is_named_with_its_log_and_tried_again(

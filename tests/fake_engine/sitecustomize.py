@@ -1,8 +1,10 @@
 """An engine that needs no torch, for processes started with this folder on PYTHONPATH.
 
-It writes real rounds of a small made-up network; an epoch lasts FAKE_EPOCH seconds. FAKE_FAULT names what goes wrong
-in the first epoch of round 1, with FAKE_CHECKPOINT every epoch is written down, FAKE_CUDA says how many CUDA devices
-there are, FAKE_CUDA_MEMORY the bytes free on each.
+It writes real rounds of a small made-up network; an epoch lasts FAKE_EPOCH seconds, times FAKE_SCALE. With FAKE_GATE
+no epoch begins before there is a file of that name. A run of a hundred rounds or more never ends: once a worker has
+computed OWN_ROUNDS of them it waits to be stopped. FAKE_FAULT names what goes wrong in the first epoch of round 1, with
+FAKE_CHECKPOINT every epoch is written down, FAKE_CUDA says how many CUDA devices there are, FAKE_CUDA_MEMORY the bytes
+free on each.
 """
 
 from __future__ import annotations
@@ -13,6 +15,9 @@ import time
 import types
 
 import numpy as np
+
+ENDLESS, OWN_ROUNDS = 100, 5
+GLANCE = 0.01
 
 
 class Stopped(Exception):
@@ -38,6 +43,8 @@ def find_tickets(seed_run, observer, device="cpu"):  # noqa: ANN001, ANN201
     else:
         masks = seed_run.masks(first - 1)
     for number in range(first, seed_run.config.rounds + 1):
+        if seed_run.config.rounds >= ENDLESS and number >= first + OWN_ROUNDS:
+            wait_for_stop(observer)
         if number:
             scores = np.random.default_rng(number).random(masks.edges.kept)
             masks = Masks(masks.edges.prune(scores, 0.05), masks.weights.prune(weights, 0.2))
@@ -45,12 +52,31 @@ def find_tickets(seed_run, observer, device="cpu"):  # noqa: ANN001, ANN201
         seed_run.write_round(record(number, masks), masks, weights, None)
 
 
+def wait_for_stop(observer):  # noqa: ANN001, ANN201
+    while not observer.should_stop():
+        time.sleep(GLANCE)
+    raise Stopped
+
+
+def pass_gate(observer):  # noqa: ANN001, ANN201
+    gate = os.environ.get("FAKE_GATE")
+    while gate is not None and not os.path.exists(gate):  # noqa: PTH110 - the process has just begun
+        if observer.should_stop():
+            raise Stopped
+        time.sleep(GLANCE)
+
+
+def pass_epoch() -> None:
+    time.sleep(float(os.environ.get("FAKE_EPOCH", "0")) * float(os.environ.get("FAKE_SCALE", "1")))
+
+
 def train(seed_run, observer, number):  # noqa: ANN001, ANN201
     from glt.store import Checkpoint, Event, Progress
 
     config, saved = seed_run.config, seed_run.checkpoint()
     for epoch in range(saved.epochs if saved else 0, config.retrain_epochs):
-        time.sleep(float(os.environ.get("FAKE_EPOCH", "0")))
+        pass_gate(observer)
+        pass_epoch()
         seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=1.0, val=0.5, test=0.5))
         done = (number * config.retrain_epochs + epoch + 1) / ((config.rounds + 1) * config.retrain_epochs)
         progress = Progress(
@@ -87,7 +113,7 @@ def record(number, masks):  # noqa: ANN001, ANN201
 
 
 def pretrain(graph, config, seed, on_epoch, device="cpu"):  # noqa: ANN001, ANN201
-    time.sleep(float(os.environ.get("FAKE_EPOCH", "0")))
+    pass_epoch()
     on_epoch(0, 1.0)
     weight = np.zeros((graph.num_features, config.hidden), dtype=np.float32)
     return types.SimpleNamespace(weight=weight, best_epoch=0, epochs=1, loss=1.0)

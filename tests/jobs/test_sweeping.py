@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,9 +14,13 @@ from hypothesis import strategies as st
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError, StoreError
 from glt.jobs import launching, start, stop, sweeping
-from glt.jobs.sweeping import grid_points, point_words, read_grid, start_all, stop_all
+from glt.jobs.launching import Started
+from glt.jobs.spawning import Order, Worker
+from glt.jobs.stopping import stop_workers
+from glt.jobs.sweeping import grid_points, point_words, read_grid, start_all
 from glt.presets import resolve
-from glt.store import Run, Store, run_name
+from glt.store import AnyRun, Run, Store, run_name
+from glt.store.liveness import ACTIVE
 
 RATES = st.floats(0.01, 0.9).map(lambda rate: round(rate, 4))
 FIELDS = {
@@ -108,6 +113,10 @@ def test_what_is_on_disk_is_not_computed_twice(
     assert {path: path.stat().st_mtime_ns for path in run.seed(0).path.glob("*.safetensors")} == before
 
 
+def workers_of(started: list[Started[Run]]) -> list[Worker]:
+    return [worker for each in started for worker in each.workers]
+
+
 def test_stopping_all_leaves_what_others_started_at_work(
     store: Store, slow_engine: pytest.MonkeyPatch, wait: Callable[..., None]
 ) -> None:
@@ -116,7 +125,7 @@ def test_stopping_all_leaves_what_others_started_at_work(
     wait(run, "running", rounds=1)
     started = start_all(store, [first, second], [0])
     assert [(each.seeds, each.elsewhere) for each in started] == [((), (0,)), ((0,), ())]
-    stop_all(started)
+    stop_workers(workers_of(started))
     assert run.seed(0).status().state == "running"
     assert started[1].run.seed(0).status().state == "stopped"
 
@@ -126,15 +135,54 @@ def test_when_one_cannot_start_none_is_left_at_work(
 ) -> None:
     first, second = configs(rounds=400)
 
-    def only_first(at: Store, config: RunConfig, seeds: tuple[int, ...], **settings: object) -> Run:
-        if config == second:
+    def only_first(at: Store, run: Run, seeds: list[int], **settings: Any) -> Started[Run]:
+        if run.config == second:
             raise JobError("No worker could be started: close other programs.")
-        return launching.start(at, config, seeds)
+        return launching.begin(at, run, seeds, **settings)
 
-    monkeypatch.setattr(sweeping, "start", only_first)
+    theirs = start(store, first, [1])
+    monkeypatch.setattr(sweeping, "begin", only_first)
     with pytest.raises(JobError, match="No worker could be started"):
-        start_all(store, [first, second], [0, 1])
-    assert [store.create(first).seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
+        start_all(store, [first, second], [0, 1, 2])
+    assert [theirs.seed(seed).status().state for seed in (0, 2)] == ["stopped", "stopped"]
+    assert theirs.seed(1).status().state in ACTIVE
+
+
+def test_a_worker_that_cannot_be_started_stops_those_before_it(
+    store: Store, slow_engine: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spawn = launching.spawn
+
+    def only_two(at: Store, run: AnyRun, order: Order, tied: bool) -> Worker:
+        if order.seed_run.seed == 2:
+            raise JobError("No worker could be started: close other programs.")
+        return spawn(at, run, order, tied)
+
+    monkeypatch.setattr(launching, "spawn", only_two)
+    config = configs(rounds=400)[0]
+    with pytest.raises(JobError, match="No worker could be started"):
+        start(store, config, [0, 1, 2])
+    assert [store.create(config).seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
+
+
+def test_what_somebody_starts_at_the_same_moment_is_left_to_them(
+    store: Store, slow_engine: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = configs(rounds=400)
+    take, theirs = launching.take_lock, store.create(second)
+
+    def late(path: Path, **more: Any) -> int:
+        if path == theirs.seed(0).lock_path and not theirs.seed(0).is_at_work():
+            monkeypatch.setattr(launching, "take_lock", take)
+            start(store, second, [0])
+        return take(path, **more)
+
+    monkeypatch.setattr(launching, "take_lock", late)
+    started = start_all(store, [first, second], [0])
+    assert [(each.seeds, each.elsewhere) for each in started] == [((0,), ()), ((), (0,))]
+    stop_workers(workers_of(started))
+    assert started[0].run.seed(0).status().state == "stopped"
+    assert theirs.seed(0).status().state in ACTIVE
 
 
 def test_a_store_that_cannot_be_written_starts_nothing(tmp_path: Path) -> None:
@@ -147,6 +195,6 @@ def test_nothing_is_stopped_twice(store: Store, fake_engine: pytest.MonkeyPatch,
     started = start_all(store, configs(), [0])
     for each in started:
         wait(each.run, "done")
-    stop_all(started)
+    stop_workers(workers_of(started))
     assert [stop(each.run) for each in started] == [[], []]
     assert [each.run.seed(0).status().state for each in started] == ["done", "done"]
