@@ -123,9 +123,7 @@ def leads(
     if not gaps:
         return [Claim(text, place, None, "not both have pruned rounds yet")]
     found = dict(zip(gaps, significances(list(gaps.values())), strict=True))
-    of = {
-        word: [k for k, each in found.items() if each.word == word] for word in ("higher", "lower", "none", "no test")
-    }
+    of = {word: [k for k, each in found.items() if each.word == word] for word in significance.WORDS}
     holds = False if of["lower"] else True if len(of["higher"]) == len(found) else None
     verbs: dict[significance.Word, str] = {"higher": "is", "lower": "is", "none": "shows", "no test": "has"}
     parts = [
