@@ -215,7 +215,7 @@ class Verdict:
         """Say the verdict in one plain sentence with its numbers."""
         if self.word == "no verdict":
             return f"{self.headline()}{_left_out_words(self.left_out)}."
-        told = f"mean difference {formats.points(self.mean, 2)}, Holm-adjusted {p_words(self.p_adjusted)}"
+        told = f"mean difference {formats.points(self.mean, 2)}, Holm-adjusted {formats.p_value(self.p_adjusted)}"
         family = f" among {self.family} rounds" if self.family > 1 else ""
         numbers = f"n = {self.seeds} seeds, {told}{family}{_left_out_words(self.left_out)}"
         return f"{self.headline()} ({numbers})."
@@ -354,6 +354,49 @@ def shown_words(word: Word, delta: float) -> str:
     return f"lose {'less' if word == 'ticket' else 'more'} than {margin_words(delta)}"
 
 
+def rule_words(delta: float, family: int) -> str:
+    """Say what was tested for a ticket, and how many rounds were judged together.
+
+    >>> rule_words(0.005, 60)
+    'shown to lose less than 0.5 points against dense (one-sided paired t test at 5 %, Holm over 60 rounds)'
+    """
+    told = shown_words("ticket", delta) + ("" if delta == 0 else " against dense")
+    over = formats.number_of(family, "round")
+    return f"shown to {told} (one-sided paired t test at {100 * ALPHA:g} %, Holm over {over})"
+
+
+def span_words(numbers: Sequence[int]) -> str:
+    """Write round numbers in ascending order, three and more in a row as a range.
+
+    >>> span_words([1, 2, 5, 6, 7, 9]), span_words([3])
+    ('1, 2, 5 to 7, 9', '3')
+    """
+    groups = np.split(np.asarray(numbers), np.flatnonzero(np.diff(numbers) != 1) + 1)
+    words = [f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(map(str, group)) for group in groups]
+    return ", ".join(words)
+
+
+def detectable_words(seeds: int, distance: float) -> str:
+    """Say how far from the margin a round must lie for its seeds to show it; "" where that is not known.
+
+    >>> detectable_words(5, 0.0222)
+    '5 seeds detect a distance of 2.2 points from the margin (80 % power)'
+    """
+    if math.isnan(distance):
+        return ""
+    told = formats.points(distance).lstrip("+")
+    return f"{seeds} seeds detect a distance of {told} from the margin ({100 * POWER:g} % power)"
+
+
+def key_words(delta: float) -> str:
+    """Return what a star means, for a legend.
+
+    >>> key_words(0.005), key_words(0.0)
+    ('ticket (shown to lose < 0.5 points)', 'ticket (shown above dense)')
+    """
+    return f"ticket (shown to lose < {margin_words(delta)})" if delta else "ticket (shown above dense)"
+
+
 def needed_words(verdict: Verdict) -> str:
     """Say about how many seeds an open round needs.
 
@@ -363,15 +406,6 @@ def needed_words(verdict: Verdict) -> str:
     if verdict.needed is None:
         return f"needs more than {MOST_SEEDS:,} seeds"
     return f"needs about {verdict.needed} seeds"
-
-
-def p_words(p: float) -> str:
-    """Write a p-value as everywhere, or say that there is none.
-
-    >>> p_words(0.0123), p_words(float("nan"))
-    ('p = 0.012', 'no p-value')
-    """
-    return formats.p_value(p) or "no p-value"
 
 
 @dataclass(frozen=True)

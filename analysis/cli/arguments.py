@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from glt.cli.arguments import add_store, count, open_store
 from glt.errors import StudioError
 from glt.printable import quoted
+from glt.verdicts import DELTA
 
 if TYPE_CHECKING:
     from analysis.export import FigureChoices
@@ -25,12 +26,19 @@ def add_runs(parser: ArgumentParser) -> None:
 
 
 def add_score(parser: ArgumentParser) -> None:
-    """Add what accuracies and tickets depend on: `--macs`, `--score` and `--tolerance`."""
+    """Add what accuracies and tickets depend on: `--macs`, `--score` and `--margin` (once `--tolerance`)."""
     from glt.store import MAC_CONVENTIONS
 
     parser.add_argument("--macs", choices=MAC_CONVENTIONS, default="dense_features", help="how MACs are counted")
     parser.add_argument("--score", choices=("best", "last"), default="best", help="epoch: best validation or last")
-    parser.add_argument("--tolerance", type=points, default=0.0, metavar="POINTS", help="points a ticket may lack")
+    parser.add_argument(
+        "--margin",
+        "--tolerance",
+        type=points,
+        default=DELTA,
+        metavar="POINTS",
+        help=f"points that a ticket is shown to lose less than, set before looking (default: {100 * DELTA:g})",
+    )
 
 
 def add_engine(parser: ArgumentParser) -> None:
@@ -86,7 +94,7 @@ def chosen_figure(args: Namespace) -> FigureChoices:
         x=args.x,
         score=chosen_score(args),
         macs=args.macs,
-        tolerance=args.tolerance,
+        margin=args.margin,
         paper=args.paper,
         near=not args.full,
         round=args.round,

@@ -26,7 +26,8 @@ LEAST_LABEL = 18
 NARROWED = " A wider terminal also shows rounds, sparsity and MACs, --json everything."
 CAPTION = (
     "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the sparsest "
-    "round within the tolerance of its dense baseline. A place is no rank: a tie is a difference within its interval."
+    "round shown to lose less than the margin against dense. A place is no rank: a tie is a difference within its "
+    "interval."
 )
 GROUPED = " A group takes every seed once, with its mean over the runs; seeds: how many different ones there are."
 
@@ -52,7 +53,7 @@ def run(args: Namespace) -> int:
     rounds = must_have_rows(rounds_table(runs))
     groups = grouped_by(runs, args.by) if args.by else None
     table = leader_table(
-        rounds, score=chosen_score(args), macs=args.macs, tolerance=args.tolerance, rank=args.rank, groups=groups
+        rounds, score=chosen_score(args), macs=args.macs, margin=args.margin, rank=args.rank, groups=groups
     )
     if args.json:
         print_json(records(table))

@@ -95,17 +95,17 @@ def _tickets(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLate
     from analysis.export import tickets_latex
     from analysis.tables import rounds_table, tickets_table
 
-    table = tickets_table(rounds_table(runs), chosen_score(args), args.macs, args.tolerance)
+    table = tickets_table(rounds_table(runs), chosen_score(args), args.macs, args.margin)
     if table.empty:
         raise StoreError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
-    return table, lambda made: tickets_latex(made, chosen_score(args), args.macs, args.tolerance)
+    return table, lambda made: tickets_latex(made, chosen_score(args), args.macs, args.margin)
 
 
 def _paper(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:
     from analysis.export import paper_latex
     from analysis.tables import curve_table, paper_table, rounds_table
 
-    table = paper_table(curve_table(rounds_table(runs), chosen_score(args), "graph", args.macs, args.tolerance))
+    table = paper_table(curve_table(rounds_table(runs), chosen_score(args), "graph", args.macs, args.margin))
     if table.empty:
         raise StoreError("The paper prints no value for a finished round of these runs: wait, or choose other runs.")
     return table, paper_latex

@@ -15,6 +15,7 @@ import pandas as pd
 from analysis.tables.curve import RUN_KEYS, Score, curve_table, dense_table, mean_and_interval
 from analysis.tables.statistics import FEWEST, p_value
 from glt.store import MacConvention
+from glt.verdicts import DELTA
 
 Rank = Literal["best", "dense"]
 RANKS: dict[Rank, str] = {"best": "best pruned round", "dense": "dense round"}
@@ -31,7 +32,7 @@ def leader_table(
     *,
     score: Score = "test",
     macs: MacConvention = "dense_features",
-    tolerance: float = 0.0,
+    margin: float = DELTA,
     rank: Rank = "best",
     groups: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
@@ -41,12 +42,12 @@ def leader_table(
     Runs on different data under one name are ranked apart, as those of different data sets are.
     Columns: run ("" for a group), label, dataset, task, objective, data, model, method, color, runs, seeds; for
     `dense`, `best` (the pruned round with the highest mean validation score) and `sparsest` (the extreme ticket at this
-    tolerance, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in a group),
+    margin, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in a group),
     _graph_sparsity, _weight_sparsity, _macs; then place ("leads", "tie", "behind", "open" where too few seeds tell),
     compared ("paired", "intervals", ""), behind with behind_low, behind_high and p_value (leader minus this row,
     paired, at the round ranked by), and shared_seeds.
     """
-    entries = _entries(rounds, score, macs, tolerance).assign(runs=1)
+    entries = _entries(rounds, score, macs, margin).assign(runs=1)
     if groups is not None:
         entries = _in_groups(entries[entries["run"].isin(groups)], groups)
     if groups is None or not entries.duplicated(["label", *SUBJECT]).any():
@@ -61,9 +62,9 @@ def leader_table(
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
-def _entries(rounds: pd.DataFrame, score: Score, macs: MacConvention, tolerance: float) -> pd.DataFrame:
+def _entries(rounds: pd.DataFrame, score: Score, macs: MacConvention, margin: float) -> pd.DataFrame:
     """Return a row a run with its dense, best and sparsest round."""
-    curve = curve_table(rounds, score, "graph", macs, tolerance)
+    curve = curve_table(rounds, score, "graph", macs, margin)
     validated = rounds.groupby(["run", "round"])["val"].mean().rename("val")
     curve = curve.join(validated, on=["run", "round"])
     ranked = curve[curve["round"] > 0].sort_values(["val", "graph_sparsity"])

@@ -19,6 +19,7 @@ from analysis.tables import curve_table, rounds_table
 from analysis.tables.curve import Score, XAxis, dense_table
 from glt import formats
 from glt.store import MacConvention, Run
+from glt.verdicts import DELTA
 
 # Pixels of a figure, and shares of its width between panels.
 HEIGHT, TOP, BOTTOM = 560, 84, 62
@@ -44,7 +45,7 @@ def ablation_figure(
     x: XAxis = "graph",
     score: Score = "test",
     macs: MacConvention = "dense_features",
-    tolerance: float = 0.0,
+    margin: float = DELTA,
     dark: bool = False,
     near: bool = True,
 ) -> go.Figure:
@@ -57,7 +58,7 @@ def ablation_figure(
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
     for place, varied in zip(_places(len(panels)), panels, strict=True):
         mine = panel_rounds(rounds, varied)
-        table = curve_table(mine, score, x, macs, tolerance)
+        table = curve_table(mine, score, x, macs, margin, family=rounds)
         ranges = panel_axes(table, x, near)
         frame = Frame(table, mine, x, score, macs, dark, ranges.window, varied.styles(), sized=False)
         _panel(figure, frame, ranges, place)

@@ -18,6 +18,7 @@ def round_text(row: Mapping[str, Any]) -> str:
         f"<b>{escape(row['label'])}</b>, round {row['round']}{_rank(row)}",
         f"<b>{formats.percent_interval(row['mean'], row['high'] - row['mean'])}</b> {_seeds(row)}",
         *_against_dense(row),
+        *_verdict(row),
         _sparsities(row["graph_sparsity"], row["weight_sparsity"]),
         f"Undirected edges kept: {formats.percent(row['edges_kept_either_way'])} either way, "
         f"{formats.percent(row['edges_kept_both_ways'])} both ways",
@@ -44,8 +45,8 @@ def _sparsities(graph: float, weight: float) -> str:
 
 def _rank(row: Mapping[str, Any]) -> str:
     if row["is_extreme"]:
-        return " \N{EM DASH} extreme ticket"
-    return " \N{EM DASH} ticket" if row["is_ticket"] else ""
+        return " \N{EM DASH} sparsest ticket"
+    return f" \N{EM DASH} {row['verdict']}" if row["verdict"] else ""
 
 
 def _seeds(row: Mapping[str, Any]) -> str:
@@ -56,5 +57,13 @@ def _against_dense(row: Mapping[str, Any]) -> list[str]:
     if row["round"] == 0 or math.isnan(row["difference"]):
         return []
     difference = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])
-    chance = formats.p_value(row["p_value"])
-    return [f"{difference} against dense {formats.percent(row['dense'])}{chance and f', {chance}'}"]
+    return [f"{difference} against dense {formats.percent(row['dense'])}"]
+
+
+def _verdict(row: Mapping[str, Any]) -> list[str]:
+    if not row["verdict"]:
+        return []
+    if math.isnan(row["p_adjusted"]):
+        return [row["verdict_short"]]
+    tested = f"{formats.p_value(row['p_adjusted'])}, Holm over {formats.number_of(int(row['family']), 'round')}"
+    return [f"{row['verdict_short']} ({tested})"]

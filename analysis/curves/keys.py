@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from analysis import marks, palette
 from analysis.curves.frame import Frame
 from analysis.figure_text import escape
-from glt import formats
+from glt import formats, verdicts
 
 
 def keys(frame: Frame, paper: bool) -> Iterator[go.Scatter]:
@@ -44,7 +44,7 @@ def run_keys(frame: Frame) -> Iterator[go.Scatter]:
 def ticket_key(frame: Frame) -> Iterator[go.Scatter]:
     """Yield the key of stars, where there are any."""
     if frame.table["is_ticket"].any():
-        yield _key(frame, "ticket", palette.TICKET_SYMBOL, 15)
+        yield _key(frame, verdicts.key_words(float(frame.table["margin"].max())), palette.TICKET_SYMBOL, 15)
 
 
 _NOWHERE = {"x": [None], "y": [None], "hoverinfo": "skip"}

@@ -28,7 +28,7 @@ def run_layers(frame: Frame, seeds: bool = True) -> Iterator[go.Scatter]:
 
 
 def paper_layer(frame: Frame, printed: Sequence[marks.PaperMark]) -> Iterator[go.Scatter]:
-    """Yield the printed points of every method as open markers, a star where the paper's own dense score is met."""
+    """Yield the printed points of every method as open markers, stars by its own criterion: mean at least dense."""
     for method in dict.fromkeys(mark.point.method for mark in printed):
         mine = [mark for mark in printed if mark.point.method == method]
         ink = palette.color(method, frame.dark)

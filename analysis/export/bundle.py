@@ -24,7 +24,7 @@ from analysis.export.rendering import FORMATS, figure_bytes
 from analysis.export.sources import Step, Steps, steps_for
 from analysis.measures import At, measurement_table
 from analysis.shared_graph import printed_measurements, training_part
-from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
+from analysis.tables import curve_table, paper_table, rounds_table, ticket_words, tickets_table
 from glt import __version__
 from glt.config import canonical_json
 from glt.errors import StoreError, StudioError
@@ -50,7 +50,7 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
     begun = with_rounds(runs)
     choices = _settled(begun, choices)
     rounds = rounds_table(begun)
-    curve = curve_table(rounds, choices.score, "graph", choices.macs, choices.tolerance)
+    curve = curve_table(rounds, choices.score, "graph", choices.macs, choices.margin)
     parts, missing = _made(begun, rounds, curve, choices)
     files = {path: content for part in parts for path, content in part.files.items()}
     files |= {f"data/{name}.csv": csv_bytes(table) for name, table in (("rounds", rounds), ("curve", curve))}
@@ -116,11 +116,10 @@ def _table(name: str, runs: Sequence[Run], choices: FigureChoices, table: pd.Dat
 
 
 def _tickets(runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) -> Part:
-    table = tickets_table(rounds, choices.score, choices.macs, choices.tolerance)
-    latex = "" if table.empty else tickets_latex(table, choices.score, choices.macs, choices.tolerance)
-    return _table(
-        "tickets", runs, choices, table, latex, "The extreme ticket of every run, or the round that is closest."
-    )
+    table = tickets_table(rounds, choices.score, choices.macs, choices.margin)
+    latex = "" if table.empty else tickets_latex(table, choices.score, choices.macs, choices.margin)
+    told = "" if table.empty else f"{ticket_words(table)} A run without one has the round closest by validation score."
+    return _table("tickets", runs, choices, table, latex, told)
 
 
 def _paper(runs: Sequence[Run], curve: pd.DataFrame, choices: FigureChoices) -> Part:
@@ -173,7 +172,7 @@ def _readme(runs: Sequence[Run], steps: Steps, parts: Sequence[Part], missing: M
         *_sources(steps),
         "`commands.sh`, run inside this folder where GLT Studio is installed, computes the runs anew from",
         f"`{STORE}-settings/` and makes the figures and tables again. `data/` holds the numbers behind them:",
-        "`rounds` a line a run, seed and round, `curve` their means and intervals.",
+        "`rounds` a line a run, seed and round, `curve` their means, intervals and verdicts.",
         "",
         *(line for sentence in steps.lost for line in (f"Missing: {sentence}", "")),
     ]

@@ -9,6 +9,7 @@ from analysis.export.venues import Font, Venue, venue_named
 from analysis.subgraphs import Sample
 from analysis.tables.curve import Score, XAxis
 from glt.store import MacConvention
+from glt.verdicts import DELTA
 
 RANDOM_WALK = Sample()
 THREE: tuple[XAxis, ...] = ("graph", "weight", "macs")
@@ -16,7 +17,7 @@ THREE: tuple[XAxis, ...] = ("graph", "weight", "macs")
 
 @dataclass(frozen=True)
 class FigureChoices:
-    """One choice each; a figure reads those it has a use for. `tolerance` is a fraction.
+    """One choice each; a figure reads those it has a use for. `margin` is a fraction, stated before looking.
 
     `x` "all" draws the three axes as panels (a), (b), (c); `near` ends the y axis 20 points below dense. `round` None
     is the last finished one, `seed` None the first. `text` is the size of words in points, None the venue's own.
@@ -29,7 +30,7 @@ class FigureChoices:
     x: XAxis | Literal["all"] = "graph"
     score: Score = "test"
     macs: MacConvention = "dense_features"
-    tolerance: float = 0.0
+    margin: float = DELTA
     paper: bool = False
     near: bool = True
     round: int | None = None

@@ -75,7 +75,7 @@ def _counting(choices: FigureChoices) -> list[tuple[str, ...]]:
     given = {
         "--macs": choices.macs if choices.macs != STANDARD.macs else None,
         "--score": SCORES[choices.score] if choices.score != STANDARD.score else None,
-        "--tolerance": f"{100 * choices.tolerance:g}" if choices.tolerance else None,
+        "--margin": f"{100 * choices.margin:g}" if choices.margin != STANDARD.margin else None,
     }
     return [(flag, value) for flag, value in given.items() if value is not None]
 

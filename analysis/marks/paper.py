@@ -12,7 +12,10 @@ from glt.store import MacConvention
 
 
 class PaperMark(NamedTuple):
-    """One open marker: the printed point, its x (fraction or count), whether it meets the paper's own dense score."""
+    """One open marker: the printed point, its x (fraction or count), and what the paper's own criterion says of it.
+
+    By that criterion a ticket is a mean of at least the dense mean; it tests nothing.
+    """
 
     point: published.PublishedPoint
     x: float

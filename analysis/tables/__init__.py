@@ -9,7 +9,7 @@ from analysis.tables.labels import setting_details
 from analysis.tables.paper import paper_table
 from analysis.tables.rounds import rounds_table
 from analysis.tables.scores import metric_words, shared_metric
-from analysis.tables.tickets import tickets_table
+from analysis.tables.tickets import ticket_words, tickets_table
 
 __all__ = [
     "Score",
@@ -24,5 +24,6 @@ __all__ = [
     "rounds_table",
     "setting_details",
     "shared_metric",
+    "ticket_words",
     "tickets_table",
 ]

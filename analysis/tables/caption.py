@@ -8,11 +8,12 @@ import pandas as pd
 
 from analysis import names
 from analysis.crowd import crowd_styles
-from analysis.tables.curve import Score
+from analysis.tables.curve import Score, family_size
 from analysis.tables.data import data_words
 from analysis.tables.scores import score_words
 from analysis.tables.statistics import FEWEST
 from glt.store import MacConvention
+from glt.verdicts import DELTA, rule_words
 
 MAC_WORDS: dict[MacConvention, str] = {
     "dense_features": "dense features (zeros too, as the paper says)",
@@ -25,7 +26,7 @@ def caption(
     rounds: pd.DataFrame,
     score: Score = "test",
     macs: MacConvention = "dense_features",
-    tolerance: float = 0.0,
+    margin: float = DELTA,
     paper: bool = False,
 ) -> str:
     """Return one sentence on what a figure of `rounds` shows, for the screen, a paper or a bundle."""
@@ -36,11 +37,13 @@ def caption(
         f"{_settings(rounds)}: {_join(_labels(rounds))}",
         f"{score_words(rounds, score)} in rounds 0 to {last} ({_seeds(rounds)})",
         "dashed: the dense model (round 0) under the same protocol",
-        f"stars: rounds whose mean is at least the dense mean{allowance(tolerance)}",
+        _stars(rounds, score, margin),
         f"MACs count {MAC_WORDS[macs]}",
     ]
     if paper:
-        parts.append("open markers: the paper's printed points")
+        parts.append(
+            "open markers: the paper's printed points, stars by its own criterion, mean at least the dense mean"
+        )
     if mixed := data_words(rounds):
         parts.append(mixed)
     return "; ".join(parts) + "."
@@ -83,13 +86,9 @@ def averaged_over(counts: Iterable[int], intervals: bool = True) -> str:
     return f"mean and{condition} 95% t interval over {number} seeds"
 
 
-def allowance(tolerance: float) -> str:
-    """Return what follows "the dense mean" for a tolerance (a fraction).
-
-    >>> allowance(0.005), allowance(0.0)
-    (' minus 0.5 points', '')
-    """
-    return f" minus {100 * tolerance:g} points" if tolerance else ""
+def _stars(rounds: pd.DataFrame, score: Score, margin: float) -> str:
+    family = family_size(rounds, score)
+    return f"stars: tickets, {rule_words(margin, family)}" if family else "no verdicts: they need two seeds or more"
 
 
 def _join(words: Iterable[str]) -> str:

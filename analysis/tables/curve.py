@@ -1,4 +1,4 @@
-"""Scores against sparsity: the mean over seeds of every round, held against the same seeds' dense model."""
+"""Scores against sparsity: the mean over seeds of every round, its difference from dense by seed, and the verdict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.tables.statistics import half_width, p_value
+from glt import verdicts
 from glt.store import MacConvention
+from glt.verdicts import DELTA, checked_margin
 
 Score = Literal["test", "test_last"]
 XAxis = Literal["graph", "weight", "macs"]
@@ -18,9 +20,7 @@ ROUND_KEYS = [*RUN_KEYS, "round"]
 INTERVAL = ["mean", "low", "high"]
 X_COLUMNS = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs"}
 AVERAGED = ["graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways", "macs"]
-
-# Means of equal scores may differ in the last bit; no two scores on fewer than 10^8 nodes or pairs lie this close.
-ROUNDING = 1e-9
+ROUND = ["run", "round"]
 
 
 def curve_table(
@@ -28,14 +28,19 @@ def curve_table(
     score: Score = "test",
     x: XAxis = "graph",
     macs: MacConvention = "dense_features",
-    tolerance: float = 0.0,
+    margin: float = DELTA,
+    family: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return one row per run and round with means over the seeds that finished it.
 
     Columns: the run's, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN below
     three seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value
-    (paired with those), is_ticket (mean >= dense - tolerance, round 0 never), is_extreme (the run's ticket with the
-    highest graph sparsity, then weight sparsity), macs, graph_sparsity, weight_sparsity and both counts of kept edges.
+    (paired with those, two-sided, uncorrected), val_difference (the same of the validation score), macs,
+    graph_sparsity, weight_sparsity, both counts of kept edges, and those of `verdict_table`. is_ticket says that the
+    verdict is "ticket", is_extreme that it is the run's ticket with the highest graph sparsity, then weight sparsity.
+
+    `margin` is a fraction, stated before looking. All pruned rounds in `rounds` are one family of tests, or those in
+    `family`, where `rounds` are only a part of what is judged together.
     """
     paired = with_dense(rounds, score).assign(macs=rounds[f"macs_{macs}"])
     groups = paired.groupby(ROUND_KEYS, sort=False)
@@ -43,13 +48,89 @@ def curve_table(
     table["dense"] = groups["dense"].mean()
     table[["difference", "difference_low", "difference_high"]] = mean_and_interval(groups["difference"])[INTERVAL]
     table["p_value"] = p_value(table["difference"], groups["difference"].std(), groups["difference"].count())
+    table["val_difference"] = groups["val_difference"].mean()
     table[AVERAGED] = groups[AVERAGED].mean()
-    table = table.reset_index()
-    table["is_ticket"] = (table["round"] > 0) & (table["difference"] >= -tolerance - ROUNDING)
+    judged = verdict_table(rounds if family is None else family, score, margin)
+    table = table.reset_index().join(judged.set_index(ROUND), on=ROUND)
+    table[WORDS] = table[WORDS].astype(object).fillna("")
+    table["paper_criterion"] = table["paper_criterion"].eq(1)
+    table["is_ticket"] = table["verdict"] == "ticket"
     table["is_extreme"] = _extreme(table)
     table.insert(len(ROUND_KEYS), "x", table[X_COLUMNS[x]])
     order = np.lexsort((table["round"], pd.factorize(table["run"])[0]))
     return table.iloc[order].reset_index(drop=True)
+
+
+def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = DELTA) -> pd.DataFrame:
+    """Return the verdict of every pruned round in a `rounds_table`, all of them one family of tests.
+
+    Columns: run, round, verdict ("ticket", "no ticket", "open" or "no verdict"), verdict_short and verdict_sentence
+    (in words), paired_seeds, seeds_left_out (without a dense score, or without this round), margin, p_ticket and
+    p_no_ticket (one-sided, of a loss of less and of more than the margin), p_ticket_adjusted and p_no_ticket_adjusted
+    (Holm over `family` rounds), p_adjusted (that of the direction in which the mean lies), detectable (the smallest
+    distance from the margin that these seeds show at 80 % power in this family), detectable_alone (in a single test),
+    seeds_needed (NaN where the round is not open, or too many are) and paper_criterion (the mean is at least the dense
+    mean). Raises ConfigError for an impossible margin.
+    """
+    checked_margin(margin)
+    paired = with_dense(rounds, score)
+    pruned = paired[paired["round"] > 0]
+    groups = pruned.groupby(ROUND, sort=False)["difference"]
+    counted = groups.agg(["count", "size"])
+    having_dense = paired[(paired["round"] == 0) & paired["dense"].notna()].groupby("run")["seed"].nunique()
+    expected = having_dense.reindex(counted.index.get_level_values("run"), fill_value=0).to_numpy()
+    # Seeds with a dense score and not this round, and those with this round and no dense score.
+    left_out = (expected - counted["count"]) + (counted["size"] - counted["count"])
+    found = verdicts.judge([values.to_numpy() for _, values in groups], margin, left_out=left_out.tolist())
+    rows = [(*key, *_verdict_row(verdict)) for key, verdict in zip(counted.index, found, strict=True)]
+    kinds = {"round": "int64", **dict.fromkeys(NUMBERS, "float64")}
+    return pd.DataFrame(rows, columns=[*ROUND, *WORDS, *NUMBERS]).astype(kinds)
+
+
+def family_size(rounds: pd.DataFrame, score: Score = "test") -> int:
+    """Return how many pruned rounds of a `rounds_table` can be tested: two seeds or more whose differences vary."""
+    pruned = with_dense(rounds, score).query("round > 0")
+    spread = pruned.groupby(ROUND)["difference"].agg(lambda values: values.max() - values.min())
+    return int((spread > verdicts.ROUNDING).sum())
+
+
+WORDS = ["verdict", "verdict_short", "verdict_sentence"]
+NUMBERS = [
+    "paired_seeds",
+    "seeds_left_out",
+    "margin",
+    "p_ticket",
+    "p_ticket_adjusted",
+    "p_no_ticket",
+    "p_no_ticket_adjusted",
+    "p_adjusted",
+    "family",
+    "detectable",
+    "detectable_alone",
+    "seeds_needed",
+    "paper_criterion",
+]
+
+
+def _verdict_row(verdict: verdicts.Verdict) -> tuple[object, ...]:
+    return (
+        verdict.word,
+        verdict.headline(),
+        verdict.sentence(),
+        verdict.seeds,
+        verdict.left_out,
+        verdict.delta,
+        verdict.p_ticket,
+        verdict.adjusted_ticket,
+        verdict.p_no_ticket,
+        verdict.adjusted_no_ticket,
+        verdict.p_adjusted,
+        verdict.family,
+        verdict.detectable,
+        verdict.detectable_alone,
+        np.nan if verdict.needed is None else verdict.needed,
+        verdict.meets_paper_criterion,
+    )
 
 
 def dense_table(rounds: pd.DataFrame, score: Score = "test") -> pd.DataFrame:
@@ -60,10 +141,14 @@ def dense_table(rounds: pd.DataFrame, score: Score = "test") -> pd.DataFrame:
 
 
 def with_dense(rounds: pd.DataFrame, score: Score) -> pd.DataFrame:
-    """Return the rounds with the columns score, dense (the seed's own round 0, NaN if it has none) and difference."""
-    first = rounds.loc[rounds["round"] == 0].set_index(["run", "seed"])[score].rename("dense")
-    joined = rounds.join(first, on=["run", "seed"])
-    return joined.assign(score=joined[score], difference=joined[score] - joined["dense"])
+    """Return the rounds with score, dense (the seed's own round 0, NaN if it has none), difference, val_difference."""
+    first = rounds.loc[rounds["round"] == 0].set_index(["run", "seed"])[[score, "val"]]
+    joined = rounds.join(first.set_axis(["dense", "dense_val"], axis=1), on=["run", "seed"])
+    return joined.assign(
+        score=joined[score],
+        difference=joined[score] - joined["dense"],
+        val_difference=joined["val"] - joined["dense_val"],
+    ).drop(columns="dense_val")
 
 
 def mean_and_interval(groups: pd.api.typing.SeriesGroupBy) -> pd.DataFrame:

@@ -50,14 +50,14 @@ def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
         alike = subjects[on]
         by = leader_board.pick_group(alike)
         rank = leader_board.pick_rank()
-        score, macs, tolerance = scoring.pick_score(), scoring.pick_macs(), scoring.pick_tolerance()
+        score, macs, margin = scoring.pick_score(), scoring.pick_macs(), scoring.pick_margin()
         words = run_filter.pick_words(len(found))
     chosen = run_filter.matching(alike, words)
     if not words and not by:
         chosen = _usual(chosen)
     sound = readable(chosen)
     alike = [run for run in alike if run in sound or run not in chosen]
-    return alike, sound, Board(by, rank, score, macs, tolerance)
+    return alike, sound, Board(by, rank, score, macs, margin)
 
 
 def _usual(alike: list[Run]) -> list[Run]:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.curves import accuracy_figure
-from analysis.tables import Score, XAxis, caption, metric_words
+from analysis.tables import Score, XAxis, caption, metric_words, ticket_words
 from app.widgets import controls, files, frame, look, pickers, reading, round_chart, scoring
 from app.widgets.opened import opened
 from app.widgets.readable import readable
@@ -24,6 +24,14 @@ PERCENT = (
     "95% interval",
 )
 
+ABOUT_VERDICT = (
+    "ticket: shown to lose less than the margin against dense; no ticket: shown to lose more; open: these seeds show "
+    "neither; no verdict: one seed, or no spread."
+)
+ABOUT_P = "Of the direction in which the mean lies, one-sided, corrected for all rounds shown"
+ABOUT_DETECTABLE = "The smallest distance from the margin that these seeds show at 80 % power, among all rounds shown"
+ABOUT_NEEDED = "About how many seeds would settle an open round, if mean and spread stay"
+
 
 @dataclass(frozen=True)
 class View:
@@ -32,7 +40,7 @@ class View:
     x: XAxis
     macs: MacConvention
     score: Score
-    tolerance: float
+    margin: float
     paper: bool
     each_seed: bool
     whole: bool
@@ -62,20 +70,22 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         runs = pickers.pick_runs(found, pickers.together(found))
         x, macs = scoring.pick_axis(), scoring.pick_macs()
-        score, tolerance = scoring.pick_score(), scoring.pick_tolerance()
+        score, margin = scoring.pick_score(), scoring.pick_margin()
         with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
             paper = controls.switch("paper", "Paper's points")
             each_seed = controls.switch("each_seed", "Each seed", default=True)
             whole = controls.switch("whole", "Full range")
-    return runs, View(x, macs, score, tolerance, paper, each_seed, whole)
+    return runs, View(x, macs, score, margin, paper, each_seed, whole)
 
 
 def _picture(runs: list[Run], view: View) -> None:
     rounds = reading.rounds_of(runs)
-    table = reading.curve_of(runs, view.score, view.x, view.macs, view.tolerance)
+    table = reading.curve_of(runs, view.score, view.x, view.macs, view.margin)
     figure = _figure(reading.stamps(runs), view, look.is_dark(), table, rounds)
     round_chart.show(figure, "accuracy", "Test score of every round against sparsity")
-    st.caption(frame.plain(caption(rounds, view.score, view.macs, view.tolerance, view.paper)))
+    tickets = reading.tickets_of(runs, view.score, view.macs, view.margin)
+    finding = "" if tickets.empty else f"{ticket_words(tickets)} "
+    st.caption(frame.plain(f"{finding}{caption(rounds, view.score, view.macs, view.margin, view.paper)}"))
     _numbers(table)
 
 
@@ -102,6 +112,11 @@ def _numbers(table: pd.DataFrame) -> None:
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
     columns["MACs"] = st.column_config.NumberColumn(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M")
     columns["Against dense"] = st.column_config.NumberColumn(format="%+.1f points", help="Paired by seed")
+    columns["Verdict"] = st.column_config.TextColumn(help=ABOUT_VERDICT)
+    columns["Holm-adjusted p"] = st.column_config.NumberColumn(format="%.4f", help=ABOUT_P)
+    columns["Detectable"] = st.column_config.NumberColumn(format="%.1f points", help=ABOUT_DETECTABLE)
+    columns["Seeds needed"] = st.column_config.NumberColumn(format="about %d", help=ABOUT_NEEDED)
+    columns["Paper's criterion"] = st.column_config.TextColumn(help="Mean at least the dense mean. It tests nothing.")
     st.dataframe(
         files.cells(numbers(table), columns),
         hide_index=True,
@@ -118,7 +133,7 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
         {
             "Method": table["label"],
             "Round": table["round"],
-            "Ticket": ["★" if star else "" for star in table["is_ticket"]],
+            "Verdict": ["★ ticket" if verdict == "ticket" else verdict for verdict in table["verdict"]],
             "Graph sparsity": 100 * table["graph_sparsity"],
             "Edges kept, either way": 100 * table["edges_kept_either_way"],
             "Edges kept, both ways": 100 * table["edges_kept_both_ways"],
@@ -127,6 +142,10 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
             f"Test {metric_words(table)}": 100 * table["mean"],
             "95% interval": 100 * (table["high"] - table["mean"]),
             "Against dense": 100 * table["difference"],
+            "Holm-adjusted p": table["p_adjusted"],
+            "Detectable": 100 * table["detectable"],
             "Seeds": table["seeds"],
+            "Seeds needed": table["seeds_needed"],
+            "Paper's criterion": ["met" if met else "" for met in table["paper_criterion"]],
         }
     )

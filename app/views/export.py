@@ -195,8 +195,8 @@ def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str] | None:
 
 
 def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:
-    score, macs, tolerance = scoring.pick_score(), scoring.pick_macs(), scoring.pick_tolerance()
-    table = reading.tickets_of(runs, score, macs, tolerance)
+    score, macs, margin = scoring.pick_score(), scoring.pick_macs(), scoring.pick_margin()
+    table = reading.tickets_of(runs, score, macs, margin)
     if table.empty:
         raise ConfigError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
-    return table, tickets_latex(table, score, macs, tolerance)
+    return table, tickets_latex(table, score, macs, margin)

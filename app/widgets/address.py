@@ -16,6 +16,8 @@ _KEPT = "address: kept"
 _SHOWN = "address: shown"
 _ASKED = "address: asked"
 _TYPED = "address: typed"
+# What a parameter was called before: links of that time still work.
+FORMER = {"margin": "tolerance"}
 
 
 def enter(page: str) -> None:
@@ -36,7 +38,7 @@ def start(name: str, typed: bool = False) -> list[str] | None:
     seen: set[str] = st.session_state.setdefault(_READ, set())
     if name in seen and name in st.session_state:
         return None
-    given = [] if name in seen else st.query_params.get_all(name)
+    given = [] if name in seen else st.query_params.get_all(name) or st.query_params.get_all(FORMER.get(name, name))
     seen.add(name)
     if typed and name not in st.session_state.get(_TYPED, set()):
         return given
@@ -46,7 +48,7 @@ def start(name: str, typed: bool = False) -> list[str] | None:
 def asked(name: str) -> list[str]:
     """Return what the address a page was entered by gave for a name, the first time it is asked for."""
     waiting: dict[str, list[str]] = st.session_state.setdefault(_ASKED, {})
-    return waiting.pop(name, [])
+    return waiting.pop(name, []) or waiting.pop(FORMER.get(name, name), [])
 
 
 def keep(name: str, values: Sequence[str], typed: bool = False) -> None:

@@ -57,7 +57,7 @@ def _curve(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -
         choices = replace(choices, x=scoring.pick_axes())
     if "score" in uses:
         macs, score = scoring.pick_macs(), scoring.pick_score()
-        choices = replace(choices, macs=macs, score=score, tolerance=scoring.pick_tolerance())
+        choices = replace(choices, macs=macs, score=score, margin=scoring.pick_margin())
     with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
         paper = "paper" in uses and controls.switch("paper", "Paper's points")
         whole = "near" in uses and controls.switch("whole", "Full range")

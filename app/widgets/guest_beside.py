@@ -18,6 +18,7 @@ from app.widgets.opened import opened, setting
 from glt import formats
 from glt.config import RunConfig
 from glt.store import Run
+from glt.verdicts import DELTA
 
 SCORE: Score = "test"
 
@@ -38,7 +39,7 @@ def show(found: Mapping[str, Any]) -> None:
         return
     x = scoring.pick_axis()
     round_chart.show(_figure(runs, found, x), "guest", "The ticket file's test score and cost among the rounds here")
-    curve = reading.curve_of(runs, SCORE, "graph", "dense_features", 0.0)
+    curve = reading.curve_of(runs, SCORE, "graph", "dense_features", DELTA)
     with st.container(key="figures-guest"):
         st.table(as_read(found, curve), border="horizontal", hide_index=True, width="content")
     st.caption(
@@ -54,7 +55,7 @@ def numbers(found: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _figure(runs: list[Run], found: Mapping[str, Any], x: XAxis) -> go.Figure:
-    table = reading.curve_of(runs, SCORE, x, "dense_features", 0.0)
+    table = reading.curve_of(runs, SCORE, x, "dense_features", DELTA)
     figure = pareto_figure(with_front(table, x), reading.rounds_of(runs), x=x, score=SCORE, dark=look.is_dark())
     mine = numbers(found)
     return with_guest(figure, mine, mine["test"], x, look.is_dark())

@@ -14,11 +14,13 @@ import streamlit as st
 from analysis.comparing import RANKS, UNGROUPED, Rank, group_fields, grouped_by, leader_table, place_words
 from analysis.comparing.leaders import PAIRED, SUBJECT
 from analysis.tables import Score, data_words, metric_words
-from analysis.tables.caption import MAC_WORDS, allowance
+from analysis.tables.caption import MAC_WORDS
+from analysis.tables.curve import family_size
 from analysis.tables.scores import score_words
 from app.widgets import controls, files, frame, pickers, reading
 from glt import formats
 from glt.store import MacConvention, Run
+from glt.verdicts import rule_words
 
 # Reading so many runs for the first time takes seconds.
 MANY = 200
@@ -37,7 +39,7 @@ class Board:
     rank: Rank
     score: Score
     macs: MacConvention
-    tolerance: float
+    margin: float
 
 
 def pick_group(runs: Sequence[Run]) -> str:
@@ -93,9 +95,7 @@ def first_pair(table: pd.DataFrame) -> list[str]:
 def _table(stamps: tuple[reading.Stamp, ...], board: Board, _runs: list[Run]) -> pd.DataFrame:
     groups = grouped_by(_runs, board.by) if board.by else None
     rounds = reading.rounds_of(_runs)
-    return leader_table(
-        rounds, score=board.score, macs=board.macs, tolerance=board.tolerance, rank=board.rank, groups=groups
-    )
+    return leader_table(rounds, score=board.score, macs=board.macs, margin=board.margin, rank=board.rank, groups=groups)
 
 
 def _choose(table: pd.DataFrame, rows: Sequence[int]) -> None:
@@ -151,7 +151,7 @@ def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
     parts = [
         f"{formats.opening(score_words(rounds, board.score))}; means and 95% t intervals over {over}, from three on",
         f"best pruned: the round with the highest mean validation {metric_words(table)}",
-        f"ticket: the sparsest round whose mean is at least the dense mean{allowance(board.tolerance)}",
+        f"ticket: the sparsest round {rule_words(board.margin, family_size(rounds, board.score))}",
         f"MACs count {MAC_WORDS[board.macs]}",
     ]
     if mixed := data_words(rounds):

@@ -19,18 +19,18 @@ ABOUT = (
 )
 
 
-def picture(runs: Sequence[Run], x: XAxis, score: Score, tolerance: float) -> None:
+def picture(runs: Sequence[Run], x: XAxis, score: Score, margin: float) -> None:
     """Draw all rounds with the front, MACs with dense features; a click on a point opens its round in Subgraphs."""
     stamps = reading.stamps(runs)
-    figure = _figure(stamps, x, score, tolerance, look.is_dark(), list(runs))
+    figure = _figure(stamps, x, score, margin, look.is_dark(), list(runs))
     round_chart.show(figure, "pareto", "Test score of every round against its cost, with the Pareto front")
-    told = caption(reading.rounds_of(runs), score, "dense_features", tolerance, paper=False)
+    told = caption(reading.rounds_of(runs), score, "dense_features", margin, paper=False)
     st.caption(f"{ABOUT} {frame.plain(told)}")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _figure(
-    stamps: tuple[reading.Stamp, ...], x: XAxis, score: Score, tolerance: float, dark: bool, _runs: list[Run]
+    stamps: tuple[reading.Stamp, ...], x: XAxis, score: Score, margin: float, dark: bool, _runs: list[Run]
 ) -> go.Figure:
-    table = reading.curve_of(_runs, score, x, "dense_features", tolerance)
+    table = reading.curve_of(_runs, score, x, "dense_features", margin)
     return pareto_figure(with_front(table, x), reading.rounds_of(_runs), x=x, score=score, dark=dark)

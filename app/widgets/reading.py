@@ -44,28 +44,28 @@ def _rounds(stamps: tuple[Stamp, ...], _runs: list[Run]) -> pd.DataFrame:
     return rounds_table(_runs)
 
 
-def curve_of(runs: Sequence[Run], score: Score, x: XAxis, macs: MacConvention, tolerance: float) -> pd.DataFrame:
+def curve_of(runs: Sequence[Run], score: Score, x: XAxis, macs: MacConvention, margin: float) -> pd.DataFrame:
     """Return `curve_table` of the runs, from the cache while no file has changed."""
-    return _curve(stamps(runs), score, x, macs, tolerance, list(runs))
+    return _curve(stamps(runs), score, x, macs, margin, list(runs))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _curve(
-    stamps: tuple[Stamp, ...], score: Score, x: XAxis, macs: MacConvention, tolerance: float, _runs: list[Run]
+    stamps: tuple[Stamp, ...], score: Score, x: XAxis, macs: MacConvention, margin: float, _runs: list[Run]
 ) -> pd.DataFrame:
-    return curve_table(rounds_of(_runs), score, x, macs, tolerance)
+    return curve_table(rounds_of(_runs), score, x, macs, margin)
 
 
-def tickets_of(runs: Sequence[Run], score: Score, macs: MacConvention, tolerance: float) -> pd.DataFrame:
+def tickets_of(runs: Sequence[Run], score: Score, macs: MacConvention, margin: float) -> pd.DataFrame:
     """Return `tickets_table` of the runs, from the cache while no file has changed."""
-    return _tickets(stamps(runs), score, macs, tolerance, list(runs))
+    return _tickets(stamps(runs), score, macs, margin, list(runs))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _tickets(
-    stamps: tuple[Stamp, ...], score: Score, macs: MacConvention, tolerance: float, _runs: list[Run]
+    stamps: tuple[Stamp, ...], score: Score, macs: MacConvention, margin: float, _runs: list[Run]
 ) -> pd.DataFrame:
-    return tickets_table(rounds_of(_runs), score, macs, tolerance)
+    return tickets_table(rounds_of(_runs), score, macs, margin)
 
 
 def forecast_of(found: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:

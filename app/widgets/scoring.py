@@ -1,4 +1,4 @@
-"""Controls for what a figure or a table holds rounds against: axis, MACs convention, score, tolerance."""
+"""Controls of what a figure or a table shows: axis, MACs convention, test score, margin of a ticket."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, XAxis
 from app.widgets import controls
 from glt.store import MacConvention
+from glt.verdicts import DELTA
 
 AXES: dict[str, str] = {"graph": "Graph sparsity", "weight": "Weight sparsity", "macs": "MACs"}
 SCORES: dict[str, str] = {"test": "best validation", "test_last": "last epoch"}
-ABOUT_TOLERANCE = "A round is a ticket when its mean is at least the dense mean minus this tolerance."
+ABOUT_MARGIN = (
+    "Set it before you look at scores. A round is a ticket when its seeds show that it loses less than this against "
+    "the dense network of the same seeds (one-sided paired t test at 5 %, Holm over all rounds shown). It is no ticket "
+    "when they show that it loses more, and open when they show neither."
+)
 
 
 def pick_axis() -> XAxis:
@@ -35,8 +40,9 @@ def pick_score() -> Score:
     return cast(Score, controls.select("score", "Test score at", SCORES, width=145))
 
 
-def pick_tolerance() -> float:
-    """Choose by how much a ticket may stay below its dense baseline; returns a fraction."""
-    told = ABOUT_TOLERANCE
-    points = controls.number("tolerance", "Tolerance (points)", 0.0, 0.0, 5.0, 0.1, format="%.1f", width=150, help=told)
+def pick_margin() -> float:
+    """Choose how much less than this a ticket must be shown to lose; returns a fraction."""
+    points = controls.number(
+        "margin", "Margin, set first (points)", 100 * DELTA, 0.0, 5.0, 0.1, format="%.1f", width=175, help=ABOUT_MARGIN
+    )
     return points / 100

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -15,6 +14,7 @@ from app.widgets.opened import opened
 from glt import formats
 from glt.errors import StoreError
 from glt.store import Run
+from glt.verdicts import detectable_words
 
 Row = Mapping[Hashable, Any]
 ACROSS = 3
@@ -59,7 +59,8 @@ def _card(shown: Run, row: Row, asked: int, own: Mapping[str, Run]) -> None:
         if row["is_ticket"]:
             st.badge(f"ticket, round {number}", color="green", icon=":material/star:")
         else:
-            st.badge(f"no ticket; closest: round {number}", color="gray")
+            color: Literal["orange", "gray"] = "orange" if row["verdict"] == "open" else "gray"
+            st.badge(f"{row['verdict']}; closest by validation: round {number}", color=color)
     _numbers(row)
     st.caption("  \n".join(_sentences(run, row, number, seed)))
     if seed != asked:
@@ -80,24 +81,27 @@ def _numbers(row: Row) -> None:
     left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
     right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
     left.metric("MACs", formats.macs(row["macs"]))
-    right.metric("MACs saved", formats.percent(row["macs_saved"]))
+    # Only a round that is shown to be as good saves anything.
+    if row["is_ticket"]:
+        right.metric("MACs saved", formats.percent(row["macs_saved"]))
+    else:
+        right.metric("MACs against dense", formats.percent(-row["macs_removed"]))
 
 
 def _sentences(run: Run, row: Row, number: int, seed: int) -> list[str]:
     kept, both = formats.percent(row["edges_kept_either_way"]), formats.percent(row["edges_kept_both_ways"])
     return [
-        f"{compared(row)}.",
+        frame.plain(row["verdict_sentence"]),
+        *_detectable(row),
         f"Undirected edges kept: {kept} either way, {both} both ways.",
         f"Search up to this round: {formats.duration(row['search_seconds'])} a seed.",
         f"{_disk(run, number, seed)}.",
     ]
 
 
-def compared(row: Row) -> str:
-    """Say over how many seeds a round was held against the dense network, and how sure the difference is."""
-    if math.isnan(row["p_value"]):
-        return f"{formats.number_of(int(row['seeds']), 'seed')}: no paired test"
-    return f"Paired t-test over {formats.number_of(int(row['seeds']), 'seed')}: {formats.p_value(row['p_value'])}"
+def _detectable(row: Row) -> list[str]:
+    words = detectable_words(int(row["paired_seeds"]), row["detectable"])
+    return [f"{words}."] if words else []
 
 
 def _disk(run: Run, number: int, seed: int) -> str:

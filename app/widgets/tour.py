@@ -50,8 +50,8 @@ STEPS = (
         "tickets",
         "A pruned network that is as good",
         "A ticket is a round that still matches the dense network. Here half a point below it is allowed: see how far "
-        "each method then gets, and set the tolerance to 0 to see what is left.",
-        {"x": "graph", "tolerance": "0.5"},
+        "each method then gets, and set the margin to 0 to see what is left.",
+        {"x": "graph", "margin": "0.5"},
     ),
     Step(
         "export",

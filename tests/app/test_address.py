@@ -13,10 +13,10 @@ from glt.store import Run
 def test_a_link_restores_the_view(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
     run = make_run("ugs")
     make_run("random")
-    app = open_page("curves", runs=[run.name], x="weight", tolerance="1.5", paper="1")
+    app = open_page("curves", runs=[run.name], x="weight", margin="1.5", paper="1")
     assert app.multiselect(key="runs").value == [run.name]
     assert app.button_group(key="x").value == "weight"
-    assert app.number_input(key="tolerance").value == 1.5
+    assert app.number_input(key="margin").value == 1.5
     assert app.toggle(key="paper").value is True
 
 
@@ -110,11 +110,11 @@ def test_every_value_that_cannot_be_used_is_told(
     make_run: Callable[..., Run], open_page: Callable[..., AppTest]
 ) -> None:
     run = make_run("ugs")
-    app = open_page("tickets", runs=[run.name], seed="-1", tolerance="nan")
+    app = open_page("tickets", runs=[run.name], seed="-1", margin="nan")
     assert sorted(toast.value for toast in app.toast) == [
         "The link asks for seed “-1”, not found here: another is shown.",
-        "The link asks for “nan” as “Tolerance (points)”, which it cannot be: another value is used.",
+        "The link asks for “nan” as “Margin, set first (points)”, which it cannot be: another value is used.",
     ]
-    app = open_page("curves", runs=[run.name], tolerance="99", each_seed="yes", whole="1")
+    app = open_page("curves", runs=[run.name], margin="99", each_seed="yes", whole="1")
     assert len(app.toast) == 2
-    assert not open_page("curves", runs=[run.name], tolerance="5", each_seed="0").toast
+    assert not open_page("curves", runs=[run.name], margin="5", each_seed="0").toast

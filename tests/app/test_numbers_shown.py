@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,7 +19,7 @@ def test_the_numbers_of_a_curve_sort_as_numbers(make_run: Callable[..., Run]) ->
     table = curves.numbers(curve_table(rounds_table([make_run("ugs")])))
     assert table["Test accuracy"].tolist() == pytest.approx([80.1, 79.1, 78.1, 77.1])
     assert table["MACs"].tolist() == pytest.approx([2000, 1000, 666.67, 500], abs=0.01)
-    assert table["Ticket"].tolist() == ["", "", "", ""]
+    assert table["Verdict"].tolist() == ["", "no verdict", "no verdict", "no verdict"]
 
 
 def test_the_papers_value_stands_under_ours(make_run: Callable[..., Run]) -> None:
@@ -29,19 +30,61 @@ def test_the_papers_value_stands_under_ours(make_run: Callable[..., Run]) -> Non
     assert read["UGS"][1] == ":gray[0.15855]"
 
 
-def test_no_ticket_is_said_plainly(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+def test_seeds_that_do_not_vary_give_no_verdict(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
     make_run("ugs")
     app = open_page("tickets")
-    assert ["there is no ticket" in info.value for info in app.info] == [True]
+    assert ["No verdict: one needs two seeds or more" in info.value for info in app.info] == [True]
+    assert "MACs saved" not in {metric.label for metric in app.metric}
     accuracy = next(metric for metric in app.metric if metric.label == "Against dense")
-    assert accuracy.value == "\N{MINUS SIGN}1.0 points"
+    assert accuracy.value == "\N{MINUS SIGN}3.0 points"
 
 
-def test_a_tolerance_makes_a_ticket(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
-    make_run("ugs")
-    app = open_page("tickets", tolerance="2")
-    assert not app.info
+def write_tests(run: Run, scores: Sequence[Sequence[float]]) -> None:
+    """Give the rounds of every seed these test scores."""
+    for seed, of_seed in zip(run.seeds(), scores, strict=True):
+        path = run.seed(seed).path / "rounds.jsonl"
+        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        told = [json.dumps({**record, "test": score}) for record, score in zip(records, of_seed, strict=True)]
+        path.write_text("\n".join(told) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("named", ["margin", "tolerance"])
+def test_the_margin_decides_what_is_shown(
+    named: str, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs", ("done",) * 3, rounds=2)
+    write_tests(run, [[0.80, 0.799, 0.779], [0.80, 0.7985, 0.78], [0.80, 0.7995, 0.781]])
+    app = open_page("tickets")
+    assert app.number_input(key="margin").value == 0.5
+    assert ["Sparsest round shown to lose less than 0.5 points against dense" in each.value for each in app.info] == [
+        True
+    ]
+    assert "ticket, round 1" in " ".join(badge.value for badge in app.markdown)
+    assert "MACs saved" in {metric.label for metric in app.metric}
+    # An address of before names it otherwise.
+    app = open_page("tickets", **{named: "3"})
+    assert app.number_input(key="margin").value == 3
     assert "ticket, round 2" in " ".join(badge.value for badge in app.markdown)
+    assert app.query_params["margin"] == ["3"]
+    assert "tolerance" not in app.query_params
+
+
+def test_a_round_that_no_seeds_can_settle_is_open_and_saves_nothing(
+    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs", ("done",) * 3, rounds=1)
+    write_tests(run, [[0.80, 0.81], [0.80, 0.78], [0.80, 0.80]])
+    app = open_page("tickets")
+    assert "Open, these seeds cannot tell: UGS round 1." in app.info[0].value
+    assert "open; closest by validation: round 1" in " ".join(badge.value for badge in app.markdown)
+    labels = {metric.label for metric in app.metric}
+    assert "MACs against dense" in labels
+    assert "MACs saved" not in labels
+    said = " ".join(caption.value for caption in app.caption)
+    assert "Open: 3 seeds cannot tell, needs about" in said
+    assert "3 seeds detect a distance of" in said
 
 
 def test_a_paired_difference_shows_its_interval() -> None:

@@ -76,7 +76,7 @@ def test_runs_of_ones_own_mean_that_this_is_no_first_start(
 def test_an_address_of_a_step_leads_to_its_view(page: str, example: Run, open_page: OpenPage) -> None:
     app = open_page(page, tour="4")
     assert app.title[0].value == "Tickets"
-    assert app.query_params["tolerance"] == "0.5"
+    assert app.query_params["margin"] == "0.5"
     assert "step 4 of 5" in card(app)
 
 

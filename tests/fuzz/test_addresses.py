@@ -60,7 +60,7 @@ def check(app: AppTest) -> None:
 
 
 def test_every_parameter_is_known_here() -> None:
-    assert {"runs", "run", "seed", "round", "size", "x", "tolerance", "view"} <= set(PARAMETERS)
+    assert {"runs", "run", "seed", "round", "size", "x", "margin", "view"} <= set(PARAMETERS)
     assert len(PARAMETERS) > 50
 
 

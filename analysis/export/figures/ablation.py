@@ -70,7 +70,7 @@ def _across(panels: int, axes: int, width: float) -> int:
 
 def _panel(varied: Varied, x: XAxis, rounds: pd.DataFrame, choices: FigureChoices) -> Panel:
     mine = panel_rounds(rounds, varied)
-    table = curve_table(mine, choices.score, x, choices.macs, choices.tolerance)
+    table = curve_table(mine, choices.score, x, choices.macs, choices.margin, family=rounds)
     looks: dict[str, Any] = {"styles": varied.styles(), "sized": False, "each_seed": False}
     window = panel_axes(table, x, choices.near).window
     return Panel(table, mine, x, choices.score, choices.macs, [], window, **looks)

@@ -55,7 +55,7 @@ def _points(panels: Sequence[Panel]) -> pd.DataFrame:
 
 
 def _panel(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Panel:
-    table = curve_table(rounds, choices.score, x, choices.macs, choices.tolerance)
+    table = curve_table(rounds, choices.score, x, choices.macs, choices.margin)
     printed = marks.paper_marks(table, x, choices.macs) if choices.paper else []
     # Every panel keeps room for what any of them shows, because they share the y axis.
     shown = marks.paper_marks(table, "graph", choices.macs) if choices.paper else []

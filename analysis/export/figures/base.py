@@ -74,7 +74,7 @@ FIGURES: Registry[PaperFigure] = Registry("figure", "analysis.export.figures")
 
 def rounds_caption(rounds: pd.DataFrame, choices: FigureChoices) -> str:
     """Say what a figure over all rounds of a `rounds_table` shows."""
-    return caption(rounds, choices.score, choices.macs, choices.tolerance, choices.paper)
+    return caption(rounds, choices.score, choices.macs, choices.margin, choices.paper)
 
 
 def shown_round(run: Run, choices: FigureChoices) -> tuple[SeedRun, int]:

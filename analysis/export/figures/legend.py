@@ -17,7 +17,7 @@ from analysis.export.figures.base import Keys
 from analysis.export.figures.curve_layers import OPEN_AREA, STAR_AREA, Panel
 from analysis.export.figures.words import plain
 from analysis.export.figures.wrapping import width_of, wrapped
-from glt import formats
+from glt import formats, verdicts
 
 KEY_INK = "#555555"
 KEY_SHARES = (1.0, 0.1)
@@ -160,7 +160,10 @@ def area_keys(panel: Panel, shares: Sequence[float] = KEY_SHARES) -> list[Line2D
 
 def ticket_key(panel: Panel) -> list[Line2D]:
     """Return the key of stars, where a panel has any."""
-    return [mark_key("Ticket", palette.TICKET_MARKER, STAR_AREA)] if panel.table["is_ticket"].any() else []
+    if not panel.table["is_ticket"].any():
+        return []
+    words = formats.opening(verdicts.key_words(float(panel.table["margin"].max())))
+    return [mark_key(words, palette.TICKET_MARKER, STAR_AREA)]
 
 
 def mark_key(label: str, marker: str, area: float, hollow: bool = False, ink: str = KEY_INK) -> Line2D:

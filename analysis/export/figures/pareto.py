@@ -60,7 +60,7 @@ def pareto(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
 
 
 def _panel(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Panel:
-    table = with_front(curve_table(rounds, choices.score, x, choices.macs, choices.tolerance), x)
+    table = with_front(curve_table(rounds, choices.score, x, choices.macs, choices.margin), x)
     window, crowd = marks.window(table, near=choices.near), crowd_styles(table, MOST_POINTS)
     return Panel(table, rounds, x, choices.score, choices.macs, [], window, sized=False, crowd=crowd)
 

@@ -45,7 +45,7 @@ STRIP = 0.11
 def teaser(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan a panel for each data set and network of the runs; raises StoreError when no round is finished."""
     rounds = must_have_rows(rounds_table(runs))
-    panels = [_panel(part, x, choices) for _, part in rounds.groupby(SUBJECT, sort=False) for x in choices.axes]
+    panels = [_panel(part, rounds, x, choices) for _, part in rounds.groupby(SUBJECT, sort=False) for x in choices.axes]
     row = PanelRow(len(panels), width)
 
     def fill(figure: FigureBase) -> Keys:
@@ -58,12 +58,12 @@ def teaser(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
         return _keys(panels)
 
     points = pd.concat([panel.table.assign(axis=panel.x) for panel in panels], ignore_index=True)
-    told = "Marker area follows inference MACs; the share over a star is what its cheapest ticket needs of them. "
+    told = "Marker area follows inference MACs; the share over a star: what the cheapest ticket shown needs of them. "
     return Drawing(points, told + rounds_caption(rounds, choices), row.height, fill)
 
 
-def _panel(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Panel:
-    table = curve_table(rounds, choices.score, x, choices.macs, choices.tolerance)
+def _panel(rounds: pd.DataFrame, family: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Panel:
+    table = curve_table(rounds, choices.score, x, choices.macs, choices.margin, family)
     printed = marks.paper_marks(table, x, choices.macs) if choices.paper else []
     window = marks.window(table, [mark.point.score for mark in printed], choices.near)
     look: dict[str, Any] = {"crowd": crowd_styles(table), "largest": LARGEST}
@@ -98,7 +98,7 @@ def _rounds(area: Axes, panel: Panel, style: palette.Style, curve: pd.DataFrame)
 
 
 def _saving(area: Axes, panel: Panel) -> None:
-    """Write over the cheapest ticket, in a strip of its own, which share of the dense network's MACs it needs."""
+    """Write over the cheapest ticket shown, in a strip of its own, which share of the dense network's MACs it needs."""
     tickets = panel.table[panel.table["is_ticket"]]
     if tickets.empty:
         return

@@ -1,7 +1,8 @@
-"""The extreme ticket of every run as a LaTeX table."""
+"""The sparsest ticket of every run, or its closest round, as a LaTeX table."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,12 +11,13 @@ import pandas as pd
 from analysis import names
 from analysis.export.latex.writing import booktabs, number
 from analysis.export.letters import escape
-from analysis.tables.caption import MAC_WORDS, allowance, averaged_over
+from analysis.tables.caption import MAC_WORDS, averaged_over
 from analysis.tables.curve import Score
 from analysis.tables.data import data_words
 from analysis.tables.scores import metric_words, score_words
 from glt import formats
 from glt.store import MacConvention
+from glt.verdicts import DELTA, rule_words
 
 HEADERS = (
     "Run",
@@ -25,8 +27,8 @@ HEADERS = (
     "Edges kept",
     "{metric}",
     "Against dense",
-    "MACs",
-    "Saved",
+    "Verdict",
+    "MACs (% dense)",
 )
 
 
@@ -34,7 +36,7 @@ def tickets_latex(
     table: pd.DataFrame,
     score: Score = "test",
     macs: MacConvention = "dense_features",
-    tolerance: float = 0.0,
+    margin: float = DELTA,
     label: str = "tab:tickets",
 ) -> str:
     """Return a `tickets_table` made with these choices as LaTeX; best score and graph sparsity of tickets bold."""
@@ -43,7 +45,7 @@ def tickets_latex(
     rows = [_row(row, best) for row in table.to_dict("records")]
     metric = metric_words(table)
     headers = [header.replace("{metric}", metric[:1].upper() + metric[1:]) for header in HEADERS]
-    return booktabs(headers, rows, caption=_caption(table, score, macs, tolerance), label=label)
+    return booktabs(headers, rows, caption=_caption(table, score, macs, margin), label=label)
 
 
 def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
@@ -56,19 +58,24 @@ def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
         " / ".join(formats.fixed(100 * row[f"edges_kept_{ways}"], 1) for ways in ("either_way", "both_ways")),
         number(100 * row["mean"], 100 * (row["high"] - row["mean"]), bold=is_best["mean"]),
         number(100 * row["difference"], 100 * (row["difference_high"] - row["difference"])),
-        escape(formats.macs(row["macs"])),
-        number(100 * row["macs_saved"]),
+        escape(row["verdict"]),
+        _macs(row),
     ]
 
 
-def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, tolerance: float) -> str:
+def _macs(row: Mapping[str, Any]) -> str:
+    counted, share = escape(formats.macs(row["macs"])), 1 - row["macs_removed"]
+    return counted if math.isnan(share) else f"{counted} ({100 * share:.1f})"
+
+
+def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, margin: float) -> str:
     settings = table[["dataset", "task", "objective", "model"]].drop_duplicates().itertuples(index=False)
     where = "; ".join(f"{names.dataset(d)} {names.model(m)}, {names.task(t, o)}" for d, t, o, m in settings)
     parts = [
-        f"Sparsest graph lottery ticket of every run ({escape(where)}): {_seeds(table)}",
+        f"Sparsest round of every run that is shown to be a graph lottery ticket ({escape(where)}): {_seeds(table)}",
         score_words(table, score),
-        f"a ticket's mean is at least the dense mean{allowance(tolerance)}",
-        r"sparsities, kept edges, scores and saved MACs in \%",
+        f"a ticket is {escape(rule_words(margin, int(table['family'].max()))).replace('paired t', 'paired $t$')}",
+        r"sparsities, kept edges, scores and MACs of dense in \%",
         "difference in points against the dense model of the same seeds",
         "edges kept are undirected ones, in either / in both directions",
         f"MACs count {MAC_WORDS[macs]}",
@@ -76,7 +83,7 @@ def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, tolerance: 
     if mixed := data_words(table):
         parts.append(escape(mixed))
     if not table["is_ticket"].all():
-        parts.append(r"$\dagger$: no round is a ticket, the closest one is shown")
+        parts.append(r"$\dagger$: no round is shown to be a ticket; this one is closest by validation score")
     return "; ".join(parts) + "."
 
 

@@ -44,7 +44,7 @@ def test_fonts_are_embedded_and_the_width_is_the_venue_s(
 
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
 def test_the_same_bytes_twice(runs: Sequence[Run], kind: str) -> None:
-    choices = FigureChoices(columns=2, tolerance=0.01)
+    choices = FigureChoices(columns=2, margin=0.01)
     first = figure_bytes(draw("ablation", runs, choices), kind)
     assert figure_bytes(draw("ablation", runs, choices), kind) == first
 

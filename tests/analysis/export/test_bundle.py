@@ -20,7 +20,7 @@ from analysis.tables import rounds_table
 from glt.errors import StoreError
 from glt.store import Run
 
-CHOICES = FigureChoices(columns=2, x="all", round=1, tolerance=0.005)
+CHOICES = FigureChoices(columns=2, x="all", round=1, margin=0.005)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def opened(content: bytes) -> dict[str, bytes]:
 
 def test_the_command_line_gives_the_same_bytes(runs: Sequence[Run], content: bytes, tmp_path: Path) -> None:
     out = tmp_path / "b.zip"
-    chosen = ["--columns", "2", "--x", "all", "--round", "1", "--tolerance", "0.5"]
+    chosen = ["--columns", "2", "--x", "all", "--round", "1", "--margin", "0.5"]
     assert main(["bundle", *(str(run.path) for run in runs), *chosen, "--out", str(out)]) == 0
     assert out.read_bytes() == content
 

@@ -28,7 +28,7 @@ from glt.store import Run
 
 RunsFor = Callable[[str], Sequence[Run]]
 
-CHOICES = {"round": 5, "tolerance": 0.01, "sample": Sample(size=40), "measure": "edges_kept_either_way"}
+CHOICES = {"round": 5, "margin": 0.01, "sample": Sample(size=40), "measure": "edges_kept_either_way"}
 PAGES = {
     "column in colour": FigureChoices(**CHOICES),
     "double in grey": FigureChoices(venue="ieee", columns=2, grey=True, font="sans", x="all", **CHOICES),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.tables import curve_table, dense_table, rounds_table, tickets_table
+from analysis.tables import curve_table, dense_table, rounds_table, ticket_words, tickets_table
 from analysis.tables.labels import run_labels
 from glt.store import RoundRecord, Run
 
@@ -59,34 +59,84 @@ def test_an_unfinished_seed_counts_against_its_own_dense_only(make_scored: Calla
     assert table.loc[2, "dense"] == pytest.approx(0.90)
     assert table.loc[1, "dense"] == pytest.approx(0.80)
     # .80 would meet the mean of both seeds' dense models, .80, but not that of the seed it belongs to.
-    assert not table.loc[2, "is_ticket"]
+    assert not table.loc[2, "paper_criterion"]
+    assert table["seeds_left_out"].tolist()[1:] == [0, 1]
+    assert table.loc[2, "verdict_sentence"] == "One seed: no verdict, 1 seed without a partner left out."
     assert dense_table(rounds_table([run]))["mean"].tolist() == pytest.approx([0.80])
 
 
 def test_one_seed_has_no_interval(make_scored: Callable[..., Run]) -> None:
     table = curve_table(rounds_table([make_scored("ugs", [[0.8, 0.8]])]))
     assert table[["low", "high", "difference_low", "difference_high", "p_value"]].isna().all().all()
-    assert table["is_ticket"].tolist() == [False, True]
+    assert table["verdict"].tolist() == ["", "no verdict"]
+    assert not table["is_ticket"].any()
 
 
-def test_round_0_is_no_ticket_and_equal_means_are_one(make_scored: Callable[..., Run]) -> None:
+def test_round_0_is_no_ticket_and_the_papers_criterion_is_kept_beside_the_verdict(
+    make_scored: Callable[..., Run],
+) -> None:
     # The sums of .1 + .2 + .3 and .3 + .2 + .1 differ in the last bit.
-    run = make_scored("ugs", [[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])
-    assert curve_table(rounds_table([run]))["is_ticket"].tolist() == [False, True]
+    table = curve_table(rounds_table([make_scored("ugs", [[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])]))
+    assert table["paper_criterion"].tolist() == [False, True]
+    assert table["verdict"].tolist() == ["", "open"]
 
 
-@pytest.mark.parametrize(("tolerance", "expected"), [(0.0, 1), (0.0101, 2), (0.05, 3)])
-def test_tolerance_and_the_extreme_ticket(make_scored: Callable[..., Run], tolerance: float, expected: int) -> None:
-    run = make_scored("ugs", [[0.82, 0.82, 0.81, 0.78]])
-    table = curve_table(rounds_table([run]), tolerance=tolerance)
+def varied(*means: float) -> list[list[float]]:
+    """Scores of five seeds at 0.80 dense, whose later rounds differ from it by these means and vary by 0.1 points."""
+    return [[0.80, *(0.80 + mean + wobble / 1000 for mean in means)] for wobble in (-1, -0.5, 0, 0.5, 1)]
+
+
+@pytest.mark.parametrize(("margin", "expected"), [(0.005, 1), (0.0151, 2), (0.05, 3)])
+def test_the_margin_and_the_sparsest_ticket(make_scored: Callable[..., Run], margin: float, expected: int) -> None:
+    run = make_scored("ugs", varied(0.0, -0.01, -0.04))
+    table = curve_table(rounds_table([run]), margin=margin)
     assert table.loc[table["is_extreme"], "round"].tolist() == [expected]
-    assert table["is_ticket"].sum() == expected
+    assert table["verdict"].tolist() == ["", *["ticket"] * expected, *["no ticket"] * (3 - expected)]
 
 
-def test_a_later_ticket_after_a_miss_is_the_extreme_one(make_scored: Callable[..., Run]) -> None:
-    table = curve_table(rounds_table([make_scored("ugs", [[0.80, 0.81, 0.70, 0.80, 0.60]])]))
+def test_a_later_ticket_after_a_miss_is_the_sparsest_one(make_scored: Callable[..., Run]) -> None:
+    table = curve_table(rounds_table([make_scored("ugs", varied(0.01, -0.10, 0.0, -0.20))]))
     assert table.loc[table["is_ticket"], "round"].tolist() == [1, 3]
     assert table.loc[table["is_extreme"], "round"].tolist() == [3]
+
+
+def test_verdicts_are_those_of_one_family_over_all_runs(make_scored: Callable[..., Run]) -> None:
+    ugs, random = make_scored("ugs", varied(0.0, -0.01)), make_scored("random", varied(-0.02, -0.10, -0.2))
+    both, alone = rounds_table([ugs, random]), rounds_table([ugs])
+    together, single = curve_table(both).query("method == 'ugs'"), curve_table(alone)
+    assert together["family"].dropna().tolist() == [5, 5]
+    assert single["family"].dropna().tolist() == [2, 2]
+    differences = np.array([0.001, 0.0005, 0.0, -0.0005, -0.001])
+    raw = stats.ttest_1samp(differences, -0.005, alternative="greater").pvalue
+    assert together["p_ticket"].tolist()[1] == pytest.approx(raw, rel=1e-6)
+    assert together["p_ticket_adjusted"].tolist()[1] == pytest.approx(5 * raw, rel=1e-6)
+    # A panel with a part of the runs keeps the verdicts of all of them.
+    part = curve_table(alone, family=both)
+    pd.testing.assert_frame_equal(part.reset_index(drop=True), together.reset_index(drop=True))
+
+
+def test_a_closest_round_is_chosen_by_its_validation_score(make_scored: Callable[..., Run]) -> None:
+    rounds = rounds_table([make_scored("ugs", varied(-0.05, -0.02, -0.10))])
+    # The second round has the best test score, the third the best validation score.
+    rounds = rounds.assign(val=rounds["round"].map({0: 0.8, 1: 0.7, 2: 0.71, 3: 0.79}))
+    (row,) = tickets_table(rounds).to_dict("records")
+    assert (row["is_ticket"], row["round"], row["verdict"]) == (False, 3, "no ticket")
+    assert np.isnan(row["macs_saved"])
+    assert row["macs_removed"] == pytest.approx(1 - 0.8**3, abs=1e-6)
+
+
+def test_what_a_table_of_tickets_says(make_scored: Callable[..., Run]) -> None:
+    ugs = make_scored("ugs", varied(0.0, -0.005, -0.04))
+    words = ticket_words(tickets_table(rounds_table([ugs, make_scored("random", [[0.8, 0.81]])])))
+    assert words == (
+        "Sparsest round shown to lose less than 0.5 points against dense (5 seeds, one-sided paired t test at 5 %, "
+        "Holm over 3 rounds): UGS round 1. Open, these seeds cannot tell: UGS round 2. No verdict, one seed: "
+        "Random pruning."
+    )
+    none = ticket_words(tickets_table(rounds_table([make_scored("admm", varied(-0.005, -0.04))])))
+    assert none.startswith("No round is shown to lose less than 0.5 points against dense (5 seeds")
+    one = ticket_words(tickets_table(rounds_table([make_scored("reinit", [[0.8, 0.81]])])))
+    assert one == "No verdict: one needs two seeds or more whose differences from dense vary."
 
 
 def test_score_and_axis_are_chosen(rounds: pd.DataFrame) -> None:
@@ -121,12 +171,13 @@ def test_starts_are_told_apart_in_short(make_scored: Callable[..., Run]) -> None
     assert list(run_labels(runs).values()) == ["UGS (random start)", "UGS (start first)", "UGS (start second)"]
 
 
-def test_tickets_or_the_closest_round(rounds: pd.DataFrame) -> None:
-    table = tickets_table(rounds).set_index("method")
+def test_tickets_or_the_closest_round(make_scored: Callable[..., Run]) -> None:
+    runs = [make_scored("ugs", varied(0.01, 0.0, -0.04)), make_scored("random", varied(-0.02, -0.03))]
+    table = tickets_table(rounds_table(runs)).set_index("method")
     assert table.loc["ugs", ["is_ticket", "round"]].tolist() == [True, 2]
     assert table.loc["ugs", "macs_saved"] == pytest.approx(0.36, abs=1e-6)
     assert table.loc["random", ["is_ticket", "round"]].tolist() == [False, 1]
-    assert table.loc["random", "difference"] == pytest.approx(-0.015)
+    assert table.loc["random", "difference"] == pytest.approx(-0.02)
 
 
 def test_a_run_with_only_its_dense_round_gives_no_ticket_row(make_scored: Callable[..., Run]) -> None:
