@@ -365,17 +365,6 @@ def rule_words(delta: float, family: int) -> str:
     return f"shown to {told} (one-sided paired t test at {100 * ALPHA:g} %, Holm over {over})"
 
 
-def span_words(numbers: Sequence[int]) -> str:
-    """Write round numbers in ascending order, three and more in a row as a range.
-
-    >>> span_words([1, 2, 5, 6, 7, 9]), span_words([3])
-    ('1, 2, 5 to 7, 9', '3')
-    """
-    groups = np.split(np.asarray(numbers), np.flatnonzero(np.diff(numbers) != 1) + 1)
-    words = [f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(map(str, group)) for group in groups]
-    return ", ".join(words)
-
-
 def detectable_words(seeds: int, distance: float) -> str:
     """Say how far from the margin a round must lie for its seeds to show it; "" where that is not known.
 

@@ -67,8 +67,7 @@ def ticket_words(table: pd.DataFrame) -> str:
     if not is_open.empty:
         each = zip(is_open["label"], is_open["open_rounds"], strict=True)
         spans = [
-            f"{label} {'rounds' if len(rounds) > 1 else 'round'} {verdicts.span_words(rounds)}"
-            for label, rounds in each
+            f"{label} {'rounds' if len(rounds) > 1 else 'round'} {formats.spans(rounds)}" for label, rounds in each
         ]
         told.append(f"Open, these seeds cannot tell: {_joined(spans)}.")
     single = table[table["verdict"] == "no verdict"]

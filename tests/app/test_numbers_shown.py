@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -12,7 +11,9 @@ from analysis import published
 from analysis.measures import At, measurement_table
 from analysis.tables import curve_table, rounds_table
 from app.views import curves, measurements, tickets
-from glt.store import Run
+from glt.config import canonical_json
+from glt.store import Run, paths
+from glt.store.checksums import add_checksums
 
 
 def test_the_numbers_of_a_curve_sort_as_numbers(make_run: Callable[..., Run]) -> None:
@@ -43,11 +44,15 @@ def test_seeds_that_do_not_vary_give_no_verdict(
 
 def write_tests(run: Run, scores: Sequence[Sequence[float]]) -> None:
     """Give the rounds of every seed these test scores."""
-    for seed, of_seed in zip(run.seeds(), scores, strict=True):
-        path = run.seed(seed).path / "rounds.jsonl"
-        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        told = [json.dumps({**record, "test": score}) for record, score in zip(records, of_seed, strict=True)]
-        path.write_text("\n".join(told) + "\n", encoding="utf-8")
+    for number, of_seed in zip(run.seeds(), scores, strict=True):
+        seed = run.seed(number)
+        records = [
+            record.model_copy(update={"test": score}) for record, score in zip(seed.rounds(), of_seed, strict=True)
+        ]
+        lines = [f"{canonical_json(record.model_dump(mode='json'))}\n" for record in records]
+        (seed.path / paths.ROUNDS).write_text("".join(lines), encoding="utf-8")
+        (seed.path / paths.CHECKSUMS).unlink()
+        add_checksums(seed.path, len(records))
 
 
 @pytest.mark.parametrize("named", ["margin", "tolerance"])
@@ -67,7 +72,7 @@ def test_the_margin_decides_what_is_shown(
     app = open_page("tickets", **{named: "3"})
     assert app.number_input(key="margin").value == 3
     assert "ticket, round 2" in " ".join(badge.value for badge in app.markdown)
-    assert app.query_params["margin"] == ["3"]
+    assert app.query_params["margin"] == "3"
     assert "tolerance" not in app.query_params
 
 

@@ -17,7 +17,7 @@ MakeScored = Callable[..., Run]
 
 
 def test_a_row_has_the_dense_best_and_sparsest_round(make_scored: MakeScored) -> None:
-    run = make_scored("ugs", [[0.80, 0.81, 0.83, 0.80, 0.70], [0.80, 0.81, 0.81, 0.81, 0.70]])
+    run = make_scored("ugs", [[0.80, 0.81, 0.83, 0.8049, 0.70], [0.80, 0.81, 0.81, 0.8051, 0.70]])
     (row,) = leader_table(rounds_table([run])).to_dict("records")
     assert (row["dense_round"], row["best_round"], row["sparsest_round"]) == (0, 2, 3)
     assert (row["dense_mean"], row["best_mean"], row["sparsest_mean"]) == pytest.approx((0.80, 0.82, 0.805))
