@@ -13,7 +13,7 @@ from glt.cli.arguments import add_store
 from glt.cli.main import DONE, make_parser, parsed, run_verb
 from glt.cli.verb import VERBS as OF_GLT
 from glt.cli.verb import Verb
-from glt.user_path import STORE_VARIABLE
+from glt.user_path import STORE_VARIABLE, temporary_home
 
 MAIN = Path(__file__).resolve().with_name("main.py")
 ABOUT = "Find, inspect, measure and export graph lottery tickets."
@@ -37,6 +37,11 @@ def _run_studio(args: Namespace) -> int:
     from streamlit.web.cli import main as streamlit
 
     os.environ[STORE_VARIABLE] = str(args.store)
+    try:
+        Path.home()
+    except RuntimeError:
+        # Streamlit does not start without one.
+        os.environ["HOME"] = str(temporary_home())
     # Ends the process with Streamlit's exit code.
     streamlit.main(["run", str(MAIN), *args.options], prog_name="streamlit")
     return DONE

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from glt.errors import ConfigError
 from glt.printable import quoted
 
+PROGRAM = "glt-studio"
 STORE_VARIABLE, DEFAULT_STORE = "GLT_STORE", "runs"
 
 
@@ -53,12 +57,56 @@ def default_store() -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder for this program: `GLT_CACHE`, or glt-studio in `XDG_CACHE_HOME` or ~/.cache."""
+    """Return the user's cache folder for this program: `GLT_CACHE`, or glt-studio in `XDG_CACHE_HOME` or ~/.cache.
+
+    Where the home folder is not known, it is a folder of this user's own among the temporary files. Raises ConfigError
+    where somebody else has taken that.
+    """
     if named := path_from_environment("GLT_CACHE"):
         return named
-    return (path_from_environment("XDG_CACHE_HOME") or Path.home() / ".cache") / "glt-studio"
+    return _place_of_user("XDG_CACHE_HOME", ".cache")
+
+
+def state_folder() -> Path:
+    """Return where the app notes what it has shown: glt-studio in `XDG_STATE_HOME` or ~/.local/state.
+
+    Without a known home folder as `cache_folder`.
+    """
+    return _place_of_user("XDG_STATE_HOME", ".local/state")
 
 
 def data_root() -> Path:
     """Return the folder of downloaded data sets: `GLT_DATA`, by default in the user's cache folder."""
     return path_from_environment("GLT_DATA") or cache_folder() / "data"
+
+
+def temporary_home() -> Path:
+    """Return a folder that stands in for an unknown home folder, made here for this user alone to write to.
+
+    Its name can be foreseen, so that another user could have made it first and would then write what we read: raises
+    ConfigError where somebody has.
+    """
+    folder = Path(tempfile.gettempdir()) / f"{PROGRAM}-{os.getuid()}"
+    with suppress(OSError):
+        folder.mkdir(mode=0o700)
+    try:
+        found = folder.lstat()
+    except OSError:
+        # It could not be made: whoever writes below it says so.
+        return folder
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise ConfigError(
+            f"The home folder is not known here, and {folder} is not a folder of this user's alone: set GLT_CACHE and "
+            "GLT_DATA to folders of your own, or HOME to your home folder."
+        )
+    return folder
+
+
+def _place_of_user(variable: str, below_home: str) -> Path:
+    if root := path_from_environment(variable):
+        return root / PROGRAM
+    try:
+        return Path.home() / below_home / PROGRAM
+    except RuntimeError:
+        # A container may run under a number that no user has.
+        return temporary_home() / below_home / PROGRAM

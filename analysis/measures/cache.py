@@ -48,7 +48,7 @@ class MeasureCache:
             try:
                 self._write(self.folder, graph_hash)
             except StoreError as error:
-                _log.warning("Measured values are not kept: %s", error)
+                warn_not_kept(self.folder.parent, error)
 
     def _written(self, graph_hash: str) -> int:
         """Return when the file of a graph was written (ns), 0 where there is none."""
@@ -80,8 +80,24 @@ def _number(value: object) -> float:
     return value
 
 
+def warn_not_kept(folder: Path, error: StoreError) -> None:
+    """Say on standard error, once a process, that the cache folder cannot be written and what to do."""
+    why = error.__cause__.strerror if isinstance(error.__cause__, OSError) else None
+    _warn_once(folder, why or str(error))
+
+
+@cache
+def _warn_once(folder: Path, why: str) -> None:
+    _log.warning(
+        "What is measured is not kept, because the cache folder %s cannot be written (%s): set GLT_CACHE to a folder "
+        "that can be.",
+        folder,
+        why,
+    )
+
+
 def shared_cache() -> MeasureCache:
-    """Return the cache of this process in the folder `GLT_CACHE`, or else in the user's cache folder."""
+    """Return the cache of this process, in the user's cache folder (`GLT_CACHE`)."""
     return _cache_in(cache_folder() / "measures")
 
 

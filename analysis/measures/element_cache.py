@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import logging
 from pathlib import Path
 
 import numpy as np
 
+from analysis.measures.cache import warn_not_kept
 from analysis.measures.elements import Betweenness
 from analysis.measures.graph import MeasuredGraph
 from glt import zips
@@ -17,8 +17,6 @@ from glt.user_path import cache_folder
 
 # Goes up when values change, so that those kept before are not used.
 VERSION = 2
-
-_log = logging.getLogger(__name__)
 
 
 def known_betweenness(graph: MeasuredGraph, sample: int | None = None, by_networkx: bool = False) -> Betweenness | None:
@@ -40,7 +38,7 @@ def keep_betweenness(graph: MeasuredGraph, found: Betweenness, sample: int | Non
         make_folder(path.parent)
         replace_file(path, _npz(found), durable=False)
     except StoreError as error:
-        _log.warning("Betweenness is not kept: %s", error)
+        warn_not_kept(path.parents[1], error)
 
 
 def _npz(found: Betweenness) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 from app.widgets.opened import opened
 from glt.errors import StudioError
 from glt.store.safe_files import make_folder, replace_file
-from glt.user_path import path_from_environment
+from glt.user_path import state_folder
 
 
 def is_first() -> bool:
@@ -31,6 +31,5 @@ def end() -> None:
 
 
 def ended_file() -> Path:
-    """Return the file that stands for an ended tour: in `XDG_STATE_HOME` or ~/.local/state, under glt-studio."""
-    state = path_from_environment("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return state / "glt-studio" / "tour-ended"
+    """Return the file that stands for an ended tour: in the user's state folder (`XDG_STATE_HOME`)."""
+    return state_folder() / "tour-ended"

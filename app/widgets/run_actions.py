@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,9 @@ def store_line(found: Opened) -> None:
 def short(path: Path) -> str:
     """Write an absolute path, the home folder as ~."""
     whole = path.absolute()
-    return f"~/{whole.relative_to(Path.home())}" if whole.is_relative_to(Path.home()) else str(whole)
+    with suppress(RuntimeError, ValueError):
+        return f"~/{whole.relative_to(Path.home())}"
+    return str(whole)
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")

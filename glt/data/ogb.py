@@ -122,7 +122,13 @@ class OgbDataset:
                 "to a folder that has it."
             )
         reading_apart.read_apart(self.files.name)
-        return read_mapped(self._cache(folder))
+        cached = self._cache(folder)
+        if not cached.is_dir():
+            raise DataError(
+                f"What was read of {self.files.name} cannot be kept in {cached.parent}: set GLT_CACHE to a folder that "
+                "can be written."
+            )
+        return read_mapped(cached)
 
     def _cache(self, folder: Path) -> Path:
         return cache_folder() / "graphs" / self._of(folder, str(_CACHE_VERSION), fingerprint(self.files, folder)[:12])
