@@ -20,9 +20,15 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "ticket-file.md"
 LINK = {"task": "link", "link_objective": "bce"}
 
 
+def blocks_of(section: str) -> list[str]:
+    """Return the code blocks of a section of the document."""
+    text = DOCUMENT.read_text(encoding="utf-8").split(f"\n## {section}\n")[1].split("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+
+
 def loaders(folder: Path) -> dict[str, Any]:
-    """Run the code blocks of the document, as they stand there, on the file `ticket.zip` in a folder."""
-    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), flags=re.DOTALL)
+    """Run the loader's code blocks in the document, as they stand there, on the file `ticket.zip` in a folder."""
+    blocks = blocks_of("Load it in plain PyTorch Geometric")
     script = folder / "load.py"
     script.write_text("\n".join(blocks).replace('"ticket.zip"', repr(str(folder / "ticket.zip"))), encoding="utf-8")
     return runpy.run_path(str(script))
