@@ -126,7 +126,9 @@ def find_runs(args: Namespace) -> list[Run]:
 def write_out(content: bytes, out: Path | None) -> None:
     """Write a finished document to a file, or to standard output; a file is written whole or not at all."""
     if out is None:
-        sys.stdout.write(content.decode())
+        # The document as it is, in UTF-8, whatever the terminal's encoding.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
         return
     partial = out.with_name(f".{out.name}.partial")
     try:

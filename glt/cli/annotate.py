@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from glt.cli.arguments import add_json, add_run, open_store, print_json
+from glt.cli.arguments import add_json, add_run, open_store, print_json, words
 from glt.cli.said import print_about
 from glt.cli.verb import VERBS, Verb
 from glt.errors import ConfigError
@@ -19,8 +19,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     from glt.store import COLORS
 
     add_run(parser)
-    parser.add_argument("--title", metavar="T", help="what to call the run everywhere ('' takes it back)")
-    parser.add_argument("--note", metavar="N", help="what to remember about it ('' takes it back)")
+    parser.add_argument("--title", type=words, metavar="T", help="what to call the run everywhere ('' takes it back)")
+    parser.add_argument("--note", type=words, metavar="N", help="what to remember about it ('' takes it back)")
     colors = (*COLORS, OWN_COLOR)
     parser.add_argument("--color", choices=colors, metavar="NAME", help=f"its colour in figures: {', '.join(colors)}")
     seen = parser.add_mutually_exclusive_group()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # What 64 bits hold has 19.
 MOST_DIGITS = 18
+# What Python makes of bytes that the locale's encoding does not have (PEP 383).
+_ESCAPED = re.compile("[\udc80-\udcff]")
 FORM = "key=value, as in rounds=5"
 
 
@@ -132,6 +135,22 @@ def place(text: str) -> Path:
         raise ArgumentTypeError(str(error).removesuffix(".")) from None
 
 
+def words(text: str) -> str:
+    r"""Read words of a person; raises ArgumentTypeError for bytes that are no UTF-8.
+
+    In an ASCII locale Python hands over every byte beyond ASCII as half a surrogate pair.
+
+    >>> words("Gr\udcc3\udcb6\udcc3\udc9fe")
+    'Größe'
+    """
+    if not _ESCAPED.search(text):
+        return text
+    try:
+        return text.encode(sys.getfilesystemencoding(), "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        raise ArgumentTypeError(f"{quoted(text)} holds bytes that are no UTF-8: write it in UTF-8") from None
+
+
 def count(text: str) -> int:
     """Read a whole number that is not negative; raises ArgumentTypeError.
 
@@ -192,7 +211,7 @@ def assignment(text: str, form: str = FORM) -> tuple[str, str]:
     >>> assignment("rounds=5")
     ('rounds', '5')
     """
-    name, equals, value = text.partition("=")
+    name, equals, value = words(text).partition("=")
     if not equals or not name.strip() or not value.strip():
         raise ArgumentTypeError(f"{quoted(text)} is no setting; write {form}")
     return name.strip(), value.strip()

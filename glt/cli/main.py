@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from glt import __version__
@@ -46,7 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parsed(parser: ArgumentParser, arguments: Sequence[str] | None) -> Namespace:
-    """Return the arguments; of those that the verb does not know its own parser complains, which names its help."""
+    """Return the arguments; of those that the verb does not know its own parser complains, which names its help.
+
+    The standard streams are prepared first, because help and complaints are printed here.
+    """
+    prepare_streams()
     args, unknown = parser.parse_known_args(arguments)
     if unknown:
         args.complain(f"unrecognized arguments: {' '.join(unknown)}")
@@ -55,7 +60,6 @@ def parsed(parser: ArgumentParser, arguments: Sequence[str] | None) -> Namespace
 
 def run_verb(verb: Verb, args: Namespace) -> int:
     """Run a verb and return its exit code; every complaint is one line on standard error."""
-    _print_any_name()
     try:
         return _run_and_flush(verb, args)
     except StudioError as error:
@@ -86,13 +90,38 @@ def _run_and_flush(verb: Verb, args: Namespace) -> int:
     return code
 
 
-def _print_any_name() -> None:
-    """Write what an encoding does not have, such as a path of other bytes, as an escape, and do not fail of it."""
+def prepare_streams() -> None:
+    """Let closed standard streams (`>&-`) lead nowhere, and write what an encoding does not have as an escape.
+
+    Python has None in place of a closed stream, and the next file that is opened would get its number: what is printed,
+    by a library or a worker too, would end up in that file. In an ASCII locale a printed title, or a path of other
+    bytes anywhere, would end the command.
+    """
+    for number in (0, 1, 2):
+        _lead_nowhere_if_closed(number)
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False, encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
+def _lead_nowhere_if_closed(number: int) -> None:
+    try:
+        os.fstat(number)
+    except OSError:
+        opened = os.open(os.devnull, os.O_RDWR)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+
+
 def _complain(sentence: str, code: int) -> int:
-    print(brief(sentence, MOST_SAID), file=sys.stderr)
+    # The exit code says it too, where standard error cannot be written.
+    with suppress(OSError):
+        print(brief(sentence, MOST_SAID), file=sys.stderr, flush=True)
     return code
