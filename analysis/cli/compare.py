@@ -1,4 +1,4 @@
-"""`python -m analysis compare RUN RUN`: the settings in which two runs differ, and their differences seed by seed."""
+"""`python -m analysis compare RUN RUN`: the settings in which two runs differ, and their paired differences."""
 
 from __future__ import annotations
 
@@ -119,15 +119,16 @@ def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
 
     from glt import formats
 
-    heads = ("k", "graph", "weights", "first", "second", "points", "", "seeds")
+    heads = ("k", "graph", "weights", "first", "second", "points", "Holm", "significant", "seeds")
     columns = [Column(head, justify="right", no_wrap=True) for head in heads]
     shown = Table(*columns, title=Text(title), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for row in table.to_dict("records"):
         shares = (row["graph_sparsity"], row["weight_sparsity"], row["one"], row["other"])
         difference = formats.points_interval(row["difference"], row["high"] - row["difference"]).removesuffix(" points")
-        cells = [str(int(row["round"])), *map(formats.percent, shares), difference, formats.p_value(row["p_value"])]
+        cells = [str(int(row["round"])), *map(formats.percent, shares), difference, formats.p_value(row["p_adjusted"])]
+        cells.append({"higher": "higher", "lower": "lower", "none": "no"}.get(row["verdict"], "no test"))
         shown.add_row(*cells, str(int(row["seeds"])))
     console.print(shown)
 
 
-VERBS.register(Verb("compare", "Say in what two runs differ, seed by seed", add_arguments, run))
+VERBS.register(Verb("compare", "Compare two runs: settings, and paired differences by seed", add_arguments, run))

@@ -13,8 +13,8 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a table as a list of objects; a missing number is null, a whole one has no decimals.
 
     >>> import pandas as pd
-    >>> records(pd.DataFrame({"round": [3.0, math.nan], "ahead": ["one", ""]}))
-    [{'round': 3, 'ahead': 'one'}, {'round': None, 'ahead': ''}]
+    >>> records(pd.DataFrame({"round": [3.0, math.nan], "verdict": ["higher", ""]}))
+    [{'round': 3, 'verdict': 'higher'}, {'round': None, 'verdict': ''}]
     """
     rows = table.to_dict("records")
     return [{str(name): _plain(str(name), value) for name, value in row.items()} for row in rows]

@@ -1,4 +1,4 @@
-"""Runs held against each other: who leads and who ties, differences paired by seed, and in what two runs differ."""
+"""Runs compared: each with the one that validates best, two of them paired by seed, and their settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from analysis.comparing.leaders import RANKS, Rank, leader_table
 from analysis.comparing.paired import AT_WORDS, At, paired_seeds, paired_table, shared_seeds
 from analysis.comparing.paired_figure import Side, paired_figure
 from analysis.comparing.settings import SettingDifferences, setting_differences
-from analysis.comparing.wording import few_seeds_words, paired_words, place_words
+from analysis.comparing.wording import comparison_words, few_seeds_words, paired_words
 
 __all__ = [
     "AT_WORDS",
@@ -19,6 +19,7 @@ __all__ = [
     "Rank",
     "SettingDifferences",
     "Side",
+    "comparison_words",
     "environment_differences",
     "few_seeds_words",
     "group_fields",
@@ -28,7 +29,6 @@ __all__ = [
     "paired_seeds",
     "paired_table",
     "paired_words",
-    "place_words",
     "setting_differences",
     "shared_seeds",
 ]

@@ -1,19 +1,25 @@
-"""The leader table: a row a run or a group of runs, who leads on each data set, and whom the seeds cannot tell from it.
+"""The leader table: a row a run or a group of runs, each compared with the one that validates best.
 
-A place is no rank: rows whose difference from the leader lies within its interval tie with it. Where three seeds or
-more are shared, the differences are paired by seed; elsewhere the two intervals must not overlap.
+The reference of a data set is chosen by its validation score, never by its test score: a run that is picked by its test
+score has one that is too high. The others' differences in test score are paired by seed where two seeds or more are
+shared, else between independent samples (Welch's t test), with Holm's correction over all rows compared with it. A row
+without a significant difference is not shown to be equal: the smallest difference its seeds detect stands beside it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr
 
+from analysis.comparing.significance import Significance, significances_of
 from analysis.tables.curve import RUN_KEYS, Score, curve_table, dense_table, mean_and_interval
-from analysis.tables.statistics import FEWEST, p_value
+from analysis.tables.statistics import deviation_of
+from glt import verdicts
 from glt.store import MacConvention
 from glt.verdicts import DELTA
 
@@ -21,10 +27,21 @@ Rank = Literal["best", "dense"]
 RANKS: dict[Rank, str] = {"best": "best pruned round", "dense": "dense round"}
 PARTS = ("dense", "best", "sparsest")
 SUBJECT = ["dataset", "task", "objective", "data"]
-OF_ROUND = ["round", "mean", "low", "high", "graph_sparsity", "weight_sparsity", "macs"]
-VERDICT = ["place", "compared", "behind", "behind_low", "behind_high", "p_value", "shared_seeds"]
-LEADS, TIE, BEHIND, OPEN = "leads", "tie", "behind", "open"
-PAIRED, INTERVALS, NOTHING = "paired", "intervals", ""
+OF_ROUND = ["round", "mean", "low", "high", "graph_sparsity", "weight_sparsity", "macs", "val"]
+REFERENCE = "reference"
+PAIRED, UNPAIRED, NOTHING = "paired", "unpaired", ""
+COMPARED = [
+    "verdict",
+    "compared",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_value",
+    "p_adjusted",
+    "family",
+    "detectable",
+    "shared_seeds",
+]
 
 
 def leader_table(
@@ -36,27 +53,28 @@ def leader_table(
     rank: Rank = "best",
     groups: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return a row a run of a `rounds_table`, or a group (by the names of runs), the best of each data set first.
+    """Return a row a run of a `rounds_table`, or a group (by the names of runs), the best validated of a set first.
 
-    Where every group is a single run, its rows are those of the runs, paired by seed, under the groups' names.
-    Runs on different data under one name are ranked apart, as those of different data sets are.
+    Where every group is a single run, its rows are those of the runs under the groups' names. Runs on different data
+    under one name are compared apart, as those of different data sets are.
     Columns: run ("" for a group), label, dataset, task, objective, data, model, method, color, runs, seeds; for
     `dense`, `best` (the pruned round with the highest mean validation score) and `sparsest` (the extreme ticket at this
-    margin, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in a group),
-    _graph_sparsity, _weight_sparsity, _macs; then place ("leads", "tie", "behind", "open" where too few seeds tell),
-    compared ("paired", "intervals", ""), behind with behind_low, behind_high and p_value (leader minus this row,
-    paired, at the round ranked by), and shared_seeds.
+    margin, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in a group), _val (the
+    mean validation score), _graph_sparsity, _weight_sparsity, _macs; then verdict ("reference", "higher", "lower",
+    "none" for no significant difference, "no test"), compared ("paired", "unpaired", ""), difference with
+    difference_low and difference_high (this row minus the reference, test score at the round ranked by; 95% t interval
+    from three seeds on), p_value (two-sided), p_adjusted (Holm over `family` rows), detectable (the smallest difference
+    that these seeds show with 80 % power) and shared_seeds.
     """
     entries = _entries(rounds, score, macs, margin).assign(runs=1)
     if groups is not None:
         entries = _in_groups(entries[entries["run"].isin(groups)], groups)
     if groups is None or not entries.duplicated(["label", *SUBJECT]).any():
         table = entries.assign(**{f"{part}_runs": entries[f"{part}_mean"].notna().astype(int) for part in PARTS})
-        verdicts = _paired_verdicts(table, rounds, score, rank)
     else:
         table = _of_groups(entries, rounds, score)
-        verdicts = _interval_verdicts(table, rank)
-    table = table.join(verdicts).sort_values(f"{rank}_mean", ascending=False, kind="stable")
+    by_seed = _by_seed(entries, table, rounds, score, rank)
+    table = table.join(_compared(table, by_seed, rank)).sort_values(f"{rank}_val", ascending=False, kind="stable")
     first = {key: place for place, key in enumerate(rounds.groupby(SUBJECT, sort=False).groups)}
     order = [first[tuple(key)] for key in table[SUBJECT].itertuples(index=False)]
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
@@ -101,7 +119,7 @@ def _of_groups(entries: pd.DataFrame, rounds: pd.DataFrame, score: Score) -> pd.
         table[[f"{part}_mean", f"{part}_low", f"{part}_high"]] = mean_and_interval(by_seed)[["mean", "low", "high"]]
         if part == "dense":
             table["seeds"] = by_seed.size()
-        for name in ("graph_sparsity", "weight_sparsity", "macs"):
+        for name in ("graph_sparsity", "weight_sparsity", "macs", "val"):
             table[f"{part}_{name}"] = parts[f"{part}_{name}"].mean()
         # Rounds of several runs have no mean; where all agree, it is that round.
         table[f"{part}_round"] = parts[f"{part}_round"].agg(_shared, np.nan)
@@ -114,32 +132,6 @@ def _shared(values: pd.Series, other: Any = "") -> Any:
     return found[0] if len(found) == 1 else other
 
 
-def _paired_verdicts(table: pd.DataFrame, rounds: pd.DataFrame, score: Score, rank: Rank) -> pd.DataFrame:
-    verdicts = _interval_verdicts(table, rank)
-    for _, rows in table.groupby(SUBJECT, sort=False):
-        if rows[f"{rank}_mean"].notna().any():
-            leader = rows.loc[rows[f"{rank}_mean"].idxmax(), "run"]
-            _pair(verdicts, rows, _at_round(rows, rounds, score, rank), leader)
-    return verdicts
-
-
-def _pair(verdicts: pd.DataFrame, rows: pd.DataFrame, scores: pd.DataFrame, leader: str) -> None:
-    """Let differences paired by seed decide where the leader shares three seeds or more, in place."""
-    ahead = scores[scores["run"] == leader].set_index("seed")["score"]
-    paired = scores.assign(gap=scores["seed"].map(ahead) - scores["score"]).dropna(subset=["gap"])
-    groups = paired.groupby("run")["gap"]
-    found = mean_and_interval(groups).assign(p=lambda each: p_value(each["mean"], groups.std(), each["count"]))
-    found = found.reindex(rows["run"]).set_axis(rows.index)
-    verdicts.loc[rows.index, "shared_seeds"] = found["count"].fillna(0)
-    enough = (found["count"] >= FEWEST) & (rows["run"] != leader)
-    told = found[enough]
-    verdicts.loc[told.index, ["behind", "behind_low", "behind_high", "p_value"]] = told[
-        ["mean", "low", "high", "p"]
-    ].to_numpy()
-    verdicts.loc[told.index, "place"] = np.where(told["low"] > 0, BEHIND, TIE)
-    verdicts.loc[told.index, "compared"] = PAIRED
-
-
 def _at_round(rows: pd.DataFrame, rounds: pd.DataFrame, score: Score, part: str) -> pd.DataFrame:
     """Return the score of every seed of these runs in their round of this part: run, seed, score."""
     at = rows.set_index("run")[f"{part}_round"]
@@ -147,19 +139,70 @@ def _at_round(rows: pd.DataFrame, rounds: pd.DataFrame, score: Score, part: str)
     return chosen[["run", "seed"]].assign(score=chosen[score])
 
 
-def _interval_verdicts(table: pd.DataFrame, rank: Rank) -> pd.DataFrame:
-    """Say who leads each data set, who is clear of its interval, and where there is none to say so."""
-    verdicts = pd.DataFrame(np.nan, index=table.index, columns=VERDICT).astype({"place": object, "compared": object})
-    mean, low, high = (table[f"{rank}_{name}"] for name in ("mean", "low", "high"))
+def _by_seed(
+    entries: pd.DataFrame, table: pd.DataFrame, rounds: pd.DataFrame, score: Score, rank: Rank
+) -> list[pd.Series]:
+    """Return every row's score by seed at the round it is ranked by; a group's is the mean over its runs."""
+    keys = ["label", *SUBJECT] if not table["run"].all() else ["run"]
+    scores = entries[list(dict.fromkeys(["run", *keys]))].merge(_at_round(entries, rounds, score, rank), on="run")
+    found = {key: each.groupby("seed")["score"].mean() for key, each in scores.groupby(keys)}
+    return [found.get(tuple(key), pd.Series(dtype=np.float64)) for key in table[keys].itertuples(index=False)]
+
+
+def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.DataFrame:
+    """Return for every row how it differs from the row of its data set with the highest validation score."""
+    places = {index: by_seed[place] for place, index in enumerate(table.index)}
+    found: dict[Any, dict[str, Any]] = {}
     for _, rows in table.groupby(SUBJECT, sort=False):
-        here = rows.index
-        verdicts.loc[here, "place"] = OPEN
-        verdicts.loc[here, "compared"] = NOTHING
-        if mean[here].isna().all():
+        validated = rows[f"{rank}_val"].where(rows[f"{rank}_mean"].notna())
+        if validated.isna().all():
+            found |= {index: {"verdict": "no test", "compared": NOTHING} for index in rows.index}
             continue
-        leader = mean[here].idxmax()
-        known = here[(high[here].notna() & low[here].notna()).to_numpy()] if pd.notna(low[leader]) else here[:0]
-        verdicts.loc[known, "place"] = np.where(high[known] < low[leader], BEHIND, TIE)
-        verdicts.loc[known, "compared"] = INTERVALS
-        verdicts.loc[leader, ["place", "compared"]] = [LEADS, NOTHING]
-    return verdicts
+        reference = validated.idxmax()
+        others = [index for index in rows.index if index != reference]
+        tested = significances_of([_difference(places[index], places[reference]) for index in others])
+        found[reference] = {"verdict": REFERENCE, "compared": NOTHING}
+        for index, each in zip(others, tested, strict=True):
+            found[index] = _row(each, places[index], places[reference])
+    return pd.DataFrame([found[index] for index in table.index], index=table.index, columns=COMPARED)
+
+
+def _row(each: Significance, mine: pd.Series, reference: pd.Series) -> dict[str, Any]:
+    shared = len(mine.index.intersection(reference.index))
+    tested = each.word != "no test"
+    half = each.half if shared >= 2 else math.nan
+    return {
+        "verdict": each.word,
+        "compared": (PAIRED if shared >= 2 else UNPAIRED) if tested else NOTHING,
+        "difference": each.mean,
+        "difference_low": each.mean - half,
+        "difference_high": each.mean + half,
+        "p_value": each.p,
+        "p_adjusted": each.p_adjusted,
+        "family": each.family,
+        "detectable": each.detectable if shared >= 2 else math.nan,
+        "shared_seeds": shared,
+    }
+
+
+def _difference(mine: pd.Series, reference: pd.Series) -> Significance:
+    """Return the difference of two rows: paired by seed, or between means where fewer than two seeds are shared."""
+    paired = (mine - reference).dropna().to_numpy()
+    if len(paired) >= 2:
+        return Significance(len(paired), float(paired.mean()), deviation_of(paired), verdicts.t_test(paired))
+    gap = float(mine.mean() - reference.mean()) if len(mine) and len(reference) else math.nan
+    return Significance(min(len(mine), len(reference)), gap, math.nan, _welch(mine, reference))
+
+
+def _welch(one: pd.Series, other: pd.Series) -> float:
+    """Return the two-sided p-value of Welch's t test; NaN below two seeds each, and without a spread."""
+    if min(len(one), len(other)) < 2:
+        return math.nan
+    shares = [deviation_of(each) ** 2 / len(each) for each in (one, other)]
+    if not sum(shares):
+        return math.nan
+    freedom = sum(shares) ** 2 / sum(
+        share**2 / (len(each) - 1) for share, each in zip(shares, (one, other), strict=True)
+    )
+    t = abs(float(one.mean() - other.mean())) / math.sqrt(sum(shares))
+    return float(2 * stdtr(freedom, -t))

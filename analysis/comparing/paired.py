@@ -1,4 +1,4 @@
-"""Differences of two runs' scores, seed by seed: what a seed gives both of them drops out."""
+"""Paired differences of two runs: scores of the same seed are subtracted, so that what a seed gives both drops out."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis import names
+from analysis.comparing.significance import significances
 from analysis.tables.curve import INTERVAL, Score, mean_and_interval
 from analysis.tables.data import check_shared_data
-from analysis.tables.statistics import p_value
 from glt.errors import ConfigError
 
 At = Literal["round", "graph", "weight"]
@@ -52,18 +52,25 @@ def paired_seeds(rounds: pd.DataFrame, one: str, other: str, score: Score = "tes
 
 
 def paired_table(rounds: pd.DataFrame, one: str, other: str, score: Score = "test", at: At = "round") -> pd.DataFrame:
-    """Return a row a round: means over the shared seeds, and the difference with its 95% t interval and p-value.
+    """Return a row a round: means over the shared seeds, and what they show about the difference (one - other).
 
-    Columns: round, graph_sparsity, weight_sparsity, one, other, difference, low, high (NaN below three seeds), p_value,
-    seeds, ahead ("one" or "other" where the interval leaves out 0, else ""). Raises ConfigError as `paired_seeds`.
+    Columns: round, graph_sparsity, weight_sparsity, one, other, difference, low, high (95% t interval, NaN below three
+    seeds), p_value (two-sided paired t test), p_adjusted (Holm over the `family` rounds of this table), family,
+    detectable (the smallest difference that these seeds show with 80 % power in this family), seeds, and verdict
+    ("higher" or "lower" where the first is significantly so, "none" for no significant difference, "no test"). Raises
+    ConfigError as `paired_seeds`.
     """
     pairs = paired_seeds(rounds, one, other, score, at)
     groups = pairs.groupby("round", sort=True)
     table = groups[AVERAGED].mean()
     table[["difference", "low", "high"]] = mean_and_interval(groups["difference"])[INTERVAL]
-    table["p_value"] = p_value(table["difference"], groups["difference"].std(), groups["difference"].count())
+    found = significances([values.to_numpy() for _, values in groups["difference"]])
+    table["p_value"] = [each.p for each in found]
+    table["p_adjusted"] = [each.p_adjusted for each in found]
+    table["family"] = [each.family for each in found]
+    table["detectable"] = [each.detectable for each in found]
     table["seeds"] = groups["difference"].count()
-    table["ahead"] = np.where(table["low"] > 0, "one", np.where(table["high"] < 0, "other", ""))
+    table["verdict"] = [each.word for each in found]
     return table.reset_index()
 
 

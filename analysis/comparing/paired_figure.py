@@ -1,4 +1,4 @@
-"""Differences of two runs over the rounds: the mean with its interval around a line at 0, every seed faintly."""
+"""Differences of two runs over the rounds: the mean with its 95% interval around a line at 0, every seed faintly."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from analysis import palette, theme
 from analysis.comparing.paired import SPARSITY, At
+from analysis.comparing.significance import WORDS
 from analysis.figure_text import escape
 from analysis.tables.statistics import seeds_words
 from glt import formats
@@ -25,7 +26,7 @@ TITLES: dict[At, str] = {
 }
 # So few rounds are all numbered; the share of the axis that stays free beyond the first and the last.
 FEW, EDGE = 21, 0.02
-AHEAD, BEHIND_SYMBOL, EVEN = "triangle-up", "triangle-down", "circle-open"
+HIGHER, LOWER, NOT_SIGNIFICANT = "triangle-up", "triangle-down", "circle-open"
 
 
 class Side(NamedTuple):
@@ -41,7 +42,7 @@ def paired_figure(
 ) -> go.Figure:
     """Draw a `paired_table` over the `paired_seeds` it came from, in points of the score.
 
-    Marks point up where `one` is ahead beyond the interval and down where `other` is; open ones are told by nothing.
+    Marks point up where `one` is significantly higher, down where it is significantly lower, and are open elsewhere.
     A mark's customdata is [run of one, round].
     """
     figure = go.Figure(layout={"template": theme.template(dark), "height": HEIGHT})
@@ -53,7 +54,7 @@ def paired_figure(
     for side, y, anchor in ((one, high, "top"), (other, low, "bottom")):
         color = side.style.dark if dark else side.style.words
         place = {"x": 1, "xref": "paper", "xanchor": "right", "y": y, "yanchor": anchor, "showarrow": False}
-        figure.add_annotation(text=f"{escape(side.label)} ahead", font={"color": color, "size": 13}, **place)
+        figure.add_annotation(text=f"{escape(side.label)} higher", font={"color": color, "size": 13}, **place)
     legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.03, "yanchor": "bottom", "font": {"size": 14}}
     figure.update_layout(legend=legend, margin={"t": 60, "b": 60}, hovermode="closest")
     figure.update_xaxes(title_text=TITLES[at])
@@ -117,12 +118,13 @@ def _line(table: pd.DataFrame, at: At, tone: theme.Ink) -> Iterator[go.Scatter]:
 def _marks(table: pd.DataFrame, one: Side, other: Side, at: At, dark: bool) -> Iterator[go.Scatter]:
     muted = theme.ink(dark).muted
     kinds = (
-        ("one", AHEAD, one.style.color(dark), f"{escape(one.label)} ahead beyond the interval"),
-        ("other", BEHIND_SYMBOL, other.style.color(dark), f"{escape(other.label)} ahead beyond the interval"),
-        ("", EVEN, muted, "not told apart" if table["low"].notna().any() else "no interval"),
+        ("higher", HIGHER, one.style.color(dark), f"{escape(one.label)} {WORDS['higher']}"),
+        ("lower", LOWER, other.style.color(dark), f"{escape(other.label)} {WORDS['higher']}"),
+        ("none", NOT_SIGNIFICANT, muted, WORDS["none"]),
+        ("no test", NOT_SIGNIFICANT, muted, WORDS["no test"]),
     )
-    for ahead, symbol, ink, name in kinds:
-        rows = table[table["ahead"] == ahead]
+    for word, symbol, ink, name in kinds:
+        rows = table[table["verdict"] == word]
         if rows.empty:
             continue
         yield go.Scatter(
@@ -140,9 +142,14 @@ def _marks(table: pd.DataFrame, one: Side, other: Side, at: At, dark: bool) -> I
 
 def _told(row: Mapping[Hashable, Any], one: Side, other: Side) -> str:
     difference = formats.points_interval(row["difference"], row["high"] - row["difference"])
-    chance = formats.p_value(row["p_value"])
+    chance = formats.p_value(row["p_adjusted"])
+    verdict = WORDS[row["verdict"]] + (f", {chance} (Holm over {int(row['family'])} rounds)" if chance else "")
+    detectable = row["detectable"]
+    detects = f"Detectable: {formats.points(detectable).lstrip('+')}" if not np.isnan(detectable) else ""
     lines = [
-        f"Round {int(row['round'])}: <b>{difference}</b>{f', {chance}' if chance else ''}",
+        f"Round {int(row['round'])}: <b>{difference}</b>",
+        formats.opening(verdict),
+        *([detects] if detects else []),
         f"{escape(one.label)} {formats.percent(row['one'])}, {escape(other.label)} {formats.percent(row['other'])}",
         f"Graph sparsity {formats.percent(row['graph_sparsity'])}, weight sparsity "
         f"{formats.percent(row['weight_sparsity'])}",

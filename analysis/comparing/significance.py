@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from analysis.tables.statistics import deviation_of, half_width
@@ -64,7 +65,11 @@ def significances(differences: Sequence[ArrayLike]) -> list[Significance]:
     >>> [each.word for each in significances([[0.01, 0.012, 0.011], [-0.01, 0.02, 0.0], [0.1]])]
     ['higher', 'none', 'no test']
     """
-    found = [_alone(sample) for sample in differences]
+    return significances_of([_alone(sample) for sample in differences])
+
+
+def significances_of(found: Sequence[Significance]) -> list[Significance]:
+    """Return what is shown about differences that were tested one by one, all of them one family."""
     adjusted = verdicts.holm([each.p for each in found])
     family, shown = int((~np.isnan(adjusted)).sum()), int((adjusted <= verdicts.ALPHA).sum())
     # The level that the next difference must meet; either of its two sides takes half of it.
@@ -118,6 +123,14 @@ def detectable_words(found: Sequence[Significance]) -> str:
     sizes = [each.detectable for each in found if each.word == "none" and not math.isnan(each.detectable)]
     if not sizes:
         return ""
+    return f"there a difference of {span_of_points(sizes)} would be shown with {100 * verdicts.POWER:g} % power"
+
+
+def span_of_points(sizes: Sequence[float] | pd.Series) -> str:
+    """Write the smallest and the largest of some differences (fractions) in points.
+
+    >>> span_of_points([0.01, 0.0249]), span_of_points([0.01])
+    ('1.0 to 2.5 points', '1.0 points')
+    """
     least, most = (formats.fixed(100 * size, 1) for size in (min(sizes), max(sizes)))
-    span = most if least == most else f"{least} to {most}"
-    return f"there a difference of {span} points would be shown with {100 * verdicts.POWER:g} % power"
+    return f"{most if least == most else f'{least} to {most}'} points"

@@ -1,22 +1,24 @@
-"""What a comparison found, in sentences that claim no more than its seeds can tell."""
+"""What a comparison shows, in sentences."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from analysis.comparing.leaders import BEHIND, INTERVALS, LEADS, PAIRED, TIE
+from analysis.comparing.leaders import REFERENCE, UNPAIRED
+from analysis.comparing.significance import WORDS, span_of_points
 from analysis.tables.statistics import FEWEST
-from glt import formats
+from glt import formats, verdicts
 
 
 def few_seeds_words(seeds: Sequence[int]) -> str:
-    """Say what so few shared seeds can tell, "" where there are enough.
+    """Say what is missing where two runs share too few seeds, "" where they share enough.
 
-    >>> few_seeds_words([0, 1, 2]), few_seeds_words([0])[:47]
-    ('', 'The runs share only seed 0: one difference a ro')
+    >>> few_seeds_words([0, 1, 2]), few_seeds_words([0])[:36]
+    ('', 'The runs share only seed 0: a paired')
     """
     if len(seeds) >= FEWEST:
         return ""
@@ -24,57 +26,68 @@ def few_seeds_words(seeds: Sequence[int]) -> str:
         return "The runs have no seed in common, so nothing can be paired: compute both under the same seeds."
     if len(seeds) == 1:
         return (
-            f"The runs share only {formats.listing(seeds)}: one difference a round has no interval and tells nothing "
-            "of chance. Compute both under three seeds or more."
+            f"The runs share only {formats.listing(seeds)}: a paired test needs two shared seeds, and shows little "
+            "below five. Compute both under more seeds."
         )
     return (
-        f"The runs share only {formats.listing(seeds)}. A 95% t interval of two differences reaches nine times their "
-        "standard deviation to each side, so none is drawn. Compute both under three seeds or more."
+        f"The runs share only {formats.listing(seeds)}: only a very large difference can be significant, and below "
+        "three seeds no interval is drawn. Compute both under more seeds."
     )
 
 
 def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
-    """Say of a `paired_table` in which pruned rounds which run is ahead, and where that is beyond its interval.
+    """Say of a `paired_table` in which pruned rounds the first run is significantly higher or lower, and how tested.
 
     `one` and `other` are the labels of the runs.
     """
     pruned = table[table["round"] > 0]
     if pruned.empty:
         return "Not both runs have finished a pruned round yet."
-    told = [
-        _ahead(who, list(pruned.loc[ahead, "round"]), list(pruned.loc[pruned["ahead"] == side, "round"]), len(pruned))
-        for who, side, ahead in (
-            (one, "one", pruned["difference"] > 0),
-            (other, "other", pruned["difference"] < 0),
-        )
-        if ahead.any()
-    ]
-    if not told:
-        return f"{one} and {other} score the same in all {len(pruned)} pruned rounds."
-    if pruned["seeds"].max() < FEWEST:
-        return " ".join(told)
-    clear = (pruned["ahead"] != "").any()
-    return " ".join(told) + ("" if clear else " In no round do the seeds tell them apart.")
+    parts = []
+    for word, text in WORDS.items():
+        numbers = [int(number) for number in pruned.loc[pruned["verdict"] == word, "round"]]
+        if numbers:
+            of = "every pruned round" if len(numbers) == len(pruned) else f"k = {formats.spans(numbers)}"
+            parts.append(f"{text} in {of}")
+    return f"{one} against {other}: {'; '.join(parts)}. {_tested(table, pruned)}"
 
 
-def _ahead(who: str, rounds: Sequence[int], clear: Sequence[int], of: int) -> str:
-    where = f"all {of} pruned rounds" if len(rounds) == of else f"{len(rounds)} of {of} pruned rounds"
-    beyond = f", beyond the 95% interval in k = {formats.spans(clear)}" if clear else ""
-    return f"{who} is ahead in {where}{beyond}."
+def _tested(table: pd.DataFrame, pruned: pd.DataFrame) -> str:
+    family = int(table["family"].max())
+    if not family:
+        return "A test needs two shared seeds whose differences vary."
+    counts = sorted({int(count) for count in table["seeds"]})
+    seeds = formats.number_of(counts[0], "seed") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
+    words = f"Paired t tests of {seeds} at 5 %, Holm over {formats.number_of(family, 'round')}"
+    sizes = pruned.loc[pruned["verdict"] == "none", "detectable"].dropna()
+    if sizes.empty:
+        return f"{words}."
+    span = span_of_points(sizes)
+    return f"{words}; without significance, differences of {span} would be shown with {100 * verdicts.POWER:g} % power."
 
 
-def place_words(row: Mapping[Hashable, Any]) -> str:
-    """Write the place of a row of `leader_table` in few words.
+def comparison_words(row: Mapping[Hashable, Any]) -> str:
+    """Write in few words what a row of `leader_table` shows against the reference.
 
-    >>> place_words({"run": "a", "place": "behind", "compared": "paired", "behind": 0.021, "p_value": 0.012})
-    '−2.1 points, p = 0.012'
+    >>> row = {"verdict": "lower", "compared": "paired", "difference": -0.021, "difference_high": -0.011}
+    >>> comparison_words(row | {"p_adjusted": 0.012, "detectable": 0.01, "shared_seeds": 5})
+    'significantly lower: −2.1 ± 1.0 points, p = 0.012 (n = 5)'
     """
-    place = row["place"]
-    if place == LEADS:
-        return "highest"
-    if row["compared"] == PAIRED:
-        gap = formats.points(-row["behind"])
-        return f"tie ({gap})" if place == TIE else f"{gap}, {formats.p_value(row['p_value'])}"
-    if row["compared"] == INTERVALS:
-        return "tie: intervals overlap" if place == TIE else "behind: intervals apart"
-    return "behind" if place == BEHIND else "too few seeds to tell"
+    word = row["verdict"]
+    if word == REFERENCE:
+        return "reference: highest validation score"
+    if word == "no test":
+        return "no test: needs two seeds" if math.isnan(row["difference"]) else _untested(row)
+    gap = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])
+    p = formats.p_value(row["p_adjusted"])
+    seeds = "seeds not shared" if row["compared"] == UNPAIRED else f"n = {int(row['shared_seeds'])}"
+    detectable = row["detectable"]
+    more = (
+        f", detects {formats.points(detectable).lstrip('+')}" if word == "none" and not math.isnan(detectable) else ""
+    )
+    return f"{WORDS[word]}: {gap}, {p} ({seeds}{more})"
+
+
+def _untested(row: Mapping[Hashable, Any]) -> str:
+    shared = formats.number_of(int(row["shared_seeds"]), "shared seed")
+    return f"no test: {formats.points(row['difference'])} ({shared})"

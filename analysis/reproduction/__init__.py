@@ -1,4 +1,4 @@
-"""Our saved rounds held against what the paper prints and says: rows to compare, claims to test, a verdict in words."""
+"""Our saved rounds beside what the paper prints and says: rows to compare, claims to test, a verdict in words."""
 
 from analysis.reproduction.claims import Claim
 from analysis.reproduction.comparison import Comparison

@@ -86,7 +86,7 @@ class Comparison:
         if self.agreement.word != "open":
             return self.agreement.word
         needed = self.agreement.needed
-        return f"open: needs about {needed} seeds" if needed else "open"
+        return f"open (about {needed} seeds)" if needed else "open"
 
     def ours_words(self) -> str:
         """Write our value; a dash while there is none."""

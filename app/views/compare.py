@@ -1,4 +1,4 @@
-"""Compare: who leads and who ties, and two runs held against each other seed by seed."""
+"""Compare: every run beside the one that validates best, and two runs paired by seed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_ROWS = 30
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Compare", "Who leads, whom the seeds cannot tell from it, and in what two runs differ."):
+    with frame.page("Compare", "Significant differences between runs, and the settings in which two of them differ."):
         found = pickers.with_rounds(opened().results)
         if not found:
             frame.empty(
@@ -81,8 +81,8 @@ def _leaders(chosen: list[Run], board: Board) -> list[str]:
 
 
 def _pair(alike: list[Run], board: Board, first: Sequence[str]) -> None:
-    st.subheader("Two runs, seed by seed", anchor=False)
+    st.subheader("Two runs, paired by seed", anchor=False)
     if len(alike) < 2:
-        st.caption("Only one run has these scores: there is none to hold it against.")
+        st.caption("Only one run has these scores: there is none to compare it with.")
         return
     pair.show(alike, board.score, first)

@@ -1,4 +1,4 @@
-"""Paper: every figure and table on small graphs, each held against our runs."""
+"""Paper: every figure and table on small graphs, each beside our runs and judged by what these show."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEASURED = "paper: measured"
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Paper", "Every figure and table on small graphs, held against our runs."):
+    with frame.page("Paper", "Every figure and table on small graphs, beside our runs."):
         dataset, model, seeds = _controls()
         found = opened()
         contents, section = st.columns([1, 3.1], gap="large")

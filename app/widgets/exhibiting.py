@@ -152,7 +152,7 @@ def _method_words(rows: Sequence[Comparison]) -> str:
     family = max(row.agreement.family for row in rows)
     tested = (
         f"two one-sided t tests show the mean within the margin (agrees), a two-sided one beyond it (differs), Holm "
-        f"over {formats.number_of(family, 'value')} at 5 %, else open"
+        f"over {formats.number_of(family, 'value')} at 5 %, else open, with about how many seeds would settle it"
         if family
         else "a test needs two seeds"
     )

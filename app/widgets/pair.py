@@ -1,4 +1,4 @@
-"""Two runs held against each other: paired differences over the rounds, and the settings in which the two differ."""
+"""Two runs compared: paired differences over the rounds, and the settings in which the two differ."""
 
 from __future__ import annotations
 
@@ -28,11 +28,27 @@ from glt import formats
 from glt.printable import cell
 from glt.store import Run
 
-COLUMNS = ("Round", "Difference", "95% interval", "p", "Graph sparsity", "Weight sparsity", "Seeds")
+COLUMNS = (
+    "Round",
+    "Difference",
+    "95% interval",
+    "Significant",
+    "Holm p",
+    "Detectable",
+    "Graph sparsity",
+    "Weight sparsity",
+    "Seeds",
+)
+
+
+SIGNIFICANT = {"higher": "higher", "lower": "lower", "none": "no", "no test": "no test"}
+ABOUT_DETECTABLE = (
+    "The smallest difference in points that these seeds show with 80 % power, corrected like the p-value."
+)
 
 
 def show(runs: list[Run], score: Score, first: Sequence[str]) -> None:
-    """Choose two of the runs, at first those named `first`, and show what their seeds tell and in what they differ."""
+    """Choose two of the runs, at first those named `first`, and show what their seeds show and in what they differ."""
     one, other, at = _pick(runs, first)
     rounds = reading.rounds_of([one, other])
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
@@ -45,7 +61,7 @@ def show(runs: list[Run], score: Score, first: Sequence[str]) -> None:
         _chart(one, other, at, score)
         st.caption(frame.plain(_caption(table, labels[one.name], labels[other.name], at, rounds)))
     elif not too_few:
-        st.caption(f"No round of the one lies at {AT_WORDS[at]} with the other.")
+        st.caption(f"The two runs have no round at {AT_WORDS[at]}.")
     numbers, differences = st.columns([1.35, 1], gap="medium")
     with numbers:
         _numbers(table, labels, one, other)
@@ -88,8 +104,8 @@ def _caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataF
     between = " (between two rounds of the second, its score is taken to lie on a straight line)"
     return (
         f"{one} minus {other} at {AT_WORDS[at]}{between if at != 'round' else ''}: test {metric_words(rounds)}, paired "
-        f"by seed; {averaged_over(map(int, table['seeds']))}. A round that is told apart has an interval without 0; of "
-        "twenty rounds without any difference, one would be told apart by chance."
+        f"by seed; {averaged_over(map(int, table['seeds']))}, not corrected. Significant: two-sided paired t test "
+        f"at 5 %, Holm over all rounds shown."
     )
 
 
@@ -102,7 +118,8 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
     columns = {name: percent for name in shown if name in (first, second, "Graph sparsity", "Weight sparsity")}
     columns["Difference"] = st.column_config.NumberColumn(format="%+.1f")
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
-    columns["p"] = st.column_config.NumberColumn(format="%.3f")
+    columns["Holm p"] = st.column_config.NumberColumn(format="%.3f", help=f"Corrected over {_family(table)}.")
+    columns["Detectable"] = st.column_config.NumberColumn(format="%.1f", help=ABOUT_DETECTABLE)
     st.dataframe(
         files.cells(shown, columns),
         hide_index=True,
@@ -112,6 +129,10 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
         column_config=columns,
     )
     files.csv_button(table, f"{one.name}-minus-{other.name}.csv")
+
+
+def _family(table: pd.DataFrame) -> str:
+    return formats.number_of(int(table["family"].max()), "round")
 
 
 def heading(label: str) -> str:
@@ -130,7 +151,9 @@ def numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
             "Round": table["round"],
             "Difference": 100 * table["difference"],
             "95% interval": 100 * (table["high"] - table["difference"]),
-            "p": table["p_value"],
+            "Significant": table["verdict"].map(SIGNIFICANT),
+            "Holm p": table["p_adjusted"],
+            "Detectable": 100 * table["detectable"],
             one: 100 * table["one"],
             other: 100 * table["other"],
             "Graph sparsity": 100 * table["graph_sparsity"],

@@ -1,4 +1,4 @@
-"""What an experiment needs in one setting, held against the runs there are."""
+"""What an experiment needs in one setting, and which of it the runs there are have."""
 
 from __future__ import annotations
 

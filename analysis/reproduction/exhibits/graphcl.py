@@ -22,7 +22,7 @@ SUPERIOR = "A pre-trained start gives better tickets up to 40 % graph sparsity."
 
 
 def claims(evidence: Evidence) -> list[Claim]:
-    """Test that the pre-trained start is ahead in every moderately pruned round."""
+    """Test that the pre-trained start scores higher in every moderately pruned round."""
     rounds = evidence.rounds
     trained = [run.name for run in evidence.runs if PRETRAINING in run.config.options]
     starts = rounds["run"].isin(trained).map({True: TRAINED, False: "random"})

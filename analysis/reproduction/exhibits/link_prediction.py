@@ -15,7 +15,7 @@ SURPASSES = "UGS consistently surpasses random pruning."
 
 
 def claims(evidence: Evidence) -> list[Claim]:
-    """Test the saving claimed over networks and data sets, and that UGS beats random pruning."""
+    """Test the saving claimed over networks and data sets, and that UGS scores higher than random pruning."""
     return [*saves_macs(evidence), *leads(evidence, SURPASSES, "Observation 2, Section 4.1", "ugs", "random")]
 
 

@@ -21,7 +21,7 @@ def compare(evidence: Evidence) -> list[Comparison]:
 
 
 def claims(evidence: Evidence) -> list[Claim]:
-    """Test the saving claimed over the data sets, and that UGS beats random pruning."""
+    """Test the saving claimed over the data sets, and that UGS scores higher than random pruning."""
     return [*saves_macs(evidence), *leads(evidence, SURPASSES, "Observation 2, Section 4.1", "ugs", "random")]
 
 

@@ -15,7 +15,7 @@ from analysis.reproduction.exhibit import Evidence, Exhibit, Picture
 
 ROUNDS = (4, 5, 9, 16)
 PLACE = "Section 4.4"
-FIRST, SECOND = "Reading 1: new weights, found masks", "Reading 2: new weights, random masks"
+FIRST, SECOND = "Reading 1: found masks", "Reading 2: random masks"
 SUPERIOR = "Tickets are better than random tickets"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from analysis.comparing import few_seeds_words, paired_seeds, paired_table, paired_words, shared_seeds
 from analysis.tables import rounds_table
@@ -30,19 +30,25 @@ def test_differences_intervals_and_p_values_are_scipys(make_scored: MakeScored) 
         low, high = stats.t.interval(0.95, 3, loc=gap.mean(), scale=stats.sem(gap))
         assert (table["low"][number], table["high"][number]) == pytest.approx((low, high))
         assert table["p_value"][number] == pytest.approx(stats.ttest_rel(one[:, number], other[:, number]).pvalue)
-        assert table["ahead"][number] == ("one" if low > 0 else "other" if high < 0 else "")
+    p = sorted(stats.ttest_rel(one[:, k], other[:, k]).pvalue for k in range(3))
+    by_hand = np.maximum.accumulate([min(1.0, factor * each) for factor, each in zip((3, 2, 1), p, strict=True)])
+    assert sorted(table["p_adjusted"]) == pytest.approx(by_hand)
+    assert (table["verdict"] != "none").tolist() == (table["p_adjusted"] <= 0.05).tolist()
+    assert table["family"].tolist() == [3, 3, 3]
 
 
 def test_pairing_takes_out_what_a_seed_gives_both(make_scored: MakeScored) -> None:
-    # Seeds lie ten points apart, yet each time the first is one point ahead, give or take a tenth.
+    # Seeds lie ten points apart, yet each time the first is one point higher, give or take a tenth.
     one = make_scored("ugs", [[0.80, 0.711], [0.90, 0.810], [0.70, 0.609]])
     other = make_scored("random", [[0.80, 0.70], [0.90, 0.80], [0.70, 0.60]])
     table = paired_table(rounds_table([one, other]), one.name, other.name)
     assert table["difference"][1] == pytest.approx(0.01)
-    assert table["ahead"].tolist() == ["", "one"]
-    assert paired_words(table, "A", "B") == "A is ahead in all 1 pruned rounds, beyond the 95% interval in k = 1."
+    assert table["verdict"].tolist() == ["no test", "higher"]
+    assert paired_words(table, "A", "B") == (
+        "A against B: significantly higher in every pruned round. Paired t tests of 3 seeds at 5 %, Holm over 1 round."
+    )
     swapped = paired_table(rounds_table([one, other]), other.name, one.name)
-    assert swapped["ahead"].tolist() == ["", "other"]
+    assert swapped["verdict"].tolist() == ["no test", "lower"]
     assert swapped["low"][1] == pytest.approx(-table["high"][1])
 
 
@@ -58,13 +64,29 @@ def test_only_shared_seeds_and_rounds_are_paired(make_scored: MakeScored) -> Non
     assert table[["low", "high", "p_value"]].isna().all(axis=None)
 
 
-def test_two_seeds_have_a_difference_and_no_interval(make_scored: MakeScored) -> None:
+def test_a_round_that_is_significant_alone_may_not_be_among_twenty(make_scored: MakeScored) -> None:
+    """A t of 2.9 with four degrees of freedom is p = .044 alone; Holm over twenty rounds leaves no difference."""
+    gaps = np.array([0.001, 0.004, 0.004, 0.008, 0.010])
+    noise = np.random.default_rng(3).normal(0, 0.01, (5, 20))
+    noise[:, 0] = gaps - 0.0005
+    one = make_scored("ugs", [[0.8, *(0.7 + row)] for row in noise])
+    other = make_scored("random", [[0.8, *[0.7] * 20]] * 5)
+    table = paired_table(rounds_table([one, other]), one.name, other.name)
+    assert table["p_value"][1] < 0.05
+    assert set(table["verdict"][1:]) == {"none"}
+    assert table["family"][1] == 20
+    words = paired_words(table, "A", "B")
+    assert "no significant difference in every pruned round" in words
+    assert "Holm over 20 rounds; without significance, differences of " in words
+
+
+def test_two_seeds_are_tested_and_have_no_interval(make_scored: MakeScored) -> None:
     one, other = make_scored("ugs", [[0.8, 0.7], [0.8, 0.72]]), make_scored("random", [[0.8, 0.5], [0.8, 0.5]])
     table = paired_table(rounds_table([one, other]), one.name, other.name)
     assert table["difference"][1] == pytest.approx(0.21)
-    assert table[["low", "high", "p_value"]].isna().all(axis=None)
-    assert paired_words(table, "A", "B") == "A is ahead in all 1 pruned rounds."
-    assert "so none is drawn" in few_seeds_words([0, 1])
+    assert table[["low", "high"]].isna().all(axis=None)
+    assert table["p_value"][1] == pytest.approx(stats.ttest_1samp([0.2, 0.22], 0).pvalue)
+    assert "below three seeds no interval is drawn" in few_seeds_words([0, 1])
     assert "no seed in common" in few_seeds_words([])
 
 
@@ -86,12 +108,20 @@ def test_scores_of_different_things_have_no_difference(make_scored: MakeScored) 
         paired_table(rounds_table([one, other]), one.name, other.name)
 
 
-def test_words_claim_no_more_than_the_seeds_tell(make_scored: MakeScored) -> None:
+def test_words_say_no_more_than_the_seeds_show(make_scored: MakeScored) -> None:
     one = make_scored("ugs", [[0.8, 0.71, 0.6], [0.8, 0.70, 0.6], [0.8, 0.69, 0.6]])
     other = make_scored("random", [[0.8, 0.70, 0.6], [0.8, 0.71, 0.6], [0.8, 0.66, 0.6]])
     table = paired_table(rounds_table([one, other]), one.name, other.name)
-    assert paired_words(table, "A", "B") == (
-        "A is ahead in 1 of 2 pruned rounds. In no round do the seeds tell them apart."
+    words = paired_words(table, "A", "B")
+    assert words.startswith(
+        "A against B: no significant difference in k = 1; no test in k = 2. Paired t tests of 3 seeds"
     )
+    # Differences of 1, -1 and 3 points: the noncentral t with two degrees of freedom reaches 80 % power there.
+    bound, scale = stats.t.ppf(0.975, 2), 0.02 / np.sqrt(3)
+    size = optimize.brentq(lambda effect: stats.nct.sf(bound, 2, effect / scale) - 0.8, 0.001, 0.5)
+    assert table["detectable"][1] == pytest.approx(size, rel=1e-4)
+    assert f"differences of {100 * size:.1f} points would be shown with 80 % power" in words
     same = paired_table(rounds_table([one]), one.name, one.name)
-    assert paired_words(same, "A", "A") == "A and A score the same in all 2 pruned rounds."
+    assert paired_words(same, "A", "A") == (
+        "A against A: no test in every pruned round. A test needs two shared seeds whose differences vary."
+    )

@@ -31,7 +31,7 @@ def other(make_scored: MakeScored) -> Run:
     return make_scored("random", [[0.8, 0.70, 0.6]] * 3)
 
 
-def test_marks_say_who_is_ahead_beyond_the_interval(one: Run, other: Run) -> None:
+def test_marks_say_where_a_difference_is_significant(one: Run, other: Run) -> None:
     figure = draw(one, other)
     marks = {trace.marker.symbol: trace for trace in figure.data if trace.mode == "markers"}
     assert set(marks) == {"triangle-up", "circle-open"}
