@@ -1,4 +1,4 @@
-"""`python -m analysis leaders RUN...`: who leads, and whom the seeds cannot tell from it."""
+"""`python -m analysis leaders RUN...`: every run beside the one that validates best, and whether they differ."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ LEAST_LABEL = 18
 NARROWED = " A wider terminal also shows rounds, sparsity and MACs, --json everything."
 CAPTION = (
     "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the sparsest "
-    "round shown to lose less than the margin against dense. A place is no rank: a tie is a difference within its "
-    "interval."
+    "round shown to lose less than the margin against dense. The reference has the highest mean validation score; "
+    "differences are of test scores, with p-values after Holm's correction over the rows compared with it."
 )
 GROUPED = " A group takes every seed once, with its mean over the runs; seeds: how many different ones there are."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the runs, how they are put together and ranked, and the form of the output."""
+    """Declare the runs, how they are put together and compared, and the form of the output."""
     add_runs(parser)
     parser.add_argument(
         "--by", metavar="FIELD", help="one row for every value of this setting, each seed its mean over the runs"
     )
-    parser.add_argument("--rank", choices=("best", "dense"), default="best", help="score that leads (default: best)")
+    parser.add_argument(
+        "--rank", choices=("best", "dense"), default="best", help="round at which runs are compared (default: best)"
+    )
     add_score(parser)
     add_json(parser)
 
@@ -86,17 +88,17 @@ def _shown(rows: pd.DataFrame, title: str, narrow: bool) -> Table:
     shown.add_column("", overflow="fold", min_width=LEAST_LABEL)
     for place in kept:
         shown.add_column(HEADS[place], justify="right", no_wrap=True)
-    shown.add_column("against the highest", overflow="fold", min_width=len("-22.5 points, "))
+    shown.add_column("against the reference", overflow="fold", min_width=len("-22.5 ± 10.7 points,"))
     for row in rows.to_dict("records"):
-        label, *numbers, place_told = _cells(row)
-        shown.add_row(label, *(numbers[place] for place in kept), place_told)
+        label, *numbers, compared = _cells(row)
+        shown.add_row(label, *(numbers[place] for place in kept), compared)
     return shown
 
 
 def _cells(row: Mapping[Hashable, Any]) -> list[Text | str]:
     from rich.text import Text
 
-    from analysis.comparing import place_words
+    from analysis.comparing import comparison_words
     from glt import formats
 
     parts = [formats.percent_interval(row[f"{name}_mean"], row[f"{name}_high"] - row[f"{name}_mean"]) for name in PARTS]
@@ -110,8 +112,8 @@ def _cells(row: Mapping[Hashable, Any]) -> list[Text | str]:
         formats.whole(row["best_round"]),
         *ticket,
         str(row["seeds"]),
-        place_words(row).replace(", p", ",\np"),
+        comparison_words(row).replace(": ", ":\n", 1).replace(", p", ",\np"),
     ]
 
 
-VERBS.register(Verb("leaders", "Rank runs, or groups of them, without ranking noise", add_arguments, run))
+VERBS.register(Verb("leaders", "Compare runs, or groups of them, with the one that validates best", add_arguments, run))

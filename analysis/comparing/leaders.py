@@ -169,11 +169,10 @@ def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.D
 
 def _row(each: Significance, mine: pd.Series, reference: pd.Series) -> dict[str, Any]:
     shared = len(mine.index.intersection(reference.index))
-    tested = each.word != "no test"
     half = each.half if shared >= 2 else math.nan
     return {
         "verdict": each.word,
-        "compared": (PAIRED if shared >= 2 else UNPAIRED) if tested else NOTHING,
+        "compared": PAIRED if shared >= 2 else UNPAIRED if each.word != "no test" else NOTHING,
         "difference": each.mean,
         "difference_low": each.mean - half,
         "difference_high": each.mean + half,
@@ -190,8 +189,11 @@ def _difference(mine: pd.Series, reference: pd.Series) -> Significance:
     paired = (mine - reference).dropna().to_numpy()
     if len(paired) >= 2:
         return Significance(len(paired), float(paired.mean()), deviation_of(paired), verdicts.t_test(paired))
+    p = _welch(mine, reference)
+    if math.isnan(p) and len(paired):
+        return Significance(1, float(paired[0]), math.nan, p)
     gap = float(mine.mean() - reference.mean()) if len(mine) and len(reference) else math.nan
-    return Significance(min(len(mine), len(reference)), gap, math.nan, _welch(mine, reference))
+    return Significance(min(len(mine), len(reference)), gap, math.nan, p)
 
 
 def _welch(one: pd.Series, other: pd.Series) -> float:

@@ -90,4 +90,5 @@ def comparison_words(row: Mapping[Hashable, Any]) -> str:
 
 def _untested(row: Mapping[Hashable, Any]) -> str:
     shared = formats.number_of(int(row["shared_seeds"]), "shared seed")
-    return f"no test: {formats.points(row['difference'])} ({shared})"
+    equal = ", all differences equal" if row["shared_seeds"] > 1 else ""
+    return f"no test: {formats.points(row['difference'])} ({shared}{equal})"

@@ -21,6 +21,7 @@ from app.widgets.opened import Opened
 from glt import formats
 from glt.store import Run
 from glt.tickets.graph import graph_of
+from glt.verdicts import DELTA
 
 LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
     "reproduced": ("green", ":material/check:"),
@@ -104,7 +105,7 @@ def _figure(
     x = picture.x
     if picture.kind == "ablation" and len(_runs) > 1:
         return ablation_figure(_runs, x=x, dark=dark)
-    table = reading.curve_of(_runs, "test", x, "dense_features", 0.0)
+    table = reading.curve_of(_runs, "test", x, "dense_features", DELTA)
     rounds = reading.rounds_of(_runs)
     return accuracy_figure(table, rounds, x=x, paper=printed, dark=dark, seeds=False)
 

@@ -1,4 +1,4 @@
-"""The leader table on the screen: its controls, its rows as numbers that sort, and what they mean."""
+"""The leader table on the screen: its controls, its rows as numbers that sort, and how they were compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.comparing import RANKS, UNGROUPED, Rank, group_fields, grouped_by, leader_table, place_words
+from analysis.comparing import RANKS, UNGROUPED, Rank, comparison_words, group_fields, grouped_by, leader_table
 from analysis.comparing.leaders import PAIRED, SUBJECT
 from analysis.tables import Score, data_words, metric_words
 from analysis.tables.caption import MAC_WORDS
@@ -28,7 +28,7 @@ MANY = 200
 ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
 ROUND = {"best": "Round", "sparsest": "Ticket's round"}
 INTERVAL = {"dense": "± dense", "best": "± best", "sparsest": "± ticket"}
-ABOUT_ROWS = " Choose two rows to hold them against each other below."
+ABOUT_ROWS = " Choose two rows to compare them below."
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ def pick_group(runs: Sequence[Run]) -> str:
 
 
 def pick_rank() -> Rank:
-    """Choose the score that decides who leads."""
+    """Choose the round at which runs are compared."""
     words = {str(name): text for name, text in RANKS.items()}
-    return cast(Rank, controls.select("rank", "Leads by", words, "best", width=160))
+    return cast(Rank, controls.select("rank", "Compared at", words, "best", width=160))
 
 
 def show(runs: list[Run], board: Board) -> list[str]:
@@ -85,7 +85,7 @@ def show(runs: list[Run], board: Board) -> list[str]:
 
 
 def first_pair(table: pd.DataFrame) -> list[str]:
-    """Return the highest run of a `leader_table` and the first below it whose seeds tell something about the two."""
+    """Return the reference of a `leader_table` and the next run that is paired with it."""
     rivals = table[(table[SUBJECT] == table[SUBJECT].iloc[0]).all(axis="columns")]
     paired = rivals[rivals["compared"] == PAIRED]
     return [str(table["run"].iloc[0]), *map(str, paired["run"].iloc[:1])]
@@ -110,7 +110,7 @@ def numbers(table: pd.DataFrame, board: Board) -> pd.DataFrame:
     """Return `leader_table` under the words of the page: percent and millions, so that they sort."""
     metric = metric_words(table)
     shown = {"Run" if not board.by else board.by: table["label"]}
-    shown["Against the highest"] = [place_words(row) for row in table.to_dict("records")]
+    shown["Against the reference"] = [comparison_words(row) for row in table.to_dict("records")]
     for part, words in (("dense", f"Dense {metric}"), ("best", f"Best pruned {metric}"), ("sparsest", "Ticket")):
         if part != "dense":
             shown[ROUND[part]] = table[f"{part}_round"]
@@ -155,12 +155,10 @@ def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
         f"MACs count {MAC_WORDS[board.macs]}",
     ]
     if mixed := data_words(rounds):
-        parts.append(f"{mixed} and places are given on each")
+        parts.append(f"{mixed} and runs are compared on each")
     told = (
-        "A place is no rank: a group ties with the highest where their intervals overlap."
-        if together
-        else "A place is no rank: a run ties with the highest where the interval of their difference, paired by seed, "
-        "holds 0 (or, below three shared seeds, where their intervals overlap); p-values are not corrected for how "
-        f"many are compared.{'' if board.by else ABOUT_ROWS}"
+        "The reference has the highest mean validation score. Differences are of test scores: paired t tests over "
+        'shared seeds, Welch\'s where fewer than two are shared, Holm over all rows compared with it; "detects" is the '
+        f"smallest difference that so many seeds show with 80 % power.{'' if board.by else ABOUT_ROWS}"
     )
     return f"{'; '.join(parts)}. {told}"

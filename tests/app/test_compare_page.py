@@ -1,4 +1,4 @@
-"""Compare: the leader table, its groups, and two runs held against each other."""
+"""Compare: the leader table, its groups, and two runs paired by seed."""
 
 from __future__ import annotations
 
@@ -25,13 +25,16 @@ def pair(make_run: MakeRun) -> tuple[Run, Run]:
     return make_run("ugs", states=THREE), make_run("random", states=THREE, hidden=64)
 
 
-def test_the_table_names_the_highest_and_says_how_far_others_are(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+def test_the_table_names_the_reference_and_what_is_shown(pair: tuple[Run, Run], open_page: OpenPage) -> None:
     app = open_page("compare")
     assert not app.exception
     table = app.dataframe[0].value
     assert table["Run"].tolist() == ["UGS · Cora GCN", "Random pruning · Cora GCN"]
-    assert table["Against the highest"].tolist()[0] == "highest"
-    assert table["Against the highest"].tolist()[1].startswith("\N{MINUS SIGN}3.0 points, p")
+    assert table["Against the reference"].tolist()[0] == "reference: highest validation score"
+    assert (
+        table["Against the reference"].tolist()[1]
+        == "no test: \N{MINUS SIGN}3.0 points (3 shared seeds, all differences equal)"
+    )
     assert table["Best pruned accuracy"].tolist() == pytest.approx([77.2, 74.2])
     assert table["Seeds"].tolist() == [3, 3]
 
@@ -48,7 +51,7 @@ def test_the_pair_is_in_the_address_and_in_the_figure(pair: tuple[Run, Run], ope
     app = open_page("compare", one=pair[1].name, other=pair[0].name)
     assert (app.query_params["one"], app.query_params["other"]) == (pair[1].name, pair[0].name)
     assert app.query_params["at"] == "round"
-    assert "UGS (hidden = 512) is ahead in all 3 pruned rounds" in words(app)
+    assert "against UGS (hidden = 512): no test in every pruned round" in words(app)
     (figure,) = app.get("plotly_chart")
     spec = json.loads(figure.proto.spec)
     assert spec["layout"]["yaxis"]["title"]["text"] == "Difference (points)"
@@ -59,12 +62,15 @@ def test_the_pair_is_in_the_address_and_in_the_figure(pair: tuple[Run, Run], ope
     assert "Used by UGS (hidden = 512) only: epochs = 5" in words(app)
 
 
-def test_two_seeds_are_told_to_be_too_few(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_two_seeds_draw_no_interval_and_say_so(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     make_run("random")
     app = open_page("compare")
     assert "share only seeds 0, 1" in words(app)
-    assert app.dataframe[0].value["Against the highest"].tolist() == ["highest", "too few seeds to tell"]
+    assert app.dataframe[0].value["Against the reference"].tolist() == [
+        "reference: highest validation score",
+        "no test: \N{MINUS SIGN}3.0 points (2 shared seeds, all differences equal)",
+    ]
     assert "95% interval" not in app.dataframe[1].value
 
 
@@ -112,7 +118,7 @@ def test_only_runs_with_like_scores_stand_in_one_table(make_run: MakeRun, open_p
     app = open_page("compare")
     assert len(app.selectbox(key="on").options) == 2
     assert len(app.dataframe[0].value) == 1
-    assert "there is none to hold it against" in words(app)
+    assert "there is none to compare it with" in words(app)
 
 
 def test_two_chosen_rows_become_the_pair_until_the_pickers_say_otherwise(pair: tuple[Run, Run]) -> None:
@@ -138,7 +144,9 @@ def test_csv_holds_all_the_numbers(pair: tuple[Run, Run]) -> None:
 
     lines = csv_bytes(leader_table(rounds_table(list(pair)))).decode().splitlines()
     assert len(lines) == 3
-    assert {"run", "best_mean", "best_low", "place", "behind_low", "p_value"} <= set(lines[0].split(","))
+    assert {"run", "best_mean", "best_low", "verdict", "difference_low", "p_value", "p_adjusted"} <= set(
+        lines[0].split(",")
+    )
 
 
 def test_a_hidden_run_is_compared_where_the_address_names_it(

@@ -65,7 +65,7 @@ def _row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
 
 def _macs(row: Mapping[str, Any]) -> str:
     counted, share = escape(formats.macs(row["macs"])), 1 - row["macs_removed"]
-    return counted if math.isnan(share) else f"{counted} ({100 * share:.1f})"
+    return counted if math.isnan(share) else f"{counted} ({formats.fixed(100 * share, 1)})"
 
 
 def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, margin: float) -> str:

@@ -33,9 +33,9 @@ def test_compare_gives_settings_and_paired_differences(
     assert found["only_one"]["gamma_graph"] == 0.01
     assert found["shared_seeds"] == [0, 1, 2]
     dense, pruned = found["paired"]
-    assert (dense["difference"], dense["p_value"], dense["ahead"]) == (0, None, "")
+    assert (dense["difference"], dense["p_value"], dense["verdict"]) == (0, None, "no test")
     assert pruned["difference"] == pytest.approx(0.01)
-    assert (pruned["round"], pruned["seeds"], pruned["ahead"]) == (1, 3, "one")
+    assert (pruned["round"], pruned["seeds"], pruned["verdict"]) == (1, 3, "higher")
 
 
 def test_compare_prints_tables_and_a_sentence(
@@ -44,9 +44,10 @@ def test_compare_prints_tables_and_a_sentence(
     assert main(["compare", *(run.name for run in runs), "--store", str(store.root)]) == 0
     out = capsys.readouterr().out
     assert "+1.0 ± 0.2 " in out
-    assert "UGS (hidden = 64) is ahead in all 1 pruned rounds, beyond the 95% interval in k = 1." in " ".join(
-        out.split()
+    told = (
+        "against Random pruning (hidden = 512): significantly higher in every pruned round. Paired t tests of 3 seeds"
     )
+    assert told in " ".join(out.split())
     assert "512 (default)" in out
 
 
@@ -64,15 +65,15 @@ def test_leaders_by_run_and_by_setting(runs: tuple[Run, Run], store: Store, caps
     names = [run.name for run in runs]
     rows = answer(["leaders", *names], store, capsys)
     assert isinstance(rows, list)
-    assert [(row["method"], row["place"], row["best_round"]) for row in rows] == [
-        ("ugs", "leads", 1),
-        ("random", "behind", 1),
+    assert [(row["method"], row["verdict"], row["best_round"]) for row in rows] == [
+        ("ugs", "reference", 1),
+        ("random", "lower", 1),
     ]
     grouped = answer(["leaders", *names, "--by", "hidden"], store, capsys)
     assert isinstance(grouped, list)
     assert [(row["label"], row["runs"]) for row in grouped] == [("hidden = 64", 1), ("hidden = 512", 1)]
     assert main(["leaders", *names, "--store", str(store.root)]) == 0
-    assert "highest" in capsys.readouterr().out
+    assert "reference:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

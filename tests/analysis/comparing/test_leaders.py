@@ -1,14 +1,15 @@
-"""The leader table: who leads, who ties, and that noise is not ranked."""
+"""The leader table: the reference is chosen on validation, and differences from it are tested."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.comparing import group_fields, grouped_by, leader_table, place_words
+from analysis.comparing import comparison_words, group_fields, grouped_by, leader_table
 from analysis.tables import rounds_table
 from glt.errors import ConfigError
 from glt.store import Run
@@ -22,7 +23,7 @@ def test_a_row_has_the_dense_best_and_sparsest_round(make_scored: MakeScored) ->
     assert (row["dense_round"], row["best_round"], row["sparsest_round"]) == (0, 2, 3)
     assert (row["dense_mean"], row["best_mean"], row["sparsest_mean"]) == pytest.approx((0.80, 0.82, 0.805))
     assert row["sparsest_graph_sparsity"] == pytest.approx(1 - 0.95**3)
-    assert (row["place"], row["seeds"], row["runs"]) == ("leads", 2, 1)
+    assert (row["verdict"], row["seeds"], row["runs"]) == ("reference", 2, 1)
     assert np.isnan(row["best_low"])
 
 
@@ -32,34 +33,69 @@ def test_the_best_round_is_chosen_on_validation(make_scored: MakeScored) -> None
     assert (row["best_round"], row["best_mean"]) == (2, 0.7)
 
 
-def test_paired_differences_decide_where_seeds_are_shared(make_scored: MakeScored) -> None:
-    # All three overlap by their own intervals; seed by seed the second is always a point behind, the third is not.
+def test_the_reference_is_chosen_by_validation_and_not_by_test_score(make_scored: MakeScored) -> None:
+    runs = make_scored("ugs", [[0.8, 0.90]]), make_scored("random", [[0.8, 0.70]])
+    rounds = rounds_table(runs)
+    rounds = rounds.assign(val=rounds["method"].map({"ugs": 0.6, "random": 0.7}))
+    table = leader_table(rounds)
+    assert table["method"].tolist() == ["random", "ugs"]
+    assert table["verdict"].tolist() == ["reference", "no test"]
+    assert comparison_words(table.to_dict("records")[0]) == "reference: highest validation score"
+    assert comparison_words(table.to_dict("records")[1]) == "no test: +20.0 points (1 shared seed)"
+
+
+def validated(rounds: pd.DataFrame, *methods: str) -> pd.DataFrame:
+    """Let these methods validate better than all others, in this order."""
+    return rounds.assign(val=rounds["method"].map({name: 0.9 - 0.1 * place for place, name in enumerate(methods)}))
+
+
+def test_differences_are_paired_and_corrected(make_scored: MakeScored) -> None:
+    # All three overlap by their own intervals; seed by seed the second is always a point lower, the third is not.
     high = [[0.8, 0.70], [0.8, 0.80], [0.8, 0.90]]
-    behind = [[0.8, 0.689], [0.8, 0.790], [0.8, 0.891]]
-    tied = [[0.8, 0.79], [0.8, 0.75], [0.8, 0.83]]
-    runs = [make_scored("ugs", behind), make_scored("random", high), make_scored("admm", tied)]
-    table = leader_table(rounds_table(runs))
+    lower = [[0.8, 0.689], [0.8, 0.790], [0.8, 0.891]]
+    near = [[0.8, 0.79], [0.8, 0.75], [0.8, 0.83]]
+    runs = [make_scored("ugs", lower), make_scored("random", high), make_scored("admm", near)]
+    table = leader_table(validated(rounds_table(runs), "random", "ugs", "admm"))
     assert table["method"].tolist() == ["random", "ugs", "admm"]
-    assert table["place"].tolist() == ["leads", "behind", "tie"]
+    assert table["verdict"].tolist() == ["reference", "lower", "none"]
     assert table["compared"].tolist() == ["", "paired", "paired"]
-    gaps = np.array([0.011, 0.010, 0.009])
+    gaps = np.array([-0.011, -0.010, -0.009])
     low, high_end = stats.t.interval(0.95, 2, loc=gaps.mean(), scale=stats.sem(gaps))
-    assert (table["behind_low"][1], table["behind_high"][1]) == pytest.approx((low, high_end))
-    assert table["p_value"][1] == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
-    assert place_words(table.to_dict("records")[1]) == "\N{MINUS SIGN}1.0 points, p = 0.0033"
+    assert (table["difference_low"][1], table["difference_high"][1]) == pytest.approx((low, high_end))
+    p = stats.ttest_1samp(gaps, 0).pvalue
+    assert (table["p_value"][1], table["p_adjusted"][1]) == pytest.approx((p, 2 * p))
+    words = [comparison_words(row) for row in table.to_dict("records")[1:]]
+    assert words[0] == "significantly lower: \N{MINUS SIGN}1.0 ± 0.2 points, p = 0.0066 (n = 3)"
+    assert words[1].startswith("no significant difference: \N{MINUS SIGN}1.0 ± 21.7 points, p = 0.86 (n = 3, detects")
 
 
-def test_without_shared_seeds_intervals_decide_and_without_those_nothing(
-    make_scored: MakeScored, make_at: Callable[..., Run]
-) -> None:
-    leader = make_scored("ugs", [[0.8, 0.80], [0.8, 0.81], [0.8, 0.82]])
+def test_significant_alone_is_not_significant_among_many(make_scored: MakeScored) -> None:
+    """Holm's correction over the rows of one data set."""
+    high = [[0.8, 0.70], [0.8, 0.80], [0.8, 0.90]]
+    shifts = (0.010, 0.014, 0.020)
+    lower = [[0.8, scores[1] - shift] for scores, shift in zip(high, shifts, strict=True)]
+    others = [make_scored("ugs", [[0.8, 0.71], [0.8, 0.78], [0.8, 0.91]], hidden=width) for width in (8, 16, 32, 64)]
+    pair = [make_scored("random", high), make_scored("admm", lower)]
+    alone, many = (
+        leader_table(validated(rounds_table(runs), "random", "admm", "ugs")).set_index("method")
+        for runs in (pair, [*pair, *others])
+    )
+    assert (alone["verdict"]["admm"], many["verdict"].loc["admm"]) == ("lower", "none")
+    assert many["family"].loc["admm"] == 5
+
+
+def test_without_shared_seeds_samples_are_independent(make_scored: MakeScored, make_at: Callable[..., Run]) -> None:
+    reference = make_scored("ugs", [[0.8, 0.80], [0.8, 0.81], [0.8, 0.82]])
     near = make_at("random", range(10, 13), [0.79, 0.80, 0.81])
-    far = make_at("admm", range(20, 23), [0.60, 0.61, 0.62])
-    few = make_scored("reinit", [[0.8, 0.5], [0.8, 0.5]])
-    table = leader_table(rounds_table([leader, near, far, few])).set_index("method")
-    assert table["place"].to_dict() == {"ugs": "leads", "random": "tie", "admm": "behind", "reinit": "open"}
-    assert table["compared"].to_dict() == {"ugs": "", "random": "intervals", "admm": "intervals", "reinit": ""}
-    assert place_words(dict(table.loc["reinit"])) == "too few seeds to tell"
+    far = make_at("admm", range(20, 23), [0.60, 0.61, 0.625])
+    one = make_at("reinit", range(30, 31), [0.5])
+    rounds = validated(rounds_table([reference, near, far, one]), "ugs", "random", "admm", "reinit")
+    table = leader_table(rounds).set_index("method")
+    assert table["verdict"].to_dict() == {"ugs": "reference", "random": "none", "admm": "lower", "reinit": "no test"}
+    assert table["compared"].to_dict() == {"ugs": "", "random": "unpaired", "admm": "unpaired", "reinit": ""}
+    welch = stats.ttest_ind([0.60, 0.61, 0.625], [0.80, 0.81, 0.82], equal_var=False).pvalue
+    assert table["p_value"]["admm"] == pytest.approx(welch)
+    assert comparison_words(dict(table.loc["reinit"])) == "no test: \N{MINUS SIGN}31.0 points (0 shared seeds)"
 
 
 @pytest.fixture
@@ -76,19 +112,19 @@ def make_at(make_scored: MakeScored) -> Callable[..., Run]:
     return make
 
 
-def test_every_data_set_has_a_leader_of_its_own(make_scored: MakeScored) -> None:
+def test_every_data_set_has_a_reference_of_its_own(make_scored: MakeScored) -> None:
     runs = [make_scored("ugs", [[0.7, 0.6]], dataset=name) for name in ("citeseer", "cora")]
     table = leader_table(rounds_table([*runs, make_scored("random", [[0.7, 0.5]])]))
     assert table["dataset"].tolist() == ["citeseer", "cora", "cora"]
-    assert table["place"].tolist() == ["leads", "leads", "open"]
+    assert table["verdict"].tolist() == ["reference", "reference", "no test"]
 
 
-def test_a_run_without_a_pruned_round_has_no_place(make_scored: MakeScored) -> None:
+def test_a_run_without_a_pruned_round_has_no_test(make_scored: MakeScored) -> None:
     table = leader_table(rounds_table([make_scored("ugs", [[0.9]]), make_scored("random", [[0.8, 0.7]])]))
     assert table["method"].tolist() == ["random", "ugs"]
-    assert table["place"].tolist() == ["leads", "open"]
+    assert table["verdict"].tolist() == ["reference", "no test"]
     dense = leader_table(rounds_table([make_scored("ugs", [[0.9]], hidden=16)]), rank="dense")
-    assert dense["place"].tolist() == ["leads"]
+    assert dense["verdict"].tolist() == ["reference"]
 
 
 def test_a_group_is_the_mean_over_its_runs(make_scored: MakeScored) -> None:
@@ -101,8 +137,8 @@ def test_a_group_is_the_mean_over_its_runs(make_scored: MakeScored) -> None:
     assert table["label"].tolist() == ["hidden = 512", "hidden = 16"]
     assert table["best_mean"].tolist() == pytest.approx([0.73, 0.6])
     assert (table["runs"].tolist(), table["seeds"].tolist()) == ([2, 1], [2, 1])
-    assert table["place"].tolist() == ["leads", "open"]
-    assert place_words(table.to_dict("records")[1]) == "too few seeds to tell"
+    assert table["verdict"].tolist() == ["reference", "no test"]
+    assert comparison_words(table.to_dict("records")[1]) == "no test: \N{MINUS SIGN}12.0 points (1 shared seed)"
 
 
 def test_a_group_of_one_run_each_is_paired_by_seed(make_scored: MakeScored) -> None:
@@ -114,7 +150,7 @@ def test_a_group_of_one_run_each_is_paired_by_seed(make_scored: MakeScored) -> N
     assert table["label"].tolist() == ["hidden = 16", "hidden = 64"]
     assert table["run"].tolist() == [run.name for run in runs]
     assert table["compared"].tolist() == ["", "paired"]
-    assert table["behind"][1] == pytest.approx(0.01)
+    assert abs(table["difference"][1]) == pytest.approx(0.01, abs=0.001)
 
 
 def test_a_group_takes_every_seed_once(make_scored: MakeScored) -> None:

@@ -89,13 +89,13 @@ def test_each_data_has_a_leader(mixed: list[Run], make_scored: MakeRun, capsys: 
     second = on(make_scored("admm", LOWER), *[ONE] * 3)
     table = leader_table(rounds_table([*mixed, second]))
     assert table["run"].tolist() == [mixed[0].name, second.name, mixed[1].name]
-    assert table["place"].tolist() == ["leads", "behind", "leads"]
+    assert table["verdict"].tolist() == ["reference", "lower", "reference"]
     assert first_pair(table) == [mixed[0].name, second.name]
     names, store = [run.name for run in mixed], str(second.path.parent)
     assert main(["leaders", *names, "--store", store]) == 0
     assert "data aaaaaaaa" in capsys.readouterr().out
     assert main(["leaders", *names, "--store", store, "--json"]) == 0
-    assert {row["place"] for row in json.loads(capsys.readouterr().out)} == {"leads"}
+    assert {row["verdict"] for row in json.loads(capsys.readouterr().out)} == {"reference"}
 
 
 def test_the_highest_pair_is_of_one_data(make_scored: MakeRun) -> None:
