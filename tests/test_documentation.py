@@ -18,9 +18,8 @@ from glt.cli.verb import VERBS as OF_GLT
 from glt.store.paths import EXAMPLES
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted(ROOT.glob("docs/*.md"))]
-    (ROOT / "docs").glob("*.md")
-)
+NAMES = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
+DOCUMENTS = [*(ROOT / name for name in NAMES), *sorted((ROOT / "docs").glob("*.md"))]
 COMMAND = re.compile(r"(?:python -m (?:glt|analysis)|glt) (?=[a-z]|--)")
 RUNS = sorted(path.name for path in EXAMPLES.iterdir() if path.name.startswith("cora-node-gcn"))
 # What takes seconds and needs no weights; the others are parsed.
@@ -97,7 +96,7 @@ def shown() -> Iterator[tuple[str, str]]:
 
 def commands_in(piece: str) -> Iterator[str]:
     """Yield the commands on a line: some stand side by side, with remarks in parentheses or after a hash."""
-    piece = piece.split("#")[0]
+    piece = piece.split("#", maxsplit=1)[0]
     starts = [found.start() for found in COMMAND.finditer(piece)]
     if not starts or (starts[0] and piece[: starts[0]].strip(" $(")):
         return
