@@ -47,7 +47,7 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
     differs, too many do, or one never varies alone.
     """
     begun = with_rounds(runs)
-    settings = {run.name: settings_of(run.config) for run in begun}
+    settings = {run.reference: settings_of(run.config) for run in begun}
     fields = _differing(settings)
     _check(fields)
     return [_panel(field, fields, begun, settings) for field in fields]
@@ -55,14 +55,16 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
 
 def left_out(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that stand in no panel, because they differ from the panels' in further settings."""
-    shown = {run.name for panel in ablation_panels(runs) for run in panel.runs}
-    return [run for run in runs if run.name not in shown and finished_rounds(run)]
+    shown = {run.reference for panel in ablation_panels(runs) for run in panel.runs}
+    return [run for run in runs if run.reference not in shown and finished_rounds(run)]
 
 
 def one_sweep(runs: Sequence[Run]) -> list[Run]:
     """Return the largest group of runs of which each differs from one of them in a single setting."""
-    settings = {run.name: settings_of(run.config) for run in runs}
-    around = [[other for other in runs if _apart(settings[run.name], settings[other.name]) < 2] for run in runs]
+    settings = {run.reference: settings_of(run.config) for run in runs}
+    around = [
+        [other for other in runs if _apart(settings[run.reference], settings[other.reference]) < 2] for run in runs
+    ]
     return max(around, key=len, default=[])
 
 
@@ -108,15 +110,15 @@ def _panel(field: str, fields: Sequence[str], runs: Sequence[Run], settings: Map
     others = [name for name in fields if name != field]
     groups: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
-        groups.setdefault(tuple(repr(settings[run.name].get(name)) for name in others), []).append(run)
-    group = max(groups.values(), key=lambda members: (len(members), _defaults(settings[members[0].name], others)))
+        groups.setdefault(tuple(repr(settings[run.reference].get(name)) for name in others), []).append(run)
+    group = max(groups.values(), key=lambda members: (len(members), _defaults(settings[members[0].reference], others)))
     if len(group) < 2:
         raise ConfigError(
             f"No two of these runs differ in {field} alone: add the runs between them, as a full grid has them."
         )
-    first = settings[group[0].name]
-    ordered = sorted(group, key=lambda run: value_order(settings[run.name].get(field)))
-    labels = {run.name: setting_words(field, settings[run.name].get(field)) for run in ordered}
+    first = settings[group[0].reference]
+    ordered = sorted(group, key=lambda run: value_order(settings[run.reference].get(field)))
+    labels = {run.reference: setting_words(field, settings[run.reference].get(field)) for run in ordered}
     return Varied(field, tuple(ordered), labels, {name: first.get(name) for name in others})
 
 

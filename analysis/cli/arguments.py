@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def add_runs(parser: ArgumentParser) -> None:
     """Add RUN..., one or more runs with all their seeds, and `--store`."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="name of a run in the store, or the path of its folder")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="name of a run in the store, examples/NAME, or a path")
     add_store(parser)
 
 
@@ -120,7 +121,16 @@ def find_runs(args: Namespace) -> list[Run]:
     """Return the runs that RUN... names, each once; raises StoreError for one that is not there."""
     store = open_store(args)
     found = [store.find(name) for name in args.runs]
-    return list({run.name: run for run in found}.values())
+    return named_apart(list({run.path.resolve(): run for run in found}.values()))
+
+
+def named_apart(runs: list[Run]) -> list[Run]:
+    """Have runs that share a name, because they lie in several stores, be named by their paths; return them all."""
+    counts = Counter(run.reference for run in runs)
+    for run in runs:
+        if counts[run.reference] > 1:
+            run.is_named_by_path = True
+    return runs
 
 
 def write_out(content: bytes, out: Path | None) -> None:

@@ -36,6 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Compute what is not known yet, and print; raises StoreError or DataError."""
     from analysis.measures.graph import MeasuredGraph
+    from glt.store.paths import reference_of
     from glt.tickets.graph import graph_of
 
     seed_run = find_seed_run(args)
@@ -48,7 +49,7 @@ def run(args: Namespace) -> int:
     before = _found(whole, sample, by_networkx, lambda share: tell(args, share / 2))
     after = _found(pruned, sample, by_networkx, lambda share: tell(args, (1 + share) / 2))
     if args.json:
-        place = {"run": seed_run.path.parent.name, "seed": seed_run.seed, "round": args.round}
+        place = {"run": reference_of(seed_run.path.parent), "seed": seed_run.seed, "round": args.round}
         found = {"original": _plain(whole, before), "sparsified": _plain(pruned, after)}
         print_json(place | _called(graph) | found)
         return 0

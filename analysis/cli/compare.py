@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from analysis.cli.arguments import add_score, chosen_score
+from analysis.cli.arguments import add_score, chosen_score, named_apart
 from analysis.cli.plain import records
 from analysis.cli.verb import VERBS, Verb
 from glt.cli.arguments import add_json, add_store, open_store, print_json
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the two runs, what is held equal and the form of the output."""
-    parser.add_argument("runs", metavar="RUN", nargs=2, help="name of a run in the store, or the path of its folder")
+    parser.add_argument("runs", metavar="RUN", nargs=2, help="name of a run in the store, examples/NAME, or a path")
     add_store(parser)
     told = "what a pair of rounds shares: their number, or the sparsity (default: round)"
     parser.add_argument("--at", choices=("round", "graph", "weight"), default="round", help=told)
@@ -32,8 +32,9 @@ def run(args: Namespace) -> int:
     """Compare and print; differences are those of the first run minus the second."""
     store = open_store(args)
     one, other = (store.find(name) for name in args.runs)
-    if one.name == other.name:
-        raise ConfigError(f"Both runs are {one.name}: name two.")
+    if one.path.resolve() == other.path.resolve():
+        raise ConfigError(f"Both runs are {one.reference}: name two.")
+    named_apart([one, other])
     if args.json:
         print_json(_document(one, other, args))
         return 0
@@ -46,7 +47,7 @@ def _paired(one: Run, other: Run, args: Namespace) -> tuple[pd.DataFrame, pd.Dat
     from analysis.tables import rounds_table
 
     rounds = rounds_table([one, other])
-    return rounds, paired_table(rounds, one.name, other.name, chosen_score(args), args.at)
+    return rounds, paired_table(rounds, one.reference, other.reference, chosen_score(args), args.at)
 
 
 def _document(one: Run, other: Run, args: Namespace) -> dict[str, Any]:
@@ -55,13 +56,13 @@ def _document(one: Run, other: Run, args: Namespace) -> dict[str, Any]:
     rounds, table = _paired(one, other, args)
     found = setting_differences(one.config, other.config)
     return {
-        "one": one.name,
-        "other": other.name,
+        "one": one.reference,
+        "other": other.reference,
         "settings": [row._asdict() for row in found.rows],
         "only_one": found.only_one,
         "only_other": found.only_other,
         "environments": [row._asdict() for row in environment_differences(one, other)],
-        "shared_seeds": shared_seeds(rounds, one.name, other.name),
+        "shared_seeds": shared_seeds(rounds, one.reference, other.reference),
         "at": args.at,
         "paired": records(table),
     }
@@ -75,9 +76,9 @@ def _print(one: Run, other: Run, args: Namespace) -> None:
     console = Console(file=sys.stdout)
     rounds, table = _paired(one, other, args)
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
-    first, second = labels.get(one.name, one.name), labels.get(other.name, other.name)
+    first, second = labels.get(one.reference, one.reference), labels.get(other.reference, other.reference)
     _print_settings(console, one, other)
-    lines = [few_seeds_words(shared_seeds(rounds, one.name, other.name))]
+    lines = [few_seeds_words(shared_seeds(rounds, one.reference, other.reference))]
     lines += [paired_words(table, first, second)] if len(table) else []
     if len(table):
         _print_paired(console, table, f"{first} minus {second} at {AT_WORDS[args.at]}")
@@ -96,7 +97,7 @@ def _print_settings(console: Any, one: Run, other: Run) -> None:
     found = setting_differences(one.config, other.config)
     table = Table(
         "",
-        *(Column(Text(run.name, overflow="fold")) for run in (one, other)),
+        *(Column(Text(run.reference, overflow="fold")) for run in (one, other)),
         title="Settings that differ",
         box=box.SIMPLE_HEAD,
     )

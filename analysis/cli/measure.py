@@ -52,6 +52,7 @@ class _Explain(Action):
 def run(args: Namespace) -> int:
     """Measure and print; raises StoreError or DataError."""
     from analysis.measures import measure_round
+    from glt.store.paths import reference_of
 
     seed_run = find_seed_run(args)
     if args.engine == "networkx" and not args.json:
@@ -59,7 +60,7 @@ def run(args: Namespace) -> int:
     measured = measure_round(
         seed_run, args.round, slow=args.all, engine=args.engine, on_progress=lambda share: tell(args, share)
     )
-    name = seed_run.path.parent.name
+    name = reference_of(seed_run.path.parent)
     if args.json:
         place = {"run": name, "seed": seed_run.seed, "round": args.round, "engine": args.engine}
         parts = {part: _plain(values) for part, values in measured._asdict().items()}

@@ -29,14 +29,14 @@ def grouped_by(runs: Sequence[Run], field: str) -> dict[str, str]:
 
     Runs that do not use the setting are a group of their own.
     """
-    settings = {run.name: _settings(run) for run in runs}
+    settings = {run.reference: _settings(run) for run in runs}
     fields = {name for each in settings.values() for name in each}
     if field not in fields:
         raise ConfigError(unknown_name("setting", field, fields))
     ordered = sorted(
-        runs, key=lambda run: (field not in settings[run.name], value_order(settings[run.name].get(field)))
+        runs, key=lambda run: (field not in settings[run.reference], value_order(settings[run.reference].get(field)))
     )
-    return {run.name: _words(field, settings[run.name]) for run in ordered}
+    return {run.reference: _words(field, settings[run.reference]) for run in ordered}
 
 
 @lru_cache(maxsize=20_000)

@@ -6,6 +6,7 @@ The same runs and choices give the same bytes, from the page and from the comman
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,7 +28,7 @@ from analysis.shared_graph import printed_measurements, training_part
 from analysis.tables import curve_table, paper_table, rounds_table, ticket_words, tickets_table
 from glt import __version__
 from glt.config import canonical_json
-from glt.errors import StoreError, StudioError
+from glt.errors import ConfigError, StoreError, StudioError
 from glt.store import Run
 from glt.zips import zip_bytes
 
@@ -48,6 +49,7 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
     What cannot be made of these runs (a figure of sweeps, say) is left out, and the README in it says why.
     """
     begun = with_rounds(runs)
+    _check_names(begun)
     choices = _settled(begun, choices)
     rounds = rounds_table(begun)
     curve = curve_table(rounds, choices.score, "graph", choices.macs, choices.margin)
@@ -61,6 +63,14 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
     files["commands.sh"] = _script(begun, steps, [command for part in parts for command in part.commands])
     files["README.md"] = _readme(begun, steps, parts, missing)
     return zip_bytes(dict(sorted(files.items())))
+
+
+def _check_names(runs: Sequence[Run]) -> None:
+    """Raise ConfigError where two runs have the same settings: what computes the one anew computes the other."""
+    for name, count in Counter(run.name for run in runs).items():
+        if count > 1:
+            both = " and ".join(run.reference for run in runs if run.name == name)
+            raise ConfigError(f"A bundle computes its runs anew from their settings, which {both} share: choose one.")
 
 
 def _settled(runs: Sequence[Run], choices: FigureChoices) -> FigureChoices:
@@ -167,7 +177,7 @@ def _readme(runs: Sequence[Run], steps: Steps, parts: Sequence[Part], missing: M
         "",
         f"Made by GLT Studio {__version__} from these runs:",
         "",
-        *(f"- `{run.name}`, seeds {_seeds(run.seeds())}" for run in runs),
+        *(f"- `{run.reference}`, seeds {_seeds(run.seeds())}" for run in runs),
         "",
         *_sources(steps),
         "`commands.sh`, run inside this folder where GLT Studio is installed, computes the runs anew from",

@@ -155,12 +155,12 @@ def _rows(measuring: _Measuring, runs: Sequence[Run], ats: Sequence[At], null: b
             chosen = _chosen(run, at)
             masks = [(seed_run.seed, seed_run.edge_mask(number)) for seed_run, number in chosen]
             rounds = tuple(sorted({number for _, number in chosen}))
-            label = labels[run.name] + (f", {at.words}" if len(ats) > 1 else "")
+            label = labels[run.reference] + (f", {at.words}" if len(ats) > 1 else "")
             samples = [measuring.later(mask) for _, mask in masks]
-            yield Row("run", label, run.config.method, samples, run.name, run.config.model, rounds)
+            yield Row("run", label, run.config.method, samples, run.reference, run.config.model, rounds)
             if null:
                 twins = [measuring.later(mask) for mask in random_twins(masks)]
-                yield Row("null", f"As many edges as {label}, at random", "null", twins, run.name, "", rounds)
+                yield Row("null", f"As many edges as {label}, at random", "null", twins, run.reference, "", rounds)
 
 
 def _chosen(run: Run, at: At) -> list[tuple[SeedRun, int]]:

@@ -76,7 +76,7 @@ def trend_table(
     rows, done = [], 0
     for point in _points(runs, null):
         measured = [measure_mask(graph, mask, cache, names, engine="fast") for mask in point.masks]
-        label = labels[point.run.name]
+        label = labels[point.run.reference]
         rows.append(_row(point, label, measured, name) | {"original": original})
         done += len(point.masks) if point.kind == "run" else 0
         if on_progress is not None:
@@ -103,7 +103,7 @@ def _row(point: _Point, label: str, measured: Sequence[Numbers], name: str) -> d
     errors = [numbers.errors[name] for numbers in measured if name in numbers.errors]
     return {
         "kind": point.kind,
-        "run": point.run.name,
+        "run": point.run.reference,
         "label": label,
         "method": point.run.config.method,
         "color": point.run.annotation.color,

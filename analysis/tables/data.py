@@ -21,12 +21,12 @@ def data_of(runs: Sequence[Run]) -> dict[str, str]:
     It is the beginning of the hash of the data's content, or several with commas where seeds of one run differ. Runs
     that recorded none are left out.
     """
-    recorded = {run.name: _recorded(run) for run in runs}
+    recorded = {run.reference: _recorded(run) for run in runs}
     of_set: dict[str, set[str]] = {}
     for run in runs:
-        of_set.setdefault(run.config.dataset, set()).update(recorded[run.name])
+        of_set.setdefault(run.config.dataset, set()).update(recorded[run.reference])
     several = {dataset for dataset, found in of_set.items() if len(found) > 1}
-    return {run.name: AND.join(recorded[run.name]) if run.config.dataset in several else "" for run in runs}
+    return {run.reference: AND.join(recorded[run.reference]) if run.config.dataset in several else "" for run in runs}
 
 
 def data_words(table: pd.DataFrame) -> str:

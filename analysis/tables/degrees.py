@@ -26,7 +26,7 @@ def degree_table(graph: Graph, rounds: Sequence[tuple[Run, SeedRun, int]], null:
     parts = [_rows(whole, kind="original", run="", label="Original", method=palette.DENSE, color="", round=0)]
     for run, seed, number in rounds:
         mask = seed.edge_mask(number)
-        about: dict[str, object] = {"run": run.name, "label": labels[run.name], "method": run.config.method}
+        about: dict[str, object] = {"run": run.reference, "label": labels[run.reference], "method": run.config.method}
         about |= {"color": run.annotation.color, "round": number}
         parts.append(_rows(whole.keeping(mask.either_way()), kind="run", **about))
         if null:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,10 +21,10 @@ KNOWN_BY = ("hidden", "layers", "p_graph", "p_weight", "degree", "edge_mask")
 
 
 def run_labels(runs: Sequence[Run]) -> dict[str, str]:
-    """Return a label for every run name: "UGS", or "UGS (degree = target)" when the runs differ in that setting.
+    """Return a label for every run, by its reference: "UGS", or "UGS (degree = target)" where runs differ in that.
 
     Runs of one method are told apart by whatever differs; runs of two, by what both of them have and use. A title that
-    a person gave stands in place of all that.
+    a person gave stands in place of all that. Beside runs of one's own, examples are tagged: "UGS (example)".
     """
     subjects: dict[tuple[str, ...], list[Run]] = defaultdict(list)
     for run in runs:
@@ -35,7 +35,27 @@ def run_labels(runs: Sequence[Run]) -> dict[str, str]:
         for subject, group in subjects.items()
         for name, (method, details) in _told_apart(group).items()
     }
-    return with_titles(computed, runs)
+    labels = with_titles(computed, runs)
+    return {run.reference: _tagged(labels[run.reference], tag) for run, tag in zip(runs, _tags(runs), strict=True)}
+
+
+def _tags(runs: Sequence[Run]) -> list[str]:
+    """Return what to add to the label of each run for where it lies, "" where that goes without saying."""
+    mixed = len({run.is_bundled for run in runs}) > 1
+    counts = Counter(run.name for run in runs if not run.is_bundled)
+    places = [str(run.path.parent) if counts[run.name] > 1 and not run.is_bundled else "" for run in runs]
+    return [place or ("example" if mixed and run.is_bundled else "") for run, place in zip(runs, places, strict=True)]
+
+
+def _tagged(label: str, tag: str) -> str:
+    """Add a tag to a label, inside the brackets at its end where it has any.
+
+    >>> _tagged("UGS", "example"), _tagged("UGS (hidden = 8)", "example"), _tagged("UGS", "")
+    ('UGS (example)', 'UGS (hidden = 8, example)', 'UGS')
+    """
+    if not tag:
+        return label
+    return f"{label[:-1]}, {tag})" if label.endswith(")") else f"{label} ({tag})"
 
 
 def setting_details(runs: Sequence[Run]) -> dict[str, list[str]]:
@@ -77,8 +97,8 @@ def _label(method: str, details: Sequence[str]) -> str:
 
 def _told_apart(runs: Sequence[Run]) -> dict[str, tuple[str, list[str]]]:
     """Return the method of every run, and the settings that tell it from the others on the same subject."""
-    methods = {run.name: run.config.method for run in runs}
-    flat = {run.name: _settings(run.config) for run in runs}
+    methods = {run.reference: run.config.method for run in runs}
+    flat = {run.reference: _settings(run.config) for run in runs}
     differing = [name for name in sorted({n for each in flat.values() for n in each}) if _differs(name, flat, methods)]
     return {run: (method, _details(method, run, flat, methods, differing)) for run, method in methods.items()}
 

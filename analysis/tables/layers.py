@@ -23,7 +23,7 @@ def layer_table(runs: Sequence[Run]) -> pd.DataFrame:
     """
     labels = run_labels(runs)
     rows = [
-        (run.name, labels[run.name], run.config.method, layer, number, weights, removed)
+        (run.reference, labels[run.reference], run.config.method, layer, number, weights, removed)
         for run in runs
         for seed in map(run.seed, run.seeds())
         for number in range(seed.whole_rounds())

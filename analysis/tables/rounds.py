@@ -28,7 +28,9 @@ def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
     NaN where a run did not record one).
     """
     labels, said, data = run_labels(runs), annotations_of(runs), data_of(runs)
-    rows = [row for run in runs for row in _rows(run, labels[run.name], said[run.name].color, data[run.name])]
+    rows = [
+        row for run in runs for row in _rows(run, labels[run.reference], said[run.reference].color, data[run.reference])
+    ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table if rows else table.astype(dict.fromkeys(NUMBERS, "float64"))
 
@@ -43,4 +45,4 @@ def _rows(run: Run, label: str, color: str, data: str) -> Iterator[dict[str, Any
             # A thousand runs have tens of thousands of rounds, and model_dump copies each of them field by field.
             fields = {**vars(record), **macs}
             del fields["macs"]
-            yield {"run": run.name, "label": label, **same, "seed": seed, **fields}
+            yield {"run": run.reference, "label": label, **same, "seed": seed, **fields}

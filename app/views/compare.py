@@ -21,8 +21,9 @@ MOST_ROWS = 30
 def page() -> None:
     """Show the page."""
     with frame.page("Compare", "Significant differences between runs, and the settings in which two of them differ."):
-        found = pickers.with_rounds(opened().results)
+        found = pickers.with_rounds(opened().runs)
         if not found:
+            pickers.tell_none_left("one")
             frame.empty(
                 "Nothing to compare yet",
                 "Runs are compared as soon as one has finished its dense round.",

@@ -49,8 +49,9 @@ class View:
 def page() -> None:
     """Show the page."""
     with frame.page("Curves", "The test score of every round against what was removed."):
-        found = pickers.with_rounds(opened().results)
+        found = pickers.with_rounds(opened().runs)
         if not found:
+            pickers.tell_none_left("runs")
             frame.empty(
                 "No finished rounds yet",
                 "A curve appears as soon as a run has finished its dense round.",
@@ -60,6 +61,7 @@ def page() -> None:
             )
             return
         runs, view = _controls(found)
+        pickers.tell_gone("runs")
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "stacked_line_chart")
             return

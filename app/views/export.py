@@ -56,8 +56,9 @@ SCREEN_PIXELS_AN_INCH = 150
 def page() -> None:
     """Show the page."""
     with frame.page("Export", "Figures and tables as a paper wants them, from the numbers on the other pages."):
-        found = pickers.with_rounds(opened().results)
+        found = pickers.with_rounds(opened().runs)
         if not found:
+            pickers.tell_none_left("runs")
             frame.empty(
                 "Nothing to export yet",
                 "Figures and tables appear as soon as a run has finished a round.",
@@ -72,6 +73,7 @@ def page() -> None:
             choices = FigureChoices() if what in TABLES else figure_controls.pick_page()
             if what != figure_gallery.NAME:
                 figure_gallery.way_back()
+        pickers.tell_gone("runs")
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
         else:
@@ -156,7 +158,7 @@ def _stem(wanted: Wanted, what: str) -> str:
 
 
 def _command(wanted: Wanted, what: str, dots: int) -> None:
-    own = [run.name if not run.is_example else f"examples/runs/{run.name}" for run in wanted.runs]
+    own = [run.reference for run in wanted.runs]
     store, out = str(opened().store.root), f"{_stem(wanted, what)}.{'pdf' if dots == DPI else 'png'}"
     command = figure_command(wanted.name, own, wanted.choices, store, out, wanted.shape or "", dots)
     st.code(command, language="bash", wrap_lines=True)

@@ -19,8 +19,9 @@ as_read = measured_table.as_read
 def page() -> None:
     """Show the page."""
     with frame.page("Measurements", "What pruning leaves of the graph's shape, ours beside the paper's."):
-        found = pickers.with_rounds(opened().results)
+        found = pickers.with_rounds(opened().runs)
         if not found:
+            pickers.tell_none_left("runs")
             frame.empty(
                 "Nothing to measure yet",
                 "Measurements appear as soon as a run has finished a round.",
@@ -40,7 +41,7 @@ def page() -> None:
 def _turn(found: list[Run]) -> None:
     """On turning from several runs to the nodes and edges of one, take the first of those that were chosen."""
     chosen = address.recall("runs")
-    first = next((run.name for run in found if run.name in chosen), None)
+    first = next((run.reference for run in found if run.reference in chosen), None)
     if st.session_state["view"] == "elements" and first is not None:
         # Reading it first keeps the address from overruling the choice.
         address.start("run")
@@ -57,6 +58,7 @@ def _of_several(found: list[Run], view: str) -> None:
             "Random graphs of equal density",
             help="Beside each run: as many undirected edges as it kept, drawn at random from the original graph.",
         )
+    pickers.tell_gone("runs")
     if not runs:
         frame.empty("No runs chosen", "Choose at least one run in the row above.", "straighten")
     elif isinstance(chosen, measured_trend.Trend):

@@ -42,6 +42,7 @@ def page() -> None:
         live = any_active((*found.own, *found.pretrainings))
         pace = SECONDS_BETWEEN_LOOKS if live else None
         if not found.runs and not found.pretrainings:
+            pickers.tell_none_left("run")
             run_actions.damaged(found)
             frame.empty("No runs yet", f"The store {found.store.root} is empty.", "list_alt", "launch", "Launch a run")
             if found.store.trashed():
@@ -49,13 +50,13 @@ def page() -> None:
             return
         listing, detail = st.columns([1, 2.3], gap="medium")
         if not live:
-            st.fragment(_wake, run_every=SECONDS_BETWEEN_GLANCES)(found.store.queue_path)
+            st.fragment(frame.explained(_wake), run_every=SECONDS_BETWEEN_GLANCES)(found.store.queue_path)
         with listing:
             words = run_filter.pick_words(len(found.runs) + len(found.pretrainings))
-            st.fragment(_list, run_every=pace)(live, words)
-            run_cards.examples(found, _selected(found).name, words)
+            st.fragment(frame.explained(_list), run_every=pace)(live, words)
+            run_cards.examples(found, _chosen(found), words)
             run_actions.damaged(found)
-            run_cards.hidden_ones(found, _selected(found).name, words)
+            run_cards.hidden_ones(found, _chosen(found), words)
         with detail:
             _detail(_selected(found), live, pace)
         run_actions.store_line(found)
@@ -74,41 +75,54 @@ def _list(was_live: bool, words: Sequence[str]) -> None:
     found = opened()
     if was_live and not any_active((*found.own, *found.pretrainings)):
         st.rerun()
-    run_cards.own_ones(found, _selected(found).name, words)
+    run_cards.own_ones(found, _chosen(found), words)
 
 
-def _detail(chosen: AnyRun, live: bool, pace: int | None) -> None:
+def _detail(chosen: AnyRun | None, live: bool, pace: int | None) -> None:
+    if chosen is None:
+        pickers.tell_gone("run")
+        st.caption("The runs that are here stand in the list: choose one of them.")
     if isinstance(chosen, Pretraining):
-        st.fragment(pretrainings.panel, run_every=pace)(chosen)
+        st.fragment(frame.explained(pretrainings.panel), run_every=pace)(chosen)
     if isinstance(chosen, Run):
-        st.fragment(_seeds, run_every=pace)(chosen)
+        st.fragment(frame.explained(_seeds), run_every=pace)(chosen)
         training.panel(chosen, live)
         _settings(chosen, pace)
 
 
-def _selected(found: Opened) -> AnyRun:
-    """Return the run or pre-training the address names, else the first one."""
-    known: dict[str, AnyRun] = {run.name: run for run in (*found.runs, *found.pretrainings)}
-    given = address.start("run")
+def _chosen(found: Opened) -> str:
+    """Return the reference of the selected run, "" where it is gone."""
+    chosen = _selected(found)
+    return "" if chosen is None else chosen.reference
+
+
+def _selected(found: Opened) -> AnyRun | None:
+    """Return the run or pre-training the address names, else the first one; None where the one chosen is gone."""
+    known: dict[str, AnyRun] = {run.reference: run for run in (*found.runs, *found.pretrainings)}
+    if gone := pickers.gone_from("run", known):
+        address.start("run")
+        address.keep("run", gone[:1])
+        return None
+    given = controls.started("run", known)
     wanted = (given[0] if given else "") if given is not None else st.session_state["run"]
     controls.tell_unknown("run", "run", list(known))
     chosen = known.get(wanted, next(iter(known.values())))
-    st.session_state["run"] = chosen.name
-    address.keep("run", [chosen.name])
+    st.session_state["run"] = chosen.reference
+    address.keep("run", [chosen.reference])
     return chosen
 
 
 def _seeds(run: Run) -> None:
     """Show the run's seeds and what can be done about them, as they are now."""
     found = opened()
-    if run.name not in {each.name for each in found.runs}:
+    if found.absence(run.reference):
         st.rerun()
-    run = found.find(run.name)
+    run = found.find(run.reference)
     progress = run_progress(run)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
         about = f"{palette.label(run.config.method)} on {names.dataset(run.config.dataset)}"
         st.subheader(frame.plain(run.annotation.title or about), anchor=False, width="content")
-        st.caption(run.name, width="content")
+        st.caption(run.reference, width="content")
         st.space("stretch")
         annotating.editor(found, run, about)
         run_actions.buttons(found, progress)
@@ -127,9 +141,9 @@ def _settings(run: Run, pace: int | None) -> None:
         config = run.config.model_dump(exclude={"options"})
         st.table(frame.plain_table({**config, **run.config.options}), border="horizontal")
     with log, st.expander("Log", icon=":material/notes:", key="log"):
-        st.fragment(seed_rows.log, run_every=pace)(run, LOG_LINES)
+        st.fragment(frame.explained(seed_rows.log), run_every=pace)(run, LOG_LINES)
     with st.container(horizontal=True):
-        links.link("curves", "Curves", ":material/show_chart:", runs=run.name)
-        links.link("subgraphs", "Subgraphs", ":material/hub:", run=run.name)
-        links.link("tickets", "Tickets", ":material/confirmation_number:", runs=run.name)
-        links.link("compare", "Compare", ":material/compare_arrows:", on=pickers.scores_of(run), one=run.name)
+        links.link("curves", "Curves", ":material/show_chart:", runs=run.reference)
+        links.link("subgraphs", "Subgraphs", ":material/hub:", run=run.reference)
+        links.link("tickets", "Tickets", ":material/confirmation_number:", runs=run.reference)
+        links.link("compare", "Compare", ":material/compare_arrows:", on=pickers.scores_of(run), one=run.reference)

@@ -50,8 +50,9 @@ class View:
 def page() -> None:
     """Show the page."""
     with frame.page("Subgraphs", "The same nodes before and after pruning, in the same places."):
-        found = pickers.with_rounds(opened().results)
+        found = pickers.with_rounds(opened().runs)
         if not found:
+            pickers.tell_none_left("run")
             frame.empty(
                 "Nothing to draw yet",
                 "Subgraphs appear as soon as a run has finished a round.",
@@ -77,6 +78,7 @@ def _controls(found: list[Run]) -> View:
         beside = panels.pick_compared(run, seed, found)
     with st.container(key="sample-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         sample = sampling.pick_round_sample(graph)
+    pickers.tell_gone(panels.BESIDE)
     sampling.tell_unknown(graph, sample)
     return View(run, seed, number, beside, graph, sample)
 
@@ -120,16 +122,17 @@ def _pick_told(view: View) -> Run:
     if view.beside is None:
         address.drop("whose")
         return view.run
-    words = pickers.run_titles(view.runs)
+    words = pickers.run_words(view.runs)
     name = controls.segments("whose", "What became of edges in", words, label_visibility="collapsed")
-    return next(run for run in view.runs if run.name == name)
+    return next(run for run in view.runs if run.reference == name)
 
 
 def _caption(view: View, record: RoundRecord) -> str:
     run = view.run
+    title = pickers.run_words([run])[run.reference]
     kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
     return (
-        f"{frame.plain(pickers.run_title(run))}, seed {view.seed}, round {record.round}: graph sparsity "
+        f"{frame.plain(title)}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
         f"test {names.metric(run.config.dataset, run.config.task)} {formats.percent(record.test)}. "

@@ -37,8 +37,9 @@ def page() -> None:
 
 
 def _of_runs() -> None:
-    found = pickers.with_rounds(opened().results)
+    found = pickers.with_rounds(opened().runs)
     if not found:
+        pickers.tell_none_left("runs")
         frame.empty(
             "No tickets yet",
             "Tickets are looked for as soon as a run has finished its first pruning round.",
@@ -48,6 +49,10 @@ def _of_runs() -> None:
         )
         return
     chosen, x, score, margin = _controls(found)
+    pickers.tell_gone("runs")
+    if not chosen:
+        frame.empty("No runs chosen", "Choose at least one run in the row above.", "confirmation_number")
+        return
     runs = readable(chosen)
     table = reading.tickets_of(runs, score, "dense_features", margin)
     if table.empty:
@@ -55,7 +60,7 @@ def _of_runs() -> None:
         return
     _finding(table)
     pareto.picture(runs, x, score, margin)
-    ticket_cards.show({run.name: run for run in runs}, table)
+    ticket_cards.show({run.reference: run for run in runs}, table)
     with st.container(key="figures-tickets"):
         st.table(as_read(runs, score, margin), border="horizontal", hide_index=True)
     st.caption(_caption(table, margin))

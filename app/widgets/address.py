@@ -45,6 +45,21 @@ def start(name: str, typed: bool = False) -> list[str] | None:
     return given or recall(name)
 
 
+def is_given(name: str) -> bool:
+    """Say whether the address that the page was entered by gives a value which the control has not read yet."""
+    return name not in st.session_state.get(_READ, set()) and bool(st.query_params.get_all(name))
+
+
+def held(name: str) -> list[str]:
+    """Return what this session chose last under a name: on this page, else on another; none where the address says."""
+    if is_given(name):
+        return []
+    if name in st.session_state.get(_READ, set()) and name in st.session_state:
+        value = st.session_state[name]
+        return list(value) if isinstance(value, (list, tuple)) else [value] if value else []
+    return recall(name)
+
+
 def asked(name: str) -> list[str]:
     """Return what the address a page was entered by gave for a name, the first time it is asked for."""
     waiting: dict[str, list[str]] = st.session_state.setdefault(_ASKED, {})
@@ -73,6 +88,11 @@ def recall(name: str) -> list[str]:
     """Return the value this session last kept under a name, on whichever page."""
     kept: dict[str, list[str]] = st.session_state.setdefault(_KEPT, {})
     return list(kept.get(name, []))
+
+
+def forget(name: str) -> None:
+    """Forget what this session last kept under a name."""
+    st.session_state.setdefault(_KEPT, {}).pop(name, None)
 
 
 def told(name: str) -> str:

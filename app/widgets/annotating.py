@@ -26,17 +26,17 @@ def editor(found: Opened, run: AnyRun, computed: str) -> None:
     _settle(run)
     saved = st.session_state.setdefault(_saved_key(run), 0)
     # Under another key it is another popover, which begins closed: Streamlit has no word for closing one.
-    with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{saved}-{run.name}"):
-        with st.form(f"annotation-{run.name}", border=False):
-            keys = {field: f"annotation-{field}-{run.name}" for field in FIELDS}
+    with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{saved}-{run.reference}"):
+        with st.form(f"annotation-{run.reference}", border=False):
+            keys = {field: f"annotation-{field}-{run.reference}" for field in FIELDS}
             title = st.text_input("Title", key=keys["title"], placeholder=computed, width=420)
             note = st.text_area("Note", key=keys["note"], height=110, width=420)
             color = st.pills("Colour", COLORS, key=keys["color"], help=ABOUT_COLOR, width=420)
-            if st.form_submit_button("Save", type="primary", key=f"save-annotation-{run.name}"):
+            if st.form_submit_button("Save", type="primary", key=f"save-annotation-{run.reference}"):
                 _save(found, run, {"title": title or "", "note": note or "", "color": color or ""})
         st.caption(ABOUT)
         words, icon = ("Show again", "visibility") if said.hidden else ("Hide", "visibility_off")
-        if st.button(words, key=f"hide-{run.name}", icon=f":material/{icon}:", help=ABOUT_HIDING):
+        if st.button(words, key=f"hide-{run.reference}", icon=f":material/{icon}:", help=ABOUT_HIDING):
             _save(found, run, {"hidden": not said.hidden})
 
 
@@ -55,18 +55,18 @@ def damage(found: Opened) -> None:
 
 def _settle(run: AnyRun) -> None:
     """Have the fields begin with what is said now, whoever said it, and keep what is being typed otherwise."""
-    said, key = run.annotation, f"annotation: {run.name}"
+    said, key = run.annotation, f"annotation: {run.reference}"
     if st.session_state.get(key) != said:
         st.session_state[key] = said
         for field in FIELDS:
-            st.session_state[f"annotation-{field}-{run.name}"] = getattr(said, field) or (
+            st.session_state[f"annotation-{field}-{run.reference}"] = getattr(said, field) or (
                 None if field == "color" else ""
             )
 
 
 def _save(found: Opened, run: AnyRun, changes: Mapping[str, Any]) -> None:
     try:
-        _, told = found.store.annotate(run.name, changes)
+        _, told = found.store.annotate(run.annotation_key, changes)
     except StudioError as error:
         frame.failure(str(error))
         return
@@ -79,4 +79,4 @@ def _save(found: Opened, run: AnyRun, changes: Mapping[str, Any]) -> None:
 
 
 def _saved_key(run: AnyRun) -> str:
-    return f"annotations saved: {run.name}"
+    return f"annotations saved: {run.reference}"

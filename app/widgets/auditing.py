@@ -15,7 +15,7 @@ EXAMPLES_CANNOT = "Examples keep no weights, so they cannot be audited: run the 
 
 def panel(run: Run, number: int, seed: int) -> None:
     """Show how to audit a round of a seed, and do it on request."""
-    with st.popover("Audit", icon=":material/fact_check:", key=f"audit-{run.name}"):
+    with st.popover("Audit", icon=":material/fact_check:", key=f"audit-{run.reference}"):
         st.markdown(
             "Deletes the pruned edges and weights for good, computes the network again and compares its outputs."
         )
@@ -25,7 +25,7 @@ def panel(run: Run, number: int, seed: int) -> None:
         arguments = commands.line("audit", run, number, seed, "--json")
         st.code(commands.shown(arguments), language="bash", wrap_lines=True)
         what = f"round {number} of seed {seed}"
-        task = computing.Task(f"Audit {what}", f"Auditing {what}", f"audit {run.name}", 10)
+        task = computing.Task(f"Audit {what}", f"Auditing {what}", f"audit {run.reference}", 10)
         done = computing.ask(f"audit {run.path} {number} {seed}", task, commands.begin(arguments))
         if done is not None:
             _report(done.answer(), what)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.begun import with_rounds
 from analysis.export import FigureChoices, bundle_bytes, lost_sources
-from app.widgets import frame, reading
+from app.widgets import controls, frame, reading
 from glt import formats
 from glt.store import Run
 
@@ -27,7 +27,10 @@ def made(runs: list[Run], choices: FigureChoices) -> bytes | None:
     if known == state:
         return bytes(content)
     st.caption(ABOUT)
-    if st.button("Make the bundle", key="make-bundle", type="primary", icon=":material/folder_zip:"):
+    asked = controls.pressed(
+        "Make the bundle", "make-bundle", repr(state), type="primary", icon=":material/folder_zip:"
+    )
+    if asked:
         with st.spinner(AT_WORK):
             st.session_state[MADE] = state, bundle_bytes(runs, choices)
         st.rerun()

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
-from app.widgets import frame
+from app.widgets import controls, frame
 from glt import formats
 
 SECONDS_BETWEEN_LOOKS = 0.7
@@ -125,7 +125,7 @@ def panel(key: str, arguments: Sequence[str], what: str, seconds: float) -> None
         st.caption(
             f"It takes about {formats.duration(seconds)} of one core, and is kept for the next time.", width="content"
         )
-        if st.button("Compute", type="primary", icon=":material/play_arrow:", key="start-computing"):
+        if controls.pressed("Compute", "start-computing", key, type="primary", icon=":material/play_arrow:"):
             start(key, Computation(arguments))
 
 

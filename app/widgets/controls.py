@@ -11,6 +11,7 @@ from app.widgets import address
 from app.widgets.frame import plain
 from glt import formats
 from glt.printable import brief
+from glt.store.paths import EXAMPLES_PREFIX
 
 UNKNOWN = ":material/link_off:"
 # An address may name thousands of what is not there.
@@ -153,6 +154,20 @@ def optional(name: str, label: str, options: Mapping[str, str], **looks: Any) ->
     return value or None
 
 
+def pressed(label: str, key: str, about: str, **looks: Any) -> bool:
+    """Show a button and say whether it was pressed for what it is `about` now.
+
+    What a page shows may have changed since the button was drawn, as where a run was deleted in another tab: one that
+    was pressed for something else does nothing.
+    """
+    asked = f"pressed: {key}"
+
+    def note(about: str) -> None:
+        st.session_state[asked] = about
+
+    return st.button(label, key=key, on_click=note, args=(about,), **looks) and st.session_state.pop(asked, "") == about
+
+
 def whole(texts: Sequence[str], default: int) -> int:
     """Read the first text as a whole number, or take the default.
 
@@ -178,12 +193,26 @@ def decimal(texts: Sequence[str], default: float) -> float:
 
 def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
     """Say what the address asks for that is not there, once, on entering the page by such a link."""
-    missing = [value for value in address.asked(name) if value and value not in options]
+    asked = [value for value in address.asked(name) if value and value not in options]
+    missing = [value for value in asked if meant(value, options) not in options]
+    for value in asked:
+        if value not in missing:
+            _tell(f"The link asks for “{brief(value)}”; you have no such run, so the example of that name is shown.")
     if missing:
         more = f" and {len(missing) - MOST_SAID} more" if len(missing) > MOST_SAID else ""
         words = ", ".join(f"“{brief(value)}”" for value in missing[:MOST_SAID])
         asked_for = NOUNS.get(name, formats.inside(label))
         _tell(f"The link asks for {asked_for} {words}{more}, not found here: another is shown.")
+
+
+def meant(value: str, options: Collection[str]) -> str:
+    """Return the option that a value of an address means: links of earlier versions name an example by its bare name.
+
+    >>> meant("a", ["examples/a"]), meant("a", ["a", "examples/a"]), meant("b", ["a"])
+    ('examples/a', 'a', 'b')
+    """
+    example = f"{EXAMPLES_PREFIX}{value}"
+    return example if value not in options and example in options else value
 
 
 def _tell_unusable(name: str, label: str, fits: Callable[[str], bool]) -> None:
@@ -198,9 +227,16 @@ def _tell(sentence: str) -> None:
     st.toast(plain(sentence), icon=UNKNOWN, duration="infinite")
 
 
+def started(name: str, options: Collection[str]) -> list[str] | None:
+    """Return `address.start` with the values of the address as the options they mean; a session's own stay."""
+    is_given = address.is_given(name)
+    given = address.start(name)
+    return [meant(value, options) for value in given] if given is not None and is_given else given
+
+
 def _settle_one(name: str, label: str, options: Mapping[str, str], default: str | None) -> None:
     """Put a valid choice into the session before the widget is made."""
-    given = address.start(name)
+    given = started(name, options)
     tell_unknown(name, label, options)
     wanted = given[0] if given else None if given is not None else st.session_state[name]
     if wanted not in options:
@@ -210,7 +246,7 @@ def _settle_one(name: str, label: str, options: Mapping[str, str], default: str 
 
 def settle_several(name: str, options: Mapping[str, str], default: Sequence[str]) -> int:
     """Put a valid choice into the session before the widget is made, and return how many it holds."""
-    given = address.start(name)
+    given = started(name, options)
     tell_unknown(name, name.replace("_", " "), options)
     if given is not None:
         known = [value for value in given if value in options]

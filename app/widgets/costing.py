@@ -19,7 +19,7 @@ CONVENTIONS: tuple[MacConvention, ...] = ("dense_features", "sparse_features")
 
 def panel(run: Run, number: int, seed: int) -> None:
     """Show the MACs of a round of a seed, counted once it is asked for."""
-    shown = st.popover("MACs", icon=":material/calculate:", key=f"macs-of-{run.name}", on_change="rerun")
+    shown = st.popover("MACs", icon=":material/calculate:", key=f"macs-of-{run.reference}", on_change="rerun")
     if not shown.open:
         return
     with shown:

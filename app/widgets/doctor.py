@@ -21,7 +21,7 @@ SPINNER = "Opens every file of the run"
 
 def check_button(found: Opened, run: AnyRun) -> None:
     """Offer to look at every file of a run that no worker is at."""
-    if st.button("Check", key=f"mend-{run.name}", icon=":material/fact_check:", help=TOLD):
+    if st.button("Check", key=f"mend-{run.reference}", icon=":material/fact_check:", help=TOLD):
         _check(found, run.path)
 
 

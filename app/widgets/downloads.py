@@ -24,11 +24,11 @@ EXAMPLES_CANNOT = (
 
 def panel(run: Run, number: int, seed: int) -> None:
     """Offer a round of a seed in every format."""
-    with st.popover("Download", icon=":material/download:", key=f"download-{run.name}"):
+    with st.popover("Download", icon=":material/download:", key=f"download-{run.reference}"):
         st.markdown(
             f"**Sparse graph** of round {number}, seed {seed}: what is left of the edges, with ids and classes."
         )
-        graph_buttons(partial(graph_bytes, run, number, seed), file_stem(run, number, seed), run.name)
+        graph_buttons(partial(graph_bytes, run, number, seed), file_stem(run, number, seed), run.reference)
         st.caption("GraphML for Gephi and NetworkX, an edge list as CSV, a sparse matrix for SciPy.")
         st.markdown("**Ticket file**: weights, masks, theta_0, graph, settings and scores in one .zip.")
         if run.is_example:
@@ -58,12 +58,12 @@ def graph_bytes(run: Run, number: int, seed: int, name: str) -> bytes:
 
 def file_stem(run: Run, number: int, seed: int) -> str:
     """Return what a file of a round is called, without its ending."""
-    return f"{run.name}-seed-{seed}-round-{number:02d}"
+    return f"{run.reference.replace('/', '-')}-seed-{seed}-round-{number:02d}"
 
 
 def _ticket(run: Run, number: int, seed: int) -> None:
     what = f"round {number} of seed {seed}"
-    task = computing.Task("Make the ticket file", f"Computing the outputs of {what}", f"export {run.name}", 8)
+    task = computing.Task("Make the ticket file", f"Computing the outputs of {what}", f"export {run.reference}", 8)
     done = computing.ask(f"ticket {run.path} {number} {seed}", task, lambda: ticket_file(run, number, seed))
     if done is not None and done.failure:
         frame.failure(done.failure)
@@ -74,7 +74,7 @@ def _ticket(run: Run, number: int, seed: int) -> None:
             file_name=f"{file_stem(run, number, seed)}.zip",
             mime="application/zip",
             on_click="ignore",
-            key=f"download-ticket-{run.name}",
+            key=f"download-ticket-{run.reference}",
             type="primary",
         )
     st.caption("It runs in plain PyTorch Geometric (docs/ticket-file.md); From a file, above, checks one.")

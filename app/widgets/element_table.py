@@ -50,7 +50,7 @@ class Choice:
     def place(self) -> str:
         """What tells this table from others."""
         how = "networkx" if self.by_networkx else self.sample
-        return f"{self.run.name} {self.seed} {self.round} {self.elements} {self.order} {how}"
+        return f"{self.run.reference} {self.seed} {self.round} {self.elements} {self.order} {how}"
 
 
 def show(found: list[Run]) -> None:
@@ -134,7 +134,7 @@ def _lead(choice: Choice, graph: Graph, row: pd.Series) -> None:
 def destination(choice: Choice, graph: Graph, row: pd.Series) -> dict[str, str]:
     """Return the view of Subgraphs that tells about a row of `node_table` or `edge_table`, and draws what is near."""
     at, *to = (int(row[name]) for name in ENDS[choice.elements])
-    view = {"run": choice.run.name, "seed": str(choice.seed), "round": str(choice.round), "section": "why"}
+    view = {"run": choice.run.reference, "seed": str(choice.seed), "round": str(choice.round), "section": "why"}
     name = node_name(graph, at)
     return view | {"sample": "ego", "node": name, "at": name, "to": str(to[0]) if to else picking.ALL}
 

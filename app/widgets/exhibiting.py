@@ -123,7 +123,7 @@ def _subgraphs(run: Run, number: int) -> None:
     st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}, {title}. {' '.join(panel.caption)}")
     sparsity = formats.percent(run.seed(seed).rounds()[number].graph_sparsity, 2)
     st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}; a random walk's nodes.")
-    links.link("subgraphs", "Choose another part", ":material/hub:", run=run.name, round=str(number))
+    links.link("subgraphs", "Choose another part", ":material/hub:", run=run.reference, round=str(number))
 
 
 def _side_by_side(rows: Sequence[Comparison]) -> None:

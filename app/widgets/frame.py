@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec
 
 import streamlit as st
 
@@ -12,6 +14,7 @@ from app.widgets import links
 from glt.errors import StudioError
 from glt.printable import MOST_SAID, brief
 
+Parameters = ParamSpec("Parameters")
 # Nobody sees it, and no backslash would do: addresses are looked for once more after backslashes have been taken out.
 JOINER = "\u2060"
 # Where bare web and mail addresses would become links.
@@ -44,6 +47,20 @@ def or_why() -> Iterator[None]:
         yield
     except StudioError as error:
         failure(str(error))
+
+
+def explained(draw: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Return a part of a page that says in one sentence why it cannot be drawn.
+
+    A fragment is drawn again without the page around it, so that the page's own `or_why` is not there.
+    """
+
+    @wraps(draw)
+    def part(*args: Parameters.args, **named: Parameters.kwargs) -> None:
+        with or_why():
+            draw(*args, **named)
+
+    return part
 
 
 def failure(sentence: str) -> None:

@@ -26,7 +26,7 @@ SCORE: Score = "test"
 def show(found: Mapping[str, Any]) -> None:
     """Draw the file among the rounds of the runs with its data set, task and network."""
     config = RunConfig.model_validate(found["config"])
-    alike = [run for run in pickers.with_rounds(opened().results) if setting(run.config) == setting(config)]
+    alike = [run for run in pickers.with_rounds(opened().runs) if setting(run.config) == setting(config)]
     runs = pickers.together(alike) if alike else []
     if not runs:
         frame.empty(
@@ -96,6 +96,7 @@ def _row(label: str, number: int, score: float, shares: Mapping[str, Any], macs:
 
 def _same_run(found: Mapping[str, Any], runs: list[Run]) -> None:
     """Lead to the run the file was made from, where it is here."""
-    if any(run.name == found["run"] for run in runs):
-        view = {"run": str(found["run"]), "round": str(found["round"])}
+    made_from = next((run for run in runs if run.name == found["run"]), None)
+    if made_from is not None:
+        view = {"run": made_from.reference, "round": str(found["round"])}
         links.link("subgraphs", "The run it was made from is here", ":material/hub:", **view)

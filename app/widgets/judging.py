@@ -33,7 +33,7 @@ class Judged:
 
 def judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
     """Judge an experiment; graph measurements it needs are taken only if `measure` says so or they are known."""
-    plan = make_plan(experiment, setting, seeds, found.everything)
+    plan = make_plan(experiment, setting, seeds, found.runs)
     exhibit = EXHIBITS.get(experiment.name)
     runs = shown_runs(plan)
     cost = reading.forecast_of(found, [need.config for need in plan.lacking if need.config], plan.seeds)
@@ -47,7 +47,7 @@ def judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Seque
 def shown_runs(plan: Plan) -> list[Run]:
     """Return the runs of an experiment's figure: for every arm its own, or the one that stands in for it."""
     runs = [need.run if need.has_rounds else need.stand_in for need in plan.needs]
-    return list({run.name: run for run in runs if run is not None}.values())
+    return list({run.reference: run for run in runs if run is not None}.values())
 
 
 def _compared(exhibit: Exhibit, setting: Setting, runs: list[Run]) -> tuple[list[Comparison], list[Claim]]:

@@ -64,7 +64,7 @@ def show(runs: list[Run], board: Board) -> list[str]:
     with st.spinner(f"Reading {formats.number_of(len(runs), 'run')}", show_time=len(runs) > MANY):
         table = _table(reading.stamps(runs), board, runs)
     if not board.by:
-        table = table.assign(label=table["run"].map(pickers.run_titles(runs)))
+        table = table.assign(label=table["run"].map(pickers.run_words(runs)))
     height = min(HEAD + ROW * len(table), MOST_HEIGHT)
     event = st.dataframe(
         files.cells(numbers(table, board), _columns(table, board)),

@@ -147,7 +147,7 @@ def _take_away(graph: Measured, slow: bool) -> None:
 
     files.csv_button(table, f"{name}-measurements.csv")
     files.file_button("LaTeX", f"{name}-measurements.tex", "application/x-tex", latex)
-    runs = [run.name for run in graph.runs]
+    runs = [run.reference for run in graph.runs]
     links.link("export", "Export", ":material/file_save:", what="measurements", runs=runs, round=str(graph.rounds[0]))
 
 

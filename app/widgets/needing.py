@@ -100,9 +100,9 @@ def _need(number: int, need: Need, store: Store, words: Mapping[str, str]) -> No
         state, color = state_words(need, store, words)
         st.badge(state, color=color)
         if need.run is not None and need.has_rounds:
-            st.caption(f"{need.run.name}{' · example' if need.run.is_example else ''}", width="content")
+            st.caption(f"{need.run.reference}{' · example' if need.run.is_example else ''}", width="content")
         elif need.stand_in is not None:
-            st.caption(frame.plain(f"shown instead: {need.stand_in.name} ({need.differs})"), width="content")
+            st.caption(frame.plain(f"shown instead: {need.stand_in.reference} ({need.differs})"), width="content")
 
 
 def state_words(need: Need, store: Store, words: Mapping[str, str]) -> tuple[str, BadgeColor]:

@@ -18,8 +18,8 @@ from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
 from glt.pretraining.start import pretraining_of
 from glt.reproduction.experiment import NETWORKS
-from glt.store import Pretraining, Run, Store, bundled_examples, finished_rounds
-from glt.store.paths import EXAMPLES
+from glt.store import Pretraining, Run, Store, bundled_examples
+from glt.store.paths import EXAMPLES, EXAMPLES_PREFIX
 from glt.user_path import default_store
 
 # A script runs in one thread from its begin to its end.
@@ -30,8 +30,9 @@ _page = threading.local()
 class Opened:
     """The store that is open for writing, the examples beside it, and all their runs (the user's first).
 
-    An example that the user makes again is `shadowed` by the user's run. `pretrainings` are the user's own: a run
-    finds the one it starts from in its own store. `memory` holds what was found out about this look at the store.
+    A run of the user's own may have the name of an example: each is named by its reference. `pretrainings` are the
+    user's own: a run finds the one it starts from in its own store. `memory` holds what was found out about this look
+    at the store.
     """
 
     store: Store
@@ -39,33 +40,38 @@ class Opened:
     examples: tuple[Run, ...]
     damaged: tuple[tuple[Path, str], ...]
     pretrainings: tuple[Pretraining, ...] = ()
-    shadowed: tuple[Run, ...] = ()
     memory: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """One run a name, the user's first."""
+        """Every run with rounds, the user's first."""
         return self.own + self.examples
 
-    @property
-    def results(self) -> tuple[Run, ...]:
-        """One run a name for pictures and tables: the user's, or the example it shadows while that has more rounds."""
-        examples = {run.name: run for run in self.shadowed}
-        return tuple(
-            max(run, examples[run.name], key=finished_rounds) if run.name in examples else run for run in self.runs
+    def absence(self, reference: str) -> str:
+        """Return the sentence that says why a run or pre-training cannot be shown, "" for one that is here."""
+        if any(run.reference == reference for run in (*self.runs, *self.pretrainings)):
+            return ""
+        damage = next((why for folder, why in self.damaged if folder.name == reference), None)
+        if damage is not None:
+            return f"The run {reference} cannot be opened: {damage}"
+        where = (
+            "among the bundled examples" if reference.startswith(EXAMPLES_PREFIX) else f"in the store {self.store.root}"
         )
+        in_trash = " It lies in the trash: Restore, on Runs, brings it back." if reference in self._restorable() else ""
+        return f"The run {reference} is no longer {where}: it was deleted, renamed or moved.{in_trash}"
 
-    @property
-    def everything(self) -> tuple[Run, ...]:
-        """Every run there is, shadowed examples too, the user's first."""
-        return self.runs + self.shadowed
+    def _restorable(self) -> list[str]:
+        try:
+            return self.store.restorable()
+        except StoreError:
+            return []
 
-    def find(self, name: str) -> Run:
-        """Return a run by name; raises StoreError that suggests the nearest one."""
+    def find(self, reference: str) -> Run:
+        """Return a run by its reference; raises StoreError that suggests the nearest one."""
         for run in self.runs:
-            if run.name == name:
+            if run.reference == reference:
                 return run
-        raise StoreError(unknown_name("run", name, [run.name for run in self.runs]))
+        raise StoreError(unknown_name("run", reference, [run.reference for run in self.runs]))
 
 
 @contextmanager
@@ -96,16 +102,10 @@ def store_root() -> Path:
 def _look() -> Opened:
     store = Store(store_root())
     contents = store.contents()
-    names = {run.name for run in contents.runs}
+    is_theirs = store.root.resolve() == EXAMPLES.resolve()
+    own = () if is_theirs else _in_order(contents.runs)
     examples = _in_order(bundled_examples(EXAMPLES, store.root))
-    return Opened(
-        store,
-        _in_order(contents.runs),
-        tuple(run for run in examples if run.name not in names),
-        tuple(contents.damaged),
-        tuple(contents.pretrainings),
-        tuple(run for run in examples if run.name in names),
-    )
+    return Opened(store, own, examples, tuple(contents.damaged), tuple(contents.pretrainings))
 
 
 def bundled() -> tuple[Run, ...]:

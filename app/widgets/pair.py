@@ -52,31 +52,31 @@ def show(runs: list[Run], score: Score, first: Sequence[str]) -> None:
     one, other, at = _pick(runs, first)
     rounds = reading.rounds_of([one, other])
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
-    seeds = shared_seeds(rounds, one.name, other.name)
-    table = paired_table(rounds, one.name, other.name, score, at)
+    seeds = shared_seeds(rounds, one.reference, other.reference)
+    table = paired_table(rounds, one.reference, other.reference, score, at)
     if too_few := few_seeds_words(seeds):
         st.info(frame.plain(too_few), icon=":material/info:")
     if len(table):
-        st.markdown(frame.plain(paired_words(table, labels[one.name], labels[other.name])))
+        st.markdown(frame.plain(paired_words(table, labels[one.reference], labels[other.reference])))
         _chart(one, other, at, score)
-        st.caption(frame.plain(_caption(table, labels[one.name], labels[other.name], at, rounds)))
+        st.caption(frame.plain(_caption(table, labels[one.reference], labels[other.reference], at, rounds)))
     elif not too_few:
         st.caption(f"The two runs have no round at {AT_WORDS[at]}.")
     numbers, differences = st.columns([1.35, 1], gap="medium")
     with numbers:
         _numbers(table, labels, one, other)
     with differences:
-        config_difference.show(one, other, labels[one.name], labels[other.name])
+        config_difference.show(one, other, labels[one.reference], labels[other.reference])
 
 
 def _pick(runs: list[Run], first: Sequence[str]) -> tuple[Run, Run, At]:
-    words, by_name = pickers.run_words(runs), {run.name: run for run in runs}
-    usual = list(dict.fromkeys([*first, *(run.name for run in pickers.together(runs)), *by_name]))
+    words, by_name = pickers.run_words(runs), {run.reference: run for run in runs}
+    usual = list(dict.fromkeys([*first, *(run.reference for run in pickers.together(runs)), *by_name]))
     with st.container(key="pair-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        one = controls.select("one", "Run", words, usual[0], width=pickers.WIDEST_RUN)
+        one = pickers.select_run("one", "Run", words, usual[0])
         others = {name: text for name, text in words.items() if name != one}
         default = next(name for name in usual if name != one)
-        other = controls.select("other", "minus", others, default, width=pickers.WIDEST_RUN)
+        other = pickers.select_run("other", "minus", others, default)
         at = controls.segments("at", "Paired at", {str(name): text for name, text in AT_WORDS.items()}, "round")
     return by_name[one], by_name[other], cast(At, at)
 
@@ -92,11 +92,11 @@ def _figure(stamps: tuple[reading.Stamp, ...], at: At, score: Score, dark: bool,
     rounds = reading.rounds_of([_one, _other])
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
     one, other = (
-        Side(run.name, labels[run.name], palette.painted(run.config.method, run.annotation.color))
+        Side(run.reference, labels[run.reference], palette.painted(run.config.method, run.annotation.color))
         for run in (_one, _other)
     )
-    table = paired_table(rounds, _one.name, _other.name, score, at)
-    seeds = paired_seeds(rounds, _one.name, _other.name, score, at)
+    table = paired_table(rounds, _one.reference, _other.reference, score, at)
+    seeds = paired_seeds(rounds, _one.reference, _other.reference, score, at)
     return paired_figure(table, seeds, one, other, at, dark)
 
 
@@ -112,7 +112,7 @@ def _caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataF
 def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) -> None:
     if table.empty:
         return
-    first, second = (str(cell(heading(labels[run.name]))) for run in (one, other))
+    first, second = (str(cell(heading(labels[run.reference]))) for run in (one, other))
     shown = numbers(table, first, second)
     percent = st.column_config.NumberColumn(format="%.1f %%")
     columns = {name: percent for name in shown if name in (first, second, "Graph sparsity", "Weight sparsity")}
@@ -128,7 +128,7 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
         height="content",
         column_config=columns,
     )
-    files.csv_button(table, f"{one.name}-minus-{other.name}.csv")
+    files.csv_button(table, f"{one.reference}-minus-{other.reference}.csv".replace("/", "-"))
 
 
 def _family(table: pd.DataFrame) -> str:

@@ -15,16 +15,19 @@ from glt.data import Graph
 from glt.errors import ConfigError
 from glt.store import Run
 
+BESIDE = "beside"
 ABOUT_COMPARING = "A third panel: the same nodes in the same places, as the same seed of another run has them."
 
 
 def pick_compared(run: Run, seed: int, found: Sequence[Run]) -> Run | None:
     """Choose another run on the same graph to stand beside this one, or none."""
-    others = [other for other in found if other.name != run.name and _comparable(run, other, seed)]
+    others = [other for other in found if other.reference != run.reference and _comparable(run, other, seed)]
     words = pickers.run_words(found)
-    options = {"": "nothing", **{other.name: words[other.name] for other in others}}
-    chosen = controls.optional("beside", "Compare with", options, width=240, help=ABOUT_COMPARING)
-    return next((other for other in others if other.name == chosen), None)
+    options = {"": "nothing", **{other.reference: words[other.reference] for other in others}}
+    pickers.gone_from(BESIDE, options)
+    changed = pickers.let_go(BESIDE)
+    chosen = controls.optional(BESIDE, "Compare with", options, width=240, help=ABOUT_COMPARING, on_change=changed)
+    return next((other for other in others if other.reference == chosen), None)
 
 
 def _comparable(run: Run, other: Run, seed: int) -> bool:

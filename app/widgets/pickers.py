@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import lru_cache
 
 import streamlit as st
@@ -12,16 +12,18 @@ from analysis import names, palette, published
 from analysis.settings import unusual
 from analysis.tables import setting_details
 from analysis.titles import with_titles
-from app.widgets import controls
-from app.widgets.opened import follows_another, setting
+from app.widgets import address, controls, frame
+from app.widgets.opened import follows_another, opened, setting
 from glt import formats
 from glt.data import DATASETS
-from glt.errors import ConfigError
+from glt.errors import ConfigError, StoreError
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import PretrainConfig
 from glt.pretraining.start import pretraining_of
 from glt.store import AnyRun, Pretraining, Run, SeedRun, annotations_of
 
+# Of a control: the runs that were chosen in it and are gone.
+_GONE = "gone from: "
 # Pixels: a run's name with the setting that tells it from others.
 WIDEST_RUN = 360
 # A title names so many settings at most.
@@ -33,9 +35,15 @@ DEFAULT_ROUND = published.MEASUREMENT_ROUND
 
 
 def run_words(runs: Sequence[Run]) -> dict[str, str]:
-    """Return what to call each run where it is chosen: its title, and "example" for bundled ones."""
+    """Return what to call each run where it is chosen, by its reference: its title, and "example" for bundled ones."""
     titles = run_titles(runs)
-    return {run.name: titles[run.name] + (" · example" if run.is_example else "") for run in runs}
+    return {run.reference: titles[run.reference] + _origin(run) for run in runs}
+
+
+def _origin(run: Run) -> str:
+    if run.is_bundled:
+        return " · example"
+    return " · copy of an example" if run.is_example else ""
 
 
 def run_titles(runs: Sequence[Run]) -> dict[str, str]:
@@ -44,7 +52,7 @@ def run_titles(runs: Sequence[Run]) -> dict[str, str]:
     Select boxes cut the end, so what tells runs apart stands right behind the method.
     """
     told = run_details(runs)
-    words = {run.name: _titled(run, told[run.name]) for run in runs}
+    words = {run.reference: _titled(run, told[run.reference]) for run in runs}
     return with_titles(words, runs)
 
 
@@ -62,11 +70,17 @@ def _details(runs: tuple[Run, ...]) -> dict[str, str]:
 
 
 def _told_apart(runs: Sequence[Run]) -> dict[str, str]:
-    details = {name: tuple(told) for name, told in setting_details(runs).items()} if len(runs) > 1 else {}
+    # A run of one's own and the example of its name have the same settings: the tag tells one from the other.
+    by_name = {run.name: run for run in runs}
+    known = {run.reference: run.name for run in by_name.values()}
+    details: dict[str, tuple[str, ...]] = {}
+    if len(by_name) > 1:
+        details = {known[each]: tuple(told) for each, told in setting_details(list(by_name.values())).items()}
     counts = Counter(details.values())
     short = {name for name, told in details.items() if 0 < len(told) <= MOST_DETAILS and counts[told] == 1}
-    ends = {run.name: run.name.rsplit("-", 1)[-1] if len(runs) > 1 else "" for run in runs}
-    return {name: ", ".join(details[name]) if name in short else end for name, end in ends.items()}
+    ends = {name: name.rsplit("-", 1)[-1] if len(by_name) > 1 else "" for name in by_name}
+    words = {name: ", ".join(details[name]) if name in short else end for name, end in ends.items()}
+    return {run.reference: words[run.name] for run in runs}
 
 
 def run_title(run: AnyRun) -> str:
@@ -81,7 +95,7 @@ def subject(run: AnyRun) -> str:
     """
     if isinstance(run, Run):
         return _titled(run, "")
-    return _pretrained(run.config) if isinstance(run, Pretraining) else run.name
+    return _pretrained(run.config) if isinstance(run, Pretraining) else run.reference
 
 
 def _pretrained(config: PretrainConfig) -> str:
@@ -114,7 +128,7 @@ def offered(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that can be chosen: not the hidden ones, unless the address names them or there are no others."""
     named = {value for name in st.query_params for value in st.query_params.get_all(name)}
     said = annotations_of(runs)
-    shown = [run for run in runs if not said[run.name].hidden or run.name in named]
+    shown = [run for run in runs if not said[run.reference].hidden or run.reference in named]
     return shown or list(runs)
 
 
@@ -125,7 +139,7 @@ def together(runs: Sequence[Run]) -> list[Run]:
     one that is nearest to the usual settings.
     """
     said = annotations_of(runs)
-    seen = [run for run in runs if not said[run.name].hidden] or list(runs)
+    seen = [run for run in runs if not said[run.reference].hidden] or list(runs)
     own = [run for run in seen if not run.is_example] or seen
     alike = [run for run in own if setting(run.config) == setting(own[0].config)]
     shown = [run for run in alike if not follows_another(run)] or alike
@@ -140,22 +154,90 @@ def _usual(runs: Sequence[Run]) -> list[Run]:
 
 
 def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
-    """Choose the runs of a picture in a pop-over that says how many are chosen."""
+    """Choose the runs of a picture in a pop-over that says how many are chosen.
+
+    Where one that was chosen is gone, no other takes its place; `tell_gone` says so.
+    """
     words = run_words(runs)
-    chosen = [run.name for run in default]
+    gone = gone_from("runs", words)
+    chosen = [run.reference for run in default if not gone]
     count = controls.settle_several("runs", words, chosen)
-    only_examples = all(run.is_example for run in runs if run.name in st.session_state["runs"])
+    only_examples = all(run.is_example for run in runs if run.reference in st.session_state["runs"])
     noun = "Examples" if count and only_examples else "Runs"
     with st.popover(f"{noun} · {count} of {len(runs)}", icon=":material/stacked_line_chart:", key="pick-runs"):
-        names = controls.several("runs", "Runs in the picture", words, chosen, width=420)
-    return [run for run in runs if run.name in names]
+        names = controls.several("runs", "Runs in the picture", words, chosen, width=420, on_change=let_go("runs"))
+    if gone:
+        address.keep("runs", [*names, *gone])
+    return [run for run in runs if run.reference in names]
 
 
 def pick_run(runs: Sequence[Run], default: Run | None = None) -> Run:
-    """Choose one run."""
-    words = run_words(runs)
-    name = controls.select("run", "Run", words, default.name if default else None, width=WIDEST_RUN)
-    return next(run for run in runs if run.name == name)
+    """Choose one run; raises StoreError where the one that was chosen is gone and no other is chosen yet."""
+    name = select_run("run", "Run", run_words(runs), default.reference if default else None)
+    return next(run for run in runs if run.reference == name)
+
+
+def select_run(name: str, label: str, words: Mapping[str, str], default: str | None = None) -> str:
+    """Choose one of the runs in `words` by its reference.
+
+    Raises StoreError, once the list is shown, where the run that was chosen is gone and no other is chosen yet: a page
+    never moves to another run by itself.
+    """
+    gone = gone_from(name, words)
+    if not gone:
+        return controls.select(name, label, words, default, width=WIDEST_RUN)
+    address.start(name)
+    st.session_state[name] = None
+    st.selectbox(
+        label,
+        list(words),
+        format_func=words.__getitem__,
+        key=name,
+        index=None,
+        placeholder="Choose a run",
+        width=WIDEST_RUN,
+        on_change=let_go(name),
+    )
+    address.keep(name, gone[:1])
+    raise StoreError(f"{opened().absence(gone[0])} Choose another run above.")
+
+
+def gone_from(name: str, options: Container[str]) -> list[str]:
+    """Return the runs that this session chose in a control and that are gone, until another choice is made."""
+    known: list[str] = st.session_state.get(f"{_GONE}{name}", [])
+    held = list(dict.fromkeys([*known, *address.held(name)]))
+    gone = [] if address.is_given(name) else [run for run in held if run not in options and opened().absence(run)]
+    back = [run for run in known if run in options]
+    if back and name in st.session_state:
+        # It was restored.
+        chosen = st.session_state[name]
+        st.session_state[name] = list(dict.fromkeys([*chosen, *back])) if isinstance(chosen, list) else back[0]
+    st.session_state[f"{_GONE}{name}"] = gone
+    return gone
+
+
+def tell_gone(name: str) -> None:
+    """Say which runs that were chosen in a control are gone, and offer to go on without them."""
+    gone: list[str] = st.session_state.get(f"{_GONE}{name}", [])
+    if gone:
+        frame.failures([opened().absence(each) for each in gone])
+        st.button("Go on without", key=f"go-on-without-{name}", on_click=let_go(name))
+
+
+def tell_none_left(name: str) -> None:
+    """Say which runs that were chosen in a control are gone, on a page that has none to choose from."""
+    gone_from(name, ())
+    tell_gone(name)
+
+
+def let_go(name: str) -> Callable[[], None]:
+    """Return what forgets the runs that are gone, as another choice is made."""
+
+    def forget() -> None:
+        st.session_state[f"{_GONE}{name}"] = []
+        address.forget(name)
+
+    return forget
 
 
 def pick_seed(run: Run) -> int:

@@ -24,12 +24,12 @@ def progress(run: Pretraining) -> RunProgress:
 def panel(run: Pretraining) -> None:
     """Show one pre-training: its seeds, what can be done about it, the loss of every epoch, settings and log."""
     found = opened()
-    if run.name not in {each.name for each in found.pretrainings}:
+    if found.absence(run.reference):
         st.rerun()
     now = progress(run)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
         st.subheader(frame.plain(pickers.run_title(run)), anchor=False, width="content")
-        st.caption(run.name, width="content")
+        st.caption(run.reference, width="content")
         st.space("stretch")
         annotating.editor(found, run, pickers.subject(run))
         run_actions.buttons(found, now)
@@ -43,7 +43,7 @@ def panel(run: Pretraining) -> None:
     with log, st.expander("Log", icon=":material/notes:", key="log"):
         seed_rows.log(run, LOG_LINES)
     with st.container(horizontal=True):
-        links.link("launch", "Start a run from it", ":material/rocket_launch:", pretraining=run.name)
+        links.link("launch", "Start a run from it", ":material/rocket_launch:", pretraining=run.reference)
 
 
 def _row(found: Opened, run: Pretraining, seed: SeedProgress) -> None:

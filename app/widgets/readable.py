@@ -13,8 +13,8 @@ from glt.store import Run
 
 def readable(runs: Sequence[Run]) -> list[Run]:
     """Return the runs whose rounds can be read, with a sentence on each that cannot; all of them when none can."""
-    damage = {run.name: _damage(run) for run in runs}
-    sound = [run for run in runs if not damage[run.name]]
+    damage = {run.reference: _damage(run) for run in runs}
+    sound = [run for run in runs if not damage[run.reference]]
     if not sound:
         return list(runs)
     for sentence in filter(None, damage.values()):

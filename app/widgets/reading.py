@@ -78,7 +78,7 @@ def _state(found: Opened) -> str:
     """Return what changes whenever a round of any run is written, found out once for each look at the store."""
     known = found.memory.get("state")
     if known is None:
-        written = [_written(run) for run in found.everything]
+        written = [_written(run) for run in found.runs]
         known = found.memory["state"] = hashlib.sha256(repr(written).encode()).hexdigest()
     return known
 
@@ -87,7 +87,7 @@ def _state(found: Opened) -> str:
 def _forecast(
     state: str, question: tuple[str, ...], _found: Opened, _configs: list[RunConfig], _seeds: list[int]
 ) -> Forecast:
-    return forecast(_found.store, _configs, _seeds, _found.everything)
+    return forecast(_found.store, _configs, _seeds, _found.runs)
 
 
 def edge_mask(run: Run, seed: int, number: int) -> EdgeMask:

@@ -28,13 +28,13 @@ def buttons(found: Opened, progress: RunProgress) -> None:
     if run.is_example:
         st.badge("example, read-only", color="gray", icon=":material/lock:")
         return
-    if progress.is_active and st.button("Stop all", key=f"stop-{run.name}", icon=":material/stop:"):
+    if progress.is_active and st.button("Stop all", key=f"stop-{run.reference}", icon=":material/stop:"):
         stop(run, None)
-    if progress.unfinished and st.button("Resume all", key=f"resume-{run.name}", icon=":material/refresh:"):
+    if progress.unfinished and st.button("Resume all", key=f"resume-{run.reference}", icon=":material/refresh:"):
         resume(found, run, progress.unfinished)
     elif not progress.is_active:
         doctor.check_button(found, run)
-    if not progress.is_active and st.button("Delete", key=f"delete-{run.name}", icon=":material/delete:"):
+    if not progress.is_active and st.button("Delete", key=f"delete-{run.reference}", icon=":material/delete:"):
         _confirm_delete(found, run.path)
 
 
@@ -81,7 +81,7 @@ def store_line(found: Opened) -> None:
         if trashed:
             st.caption(f"· {formats.number_of(len(trashed), 'run')} in the trash", width="content")
             if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
-                _confirm_empty(found)
+                _confirm_empty(found, trashed)
             if store.restorable() and st.button(
                 "Restore", key="restore", type="tertiary", icon=":material/restore_from_trash:"
             ):
@@ -134,7 +134,10 @@ def _choose_restored(found: Opened) -> None:
 
 
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")
-def _confirm_empty(found: Opened) -> None:
+def _confirm_empty(found: Opened, shown: Sequence[Path]) -> None:
+    if found.store.trashed() != shown:
+        frame.failure("The trash has changed since this was opened: close it, and look again before it is emptied.")
+        return
     st.markdown(f"Removes {formats.number_of(len(found.store.trashed()), 'deleted run')} from the disk for good.")
     if st.button("Empty trash", key="confirm-empty", type="primary"):
         _attempt(found.store.empty_trash, "The trash is empty")

@@ -30,7 +30,7 @@ def own_ones(found: Opened, chosen: str, words: Sequence[str]) -> None:
     if words and not (own or pretrained or run_filter.matching(_seen(found.examples), words)):
         st.caption("No run fits all these words.")
     for run in _first(own, chosen):
-        _of_run(run, details[run.name], chosen)
+        _of_run(run, details[run.reference], chosen)
     if pretrained:
         st.caption("Pre-training: first layers that runs can start from")
     for pretraining in pretrained:
@@ -44,27 +44,27 @@ def examples(found: Opened, chosen: str, words: Sequence[str]) -> None:
     if fitting:
         st.caption("Examples: finished runs that come with the app, read-only")
     for run in fitting:
-        _of_run(run, details[run.name], chosen)
+        _of_run(run, details[run.reference], chosen)
 
 
 def hidden_ones(found: Opened, chosen: str, words: Sequence[str]) -> None:
     """Offer to show the hidden runs that the words fit, at the end of the list."""
     every: tuple[AnyRun, ...] = (*found.own, *found.pretrainings, *found.examples)
     said = annotations_of(every)
-    hidden = run_filter.matching([run for run in every if said[run.name].hidden], words)
+    hidden = run_filter.matching([run for run in every if said[run.reference].hidden], words)
     if not hidden or not controls.switch("hidden", f"Show {len(hidden)} hidden"):
         return
     details = pickers.run_details(found.runs)
     for run in hidden[:MOST_CARDS]:
         if isinstance(run, Run):
-            _of_run(run, details[run.name], chosen)
+            _of_run(run, details[run.reference], chosen)
         elif isinstance(run, Pretraining):
             _of_pretraining(run, chosen)
 
 
 def _seen(runs: Sequence[AnyKind]) -> list[AnyKind]:
     said = annotations_of(runs)
-    return [run for run in runs if not said[run.name].hidden]
+    return [run for run in runs if not said[run.reference].hidden]
 
 
 def _first(runs: Sequence[Run], chosen: str) -> Sequence[Run]:
@@ -76,12 +76,13 @@ def _first(runs: Sequence[Run], chosen: str) -> Sequence[Run]:
     if st.button(f"Show {min(MOST_CARDS, len(runs) - shown)} more", key="more-runs", type="tertiary"):
         st.session_state[PAGES] += 1
         st.rerun()
-    return [run for place, run in enumerate(runs) if place < shown or run.name == chosen]
+    return [run for place, run in enumerate(runs) if place < shown or run.reference == chosen]
 
 
 def select(run: AnyRun) -> None:
     """Show another run beside the list from now on."""
-    st.session_state["run"] = run.name
+    st.session_state["run"] = run.reference
+    pickers.let_go("run")()
     st.rerun()
 
 
@@ -99,7 +100,7 @@ def _of_pretraining(run: Pretraining, chosen: str) -> None:
 
 
 def _card(now: RunProgress, title: str, details: str, told: str, chosen: str) -> None:
-    name = now.run.name
+    name = now.run.reference
     states = [seed.state for seed in now.seeds]
     seeds = counts(states) if now.is_mixed else formats.number_of(len(states), "seed")
     said = now.run.annotation

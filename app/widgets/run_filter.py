@@ -31,7 +31,7 @@ def pick_words(count: int) -> list[str]:
 def matching(runs: Sequence[AnyKind], words: Sequence[str]) -> list[AnyKind]:
     """Return the runs that every word fits: a setting=value exactly, a state, or a part of what is written about it."""
     said = annotations_of(runs) if words else {}
-    return [run for run in runs if all(_fits(run, said[run.name], word) for word in words)]
+    return [run for run in runs if all(_fits(run, said[run.reference], word) for word in words)]
 
 
 def _fits(run: AnyRun, said: Annotation, word: str) -> bool:
@@ -47,7 +47,7 @@ def _about(run: AnyRun) -> tuple[str, frozenset[str]]:
     title = pickers.subject(run) if isinstance(run, Run) else ""
     values = settings_of(run.config) if isinstance(run, Run) else json.loads(run.config.canonical_json())
     settings = {f"{name}={value_words(value)}" for name, value in values.items() if value is not None}
-    return f"{title} {run.name} {' '.join(settings)}".lower(), frozenset(map(str.lower, settings))
+    return f"{title} {run.reference} {' '.join(settings)}".lower(), frozenset(map(str.lower, settings))
 
 
 def _plain(word: str) -> str:

@@ -67,9 +67,9 @@ def tail(path: Path, lines: int) -> str:
 
 def _action(found: Opened, run: Run, seed: SeedProgress) -> None:
     if seed.state in ACTIVE:
-        if st.button("Stop", key=f"stop-{run.name}-{seed.seed}", type="tertiary", icon=":material/stop:"):
+        if st.button("Stop", key=f"stop-{run.reference}-{seed.seed}", type="tertiary", icon=":material/stop:"):
             run_actions.stop(run, [seed.seed])
     elif seed.state != "done":
         words = "Try again" if seed.state == "failed" else "Resume"
-        if st.button(words, key=f"resume-{run.name}-{seed.seed}", type="tertiary", icon=":material/refresh:"):
+        if st.button(words, key=f"resume-{run.reference}-{seed.seed}", type="tertiary", icon=":material/refresh:"):
             run_actions.resume(found, run, [seed.seed])

@@ -20,10 +20,14 @@ def pick(found: Opened, wanted: Mapping[str, str], methods: Sequence[str]) -> di
     if not reading:
         return {}
     offered = _offered(found, wanted)
+    words = {"": "Choose a run", **pickers.run_words(offered)}
+    if gone := pickers.gone_from(FIELD, words):
+        # What was asked for stays asked for, so that no run starts otherwise than it was meant to.
+        pickers.tell_gone(FIELD)
+        return {FIELD: gone[0]}
     if not offered:
         st.caption("Random tickets need a finished run of your own on this data set, task and network.")
         return {}
-    words = {"": "Choose a run", **pickers.run_words(offered)}
     chosen = controls.optional(FIELD, "Masks of", words, help="The finished run whose masks are trained anew.")
     return {FIELD: chosen} if chosen else {}
 

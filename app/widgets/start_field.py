@@ -33,8 +33,14 @@ def pick(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> 
         return {}
     told = "theta_0's first layer from a pre-training without labels (GraphCL)."
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="start-row"):
-        chosen = controls.optional(FIELD, "Start", RANDOM | _words(_offered(found, setting)), help=told)
+        words = RANDOM | _words(_offered(found, setting))
+        gone = pickers.gone_from(FIELD, words)
+        chosen = controls.optional(FIELD, "Start", words, help=told, on_change=pickers.let_go(FIELD))
         _maker(found, setting, seeds, hidden)
+    if gone:
+        # What was asked for stays asked for, so that no run starts otherwise than it was meant to.
+        pickers.tell_gone(FIELD)
+        return {FIELD: gone[0]}
     if chosen is None:
         return {}
     st.caption("The first layer comes from the pre-training, the rest of theta_0 is random from the seed as always.")

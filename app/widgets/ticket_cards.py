@@ -10,7 +10,6 @@ import streamlit as st
 
 from analysis import names
 from app.widgets import auditing, controls, costing, downloads, frame, links, timing
-from app.widgets.opened import opened
 from glt import formats
 from glt.errors import StoreError
 from glt.store import Run
@@ -23,12 +22,12 @@ ABOUT_SEED = "Cards show means over seeds; audit, MACs, latency, files and bytes
 
 def show(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
     """Show the rows of a `tickets_table`, and which seed is asked about."""
-    rows, own = table.to_dict("records"), {run.name: run for run in opened().own}
+    rows = table.to_dict("records")
     asked = _pick_seed([runs[row["run"]] for row in rows])
     for start in range(0, len(rows), ACROSS):
         for column, row in zip(st.columns(ACROSS, gap="small"), rows[start : start + ACROSS], strict=False):
             with column, st.container(border=True, key=f"ticket-{row['run']}"):
-                _card(runs[row["run"]], row, asked, own)
+                _card(runs[row["run"]], row, asked)
 
 
 def _pick_seed(runs: Sequence[Run]) -> int:
@@ -44,16 +43,9 @@ def seed_of(run: Run, number: int, asked: int) -> int:
     return asked if asked in able else able[0]
 
 
-def holder(run: Run, number: int, seed: int, own: Mapping[str, Run]) -> Run:
-    """Return who holds a round's weights: in an example's place the user's `own` run, where it has that round."""
-    mine = own.get(run.name, run)
-    return mine if run.is_example and mine.seed(seed).whole_rounds() > number else run
-
-
-def _card(shown: Run, row: Row, asked: int, own: Mapping[str, Run]) -> None:
+def _card(run: Run, row: Row, asked: int) -> None:
     number = int(row["round"])
-    seed = seed_of(shown, number, asked)
-    run = holder(shown, number, seed, own)
+    seed = seed_of(run, number, asked)
     with st.container(gap="xsmall"):
         st.subheader(frame.plain(str(row["label"])), anchor=False)
         if row["is_ticket"]:
@@ -70,7 +62,7 @@ def _card(shown: Run, row: Row, asked: int, own: Mapping[str, Run]) -> None:
         costing.panel(run, number, seed)
         timing.panel(run, number, seed)
         downloads.panel(run, number, seed)
-        view = {"run": run.name, "seed": str(seed), "round": str(number)}
+        view = {"run": run.reference, "seed": str(seed), "round": str(number)}
         links.link("subgraphs", "Subgraph", ":material/hub:", **view)
 
 

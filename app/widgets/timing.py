@@ -23,7 +23,7 @@ USUAL_SECONDS = 60
 
 def panel(run: Run, number: int, seed: int) -> None:
     """Show how to measure a round of a seed, and do it on request."""
-    with st.popover("Latency", icon=":material/timer:", key=f"latency-{run.name}", width="content"):
+    with st.popover("Latency", icon=":material/timer:", key=f"latency-{run.reference}", width="content"):
         st.markdown(ABOUT)
         if run.is_example:
             st.caption(EXAMPLES_CANNOT)
@@ -33,7 +33,7 @@ def panel(run: Run, number: int, seed: int) -> None:
         what = f"round {number} of seed {seed}"
         if busy := busy_words():
             st.caption(f":material/speed: {busy}")
-        task = computing.Task(f"Measure {what}", f"Measuring {what}", f"latency {run.name}", USUAL_SECONDS)
+        task = computing.Task(f"Measure {what}", f"Measuring {what}", f"latency {run.reference}", USUAL_SECONDS)
         done = computing.ask(f"latency {run.path} {number} {seed}", task, commands.begin([*arguments, "--progress"]))
         if done is not None:
             report(done.answer())

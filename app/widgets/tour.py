@@ -115,7 +115,7 @@ def _entry() -> None:
 
 def _view(step: Step, number: int) -> dict[str, str | list[str]]:
     """Return the address of a step: its own view, of the bundled examples that stand together."""
-    names = [run.name for run in pickers.together(bundled())]
+    names = [run.reference for run in pickers.together(bundled())]
     beside = {"beside": names[1]} if len(names) > 1 else {}
     runs = {"runs": names} if step.page != "subgraphs" else {"run": names[0], **beside} if names else {}
     return {**runs, **step.view, PARAMETER: str(number)}

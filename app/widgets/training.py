@@ -49,16 +49,11 @@ def panel(run: Run, live: bool) -> None:
         follow = live and controls.switch(
             "live", "Live", True, help="Off: the picture stands still, so that you can zoom."
         )
-    drawn = st.fragment(_draw, run_every=SECONDS_BETWEEN_LOOKS if follow else None)
+    drawn = st.fragment(frame.explained(_draw), run_every=SECONDS_BETWEEN_LOOKS if follow else None)
     drawn(run, seed, chosen)
 
 
 def _draw(run: Run, seed: int, chosen: str) -> None:
-    with frame.or_why():
-        _draw_round(run, seed, chosen)
-
-
-def _draw_round(run: Run, seed: int, chosen: str) -> None:
     reader = reader_of(run, seed)
     rounds = reader.rounds()
     if not rounds:

@@ -36,13 +36,13 @@ def run(args: Namespace) -> int:
     store = open_store(args, writable=bool(changes))
     found = store.find_any(args.run)
     if changes:
-        _, told = store.annotate(found.name, changes)
+        _, told = store.annotate(found.annotation_key, changes)
         if told:
             print(told, file=sys.stderr)
     elif damage := store.annotations().damage:
         print(damage, file=sys.stderr)
     if args.json:
-        print_json({"run": found.name, "annotation": found.annotation.said()})
+        print_json({"run": found.reference, "annotation": found.annotation.said()})
     else:
         print_about(found)
     return 0

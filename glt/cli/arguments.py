@@ -39,7 +39,9 @@ def add_store(parser: ArgumentParser) -> None:
 
 def add_run(parser: ArgumentParser) -> None:
     """Add RUN and `--store`."""
-    parser.add_argument("run", metavar="RUN", help="name of a run in the store, or the path of its folder")
+    parser.add_argument(
+        "run", metavar="RUN", help="name of a run in the store, examples/NAME for a bundled one, or a path"
+    )
     add_store(parser)
 
 

@@ -10,14 +10,17 @@ from glt.store.pretraining import PRETRAINING
 
 
 def document(run: KnownRun) -> dict[str, Any]:
-    """Return what `show --json` prints of a run of whatever kind; with annotation where something is said about it."""
-    return (run_document(run) if isinstance(run, Run) else _pretraining_document(run)) | _annotation(run)
+    """Return what `show --json` prints of a run of whatever kind.
+
+    An example says that it is one; a run that somebody said something about has an annotation.
+    """
+    return (run_document(run) if isinstance(run, Run) else _pretraining_document(run)) | _about(run)
 
 
 def run_document(run: Run) -> dict[str, Any]:
     """Return what `show --json` prints: the config and every round of every seed."""
     return {
-        "run": run.name,
+        "run": run.reference,
         "config": run.config.model_dump(mode="json"),
         "seeds": [_seed(run, n) for n in run.seeds()],
     }
@@ -32,14 +35,14 @@ def list_entry(run: KnownRun) -> dict[str, Any]:
     """Return one entry of what `list --json` prints: the config and the state of every seed; pre-trainings say so."""
     states = {str(seed): run.seed(seed).status().state for seed in run.seeds()}
     path = str(run.path.resolve())
-    entry = {"run": run.name, "path": path, "config": run.config.model_dump(mode="json"), "seeds": states}
-    entry |= _annotation(run)
+    entry = {"run": run.reference, "path": path, "config": run.config.model_dump(mode="json"), "seeds": states}
+    entry |= _about(run)
     return entry if isinstance(run, Run) else {**entry, "kind": PRETRAINING}
 
 
-def _annotation(run: KnownRun) -> dict[str, Any]:
+def _about(run: KnownRun) -> dict[str, Any]:
     said = run.annotation.said()
-    return {"annotation": said} if said else {}
+    return ({"example": True} if run.is_example else {}) | ({"annotation": said} if said else {})
 
 
 def _seed(run: Run, seed: int) -> dict[str, Any]:

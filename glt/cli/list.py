@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from glt.cli.arguments import add_json, add_store, open_store, print_json
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Column
     from rich.text import Text
 
-    from glt.store import KnownRun, Store
+    from glt.store import KnownRun, Run, Store
 
 
 # Columns a name is given before others are cut; it folds rather than lose its end, which must be typed.
@@ -27,8 +28,9 @@ LEAST, OTHERS = 12, 26
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the store, and whether hidden runs are listed too."""
+    """Add the store, and whether bundled examples and hidden runs are listed too."""
     add_store(parser)
+    parser.add_argument("--examples", action="store_true", help="list the bundled examples too")
     parser.add_argument("--all", action="store_true", help="list hidden runs too (--json always does)")
     add_json(parser)
 
@@ -36,21 +38,31 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print all runs; folders that cannot be opened are named on standard error, and the exit code is 1."""
     store = open_store(args)
+    examples = _examples_beside(store) if args.examples else []
     if args.json:
-        print_json([list_entry(found) for found in store.all_runs()])
+        print_json([list_entry(found) for found in (*store.all_runs(), *examples)])
     else:
-        _print_table(store, args.all)
+        _print_table(store, examples, args.all)
     damaged = store.damaged()
     for sentence in [*(sentence for _, sentence in damaged), *filter(None, [store.annotations().damage])]:
         print(sentence, file=sys.stderr)
     return FAILED if damaged else DONE
 
 
-def _print_table(store: Store, hidden_too: bool) -> None:
+def _examples_beside(store: Store) -> list[Run]:
+    """Return the bundled examples, none where the store is their own folder."""
+    from glt.store import bundled_examples, paths
+
+    is_theirs = store.root.resolve() == paths.EXAMPLES.resolve()
+    return [] if is_theirs else bundled_examples(annotated_in=store.root)
+
+
+def _print_table(store: Store, examples: Sequence[Run], hidden_too: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    every = store.all_runs()
+    own = store.all_runs()
+    every = [*own, *examples]
     listed = [found for found in every if hidden_too or not found.annotation.hidden]
     console = Console()
     table = Table(*_columns(console.width))
@@ -61,7 +73,7 @@ def _print_table(store: Store, hidden_too: bool) -> None:
         console.print(table)
     hidden = len(every) - len(listed)
     told = f" ({hidden} hidden: --all lists them)" if hidden else ""
-    line = f"{store.root}: {number_of(len(every), 'run')}{told}, {file_size(store.size_bytes())}"
+    line = f"{store.root}: {number_of(len(own), 'run')}{told}, {file_size(store.size_bytes())}"
     trash = len(store.trashed())
     console.print(
         f"{line}, {trash} of them deleted ones in the trash" if trash else line,
@@ -85,8 +97,8 @@ def _name(run: KnownRun) -> Text:
     """Return the name as it is typed, under it what a person says about the run."""
     from rich.text import Text
 
-    example = " (example)" if run.is_example else ""
-    return Text("\n".join([run.name + example, *(f"  {line}" for line in lines_about(run))]))
+    example = " (example)" if run.is_example and not run.is_bundled else ""
+    return Text("\n".join([run.reference + example, *(f"  {line}" for line in lines_about(run))]))
 
 
 def _rounds(run: KnownRun) -> str:

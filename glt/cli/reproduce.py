@@ -148,7 +148,7 @@ def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:
     needs = [
         {
             "arm": need.arm.words,
-            "run": need.run.name if need.run else None,
+            "run": need.run.reference if need.run else None,
             "state": need.state,
             "lacking": list(need.lacking),
             "unavailable": need.unavailable or None,

@@ -18,5 +18,5 @@ def print_about(run: KnownRun) -> None:
 
     lines = lines_about(run) or ["nothing is said about it"]
     Console().print(
-        "\n".join([run.name, *(f"  {line}" for line in lines)]), highlight=False, markup=False, soft_wrap=True
+        "\n".join([run.reference, *(f"  {line}" for line in lines)]), highlight=False, markup=False, soft_wrap=True
     )

@@ -49,7 +49,12 @@ def run(args: Namespace) -> int:
         print_json(told)
         return code
     console, metric = Console(), metric_of(found.config.dataset, found.config.task)
-    console.print(found.name, highlight=False, markup=False, soft_wrap=True)
+    console.print(
+        f"{found.reference}{' (example)' if found.is_example and not found.is_bundled else ''}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
     for line in lines_about(found):
         console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
     console.print(found.config.canonical_json(), highlight=False, markup=False, soft_wrap=True)

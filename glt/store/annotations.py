@@ -1,13 +1,15 @@
 """What a person says about runs: a title, a note, a colour, and which are hidden; kept beside the runs, never in them.
 
-One file in the store's root, by the names of runs, so that a run's folder and hash stay as they are and the examples,
-which nobody can write, can be annotated too. What is damaged is moved aside, never deleted.
+One file in the store's root, by the references of runs, so that a run's folder and hash stay as they are and the
+examples, which nobody can write, can be annotated too. What is damaged is moved aside, never deleted.
 """
 
 from __future__ import annotations
 
+import glob
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -71,8 +73,9 @@ def annotations_in(root: Path) -> Annotations:
 
 
 def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotation, str]:
-    """Change what is said about a run, one field each, and return it with the sentence on what was moved aside, or "".
+    """Change what is said about the run of a reference, one field each; see `Annotation`.
 
+    Returns it with the sentence on what was moved aside, or "".
     Other runs' entries stay whoever else writes meanwhile. Raises ConfigError for a value that cannot be, StoreError
     when the store cannot be written.
     """
@@ -81,13 +84,27 @@ def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotat
     with briefly_locked(root / paths.ANNOTATIONS_LOCK):
         clear_unfinished(root / paths.ANNOTATIONS)
         entries, told = _entries_or_aside(root / paths.ANNOTATIONS)
-        before, _ = _readable(entries.get(name, {}))
+        known = entry_name(root, entries, name)
+        before, _ = _readable(entries.get(known, {}))
         annotation = made({**before.said(), **changes})
-        entries.pop(name, None)
+        entries.pop(known, None)
         if annotation.said():
             entries[name] = annotation.said()
         _write(root / paths.ANNOTATIONS, entries)
     return annotation, told
+
+
+def entry_name(root: Path, entries: Collection[str], reference: str) -> str:
+    """Return the name under which a store's annotations hold what is said about the run of a reference.
+
+    Earlier versions kept what was said about an example under its bare name, which is that of a run of one's own: it
+    is the example's as long as the store neither holds nor has deleted a run of that name.
+    """
+    name = reference.removeprefix(paths.EXAMPLES_PREFIX)
+    if reference in entries or name == reference or os.path.lexists(root / name):
+        return reference
+    was_own = any((root / paths.TRASH).glob(f"{glob.escape(name)}.*"))
+    return reference if was_own else name
 
 
 def made(values: Mapping[str, Any]) -> Annotation:

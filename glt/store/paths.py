@@ -13,6 +13,8 @@ SCHEMA = 1
 # The example runs that come with the program: in the package where it was installed, else in the checkout.
 _INSTALLED = Path(__file__).resolve().parents[1] / "examples" / "runs"
 EXAMPLES = _INSTALLED if _INSTALLED.is_dir() else _INSTALLED.parents[2] / "examples" / "runs"
+# What stands before the name of an example where runs are named: in addresses, tables and on the command line.
+EXAMPLES_PREFIX = "examples/"
 
 CONFIG = "config.json"
 CONFIG_LOCK = ".config.lock"
@@ -47,6 +49,16 @@ TENSORS_OF_ROUND = re.compile(r"(?:round|weights)-(\d{2,})\.safetensors")
 UNFINISHED_WRITE = ".writing"
 UNFINISHED = re.compile(rf"\.(?P<name>.+)\.(?P<pid>[1-9]\d{{0,9}})-\d+{re.escape(UNFINISHED_WRITE)}")
 RUN_FOLDER = re.compile(r"[\w.+@]+(?:-[\w.+@]+){3,}-[0-9a-f]{8}")
+
+
+def is_in_examples(folder: Path) -> bool:
+    """Say whether a folder is one of those that come with the program."""
+    return folder.parent.resolve() == EXAMPLES.resolve()
+
+
+def reference_of(folder: Path) -> str:
+    """Return what names the run in a folder: its name, "examples/NAME" where it comes with the program."""
+    return f"{EXAMPLES_PREFIX}{folder.name}" if is_in_examples(folder) else folder.name
 
 
 @lru_cache(maxsize=40_000)

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.annotations import Annotation, annotations_in
+from glt.store.annotations import Annotation, Annotations, annotations_in, entry_name
 from glt.store.remembered import remembered
 from glt.store.safe_files import reading
 from glt.store.seed_folder import Configuration, SeedFolder
@@ -37,6 +37,8 @@ class RunFolder(ABC, Generic[Seed_co]):
         self.name = path.name
         self.config = config
         self.is_example = (path / paths.EXAMPLE_MARK).exists()
+        self.is_named_by_path = False
+        self.is_bundled = self.is_example and paths.is_in_examples(path)
         # The store that a run was opened from, which need not be the one its folder lies in.
         self.annotated_in = path.parent
         self._writable = writable and not self.is_example
@@ -66,9 +68,23 @@ class RunFolder(ABC, Generic[Seed_co]):
         return self.seed(seeds[0] if seed is None else seed)
 
     @property
+    def reference(self) -> str:
+        """What names this run and no other: its name, or "examples/NAME" for one that comes with the program.
+
+        A run of one's own may have the same settings, and so the same name, as a bundled example. Where runs of several
+        stores stand in one table, it is the path.
+        """
+        return str(self.path) if self.is_named_by_path else self.annotation_key
+
+    @property
+    def annotation_key(self) -> str:
+        """What a store's annotations know the run by."""
+        return f"{paths.EXAMPLES_PREFIX}{self.name}" if self.is_bundled else self.name
+
+    @property
     def annotation(self) -> Annotation:
         """What a person says about the run, as it stands now."""
-        return annotations_in(self.annotated_in).of(self.name)
+        return _annotation_of(self, annotations_in(self.annotated_in))
 
     def size_bytes(self) -> int:
         """Return the bytes in the run's files, without following symbolic links."""
@@ -79,10 +95,14 @@ AnyRun = RunFolder[SeedFolder]
 
 
 def annotations_of(runs: Iterable[AnyRun]) -> dict[str, Annotation]:
-    """Return what a person says about each of these runs, by its name; looks at each store's file once."""
+    """Return what a person says about each of these runs, by its reference; looks at each store's file once."""
     runs = list(runs)
     found = {root: annotations_in(root) for root in {run.annotated_in for run in runs}}
-    return {run.name: found[run.annotated_in].of(run.name) for run in runs}
+    return {run.reference: _annotation_of(run, found[run.annotated_in]) for run in runs}
+
+
+def _annotation_of(run: AnyRun, known: Annotations) -> Annotation:
+    return known.of(entry_name(run.annotated_in, known.entries, run.annotation_key))
 
 
 def folder_size(folder: Path) -> int:

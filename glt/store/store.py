@@ -82,7 +82,7 @@ class Store:
         return self.contents().damaged
 
     def find(self, name: str, asking: str = "") -> Run:
-        """Return a run by its name in the store or by the path of its folder; raises StoreError with near names.
+        """Return a run by its name in the store, as "examples/NAME" or by its path; raises StoreError with near names.
 
         Only a run with rounds will do: for a pre-training run StoreError says what it is. A run that looks for another
         one is the one `asking`, and no near name.
@@ -189,7 +189,7 @@ class Store:
         return annotations_in(self.root)
 
     def annotate(self, name: str, changes: Mapping[str, Any]) -> tuple[Annotation, str]:
-        """Change what is said about the run of this name, by the fields of Annotation; see `annotations.annotate`."""
+        """Change what is said about the run of this reference, by the fields of Annotation: `annotations.annotate`."""
         self._writing()
         return annotate(self.root, name, changes)
 
@@ -225,6 +225,9 @@ class Store:
         if name and Path(name).name == name and not name.startswith(".") and inside.is_dir():
             return inside, self.writable
         elsewhere = user_path(name)
+        if (example := _example(name)) is not None:
+            _refuse_two_meanings(name, example)
+            return example, False
         if (elsewhere / paths.CONFIG).exists():
             return elsewhere, True
         raise StoreError(self._unknown(name, asking))
@@ -240,8 +243,30 @@ class Store:
         with suppress(StoreError):
             trashed = self.restorable()
         names = [folder.name for folder in self.folders() if folder.name != asking]
-        return unknown_run(self.root, name, names, trashed)
+        return unknown_run(self.root, name, names, trashed, example_names())
 
     def _writing(self) -> None:
         if not self.writable:
             raise StoreError(f"The store {self.root} is open for reading only: choose one of your own with --store.")
+
+
+def example_names() -> list[str]:
+    """Return the names of the bundled examples, without their prefix; none where the program came without them."""
+    folders = paths.EXAMPLES.iterdir() if paths.EXAMPLES.is_dir() else ()
+    return sorted(folder.name for folder in folders if (folder / paths.CONFIG).exists())
+
+
+def _example(reference: str) -> Path | None:
+    """Return the folder of the bundled example that a reference "examples/NAME" means, None for any other text."""
+    name = reference.removeprefix(paths.EXAMPLES_PREFIX)
+    return paths.EXAMPLES / name if name != reference and name in example_names() else None
+
+
+def _refuse_two_meanings(reference: str, example: Path) -> None:
+    """Raise StoreError where a reference is also the path of another run's folder, seen from the working folder."""
+    folder = Path(reference)
+    if (folder / paths.CONFIG).exists() and folder.resolve() != example.resolve():
+        raise StoreError(
+            f"{reference} is a bundled example and also a folder here: write ./{reference} for the folder, or "
+            f"{example} for the example."
+        )

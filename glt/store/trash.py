@@ -26,6 +26,9 @@ def move_to_trash(root: Path, folder: Path, readers: Sequence[Run] = ()) -> None
     Raises StoreError when a worker still uses it, when one of the runs that read it is not complete, when it lies
     elsewhere, or when a symbolic link is in the way.
     """
+    if folder.parent.resolve() != root.resolve() and paths.is_in_examples(folder):
+        name = f"{paths.EXAMPLES_PREFIX}{folder.name}"
+        raise StoreError(f"{name} comes with GLT Studio and cannot be deleted: hide it instead (annotate --hide).")
     if folder.parent.resolve() != root.resolve() or folder.is_symlink():
         raise StoreError(f"{folder} is not a folder of the store {root}, so it is left alone: delete it by hand.")
     busy = _seeds_at_work(folder)

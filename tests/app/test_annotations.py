@@ -142,8 +142,8 @@ def test_an_example_is_annotated_in_the_users_store(
     store.move_to_trash(run.path)
     monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
     app = open_page("runs")
-    app.text_input(key=f"annotation-title-{packed.name}").set_value("of the paper")
-    app.button(key=f"save-annotation-{packed.name}").click().run()
+    app.text_input(key=f"annotation-title-examples/{packed.name}").set_value("of the paper")
+    app.button(key=f"save-annotation-examples/{packed.name}").click().run()
     assert not app.exception
     assert (store.root / paths.ANNOTATIONS).exists()
     assert not (packed.path.parent / paths.ANNOTATIONS).exists()

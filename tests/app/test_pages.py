@@ -40,7 +40,7 @@ def test_a_page_of_an_empty_store_leads_to_launch(name: str, store: Store, open_
 
 def test_examples_fill_an_empty_store_and_are_marked(example: Run, open_page: Callable[..., AppTest]) -> None:
     app = open_page("curves")
-    assert app.query_params["runs"] == example.name
+    assert app.query_params["runs"] == f"examples/{example.name}"
     assert "example" in app.multiselect(key="runs").options[0]
 
 
@@ -50,12 +50,12 @@ def test_an_example_cannot_be_changed(example: Run, open_page: Callable[..., App
     assert not [button for button in app.button if button.label in ("Delete", "Stop", "Resume")]
 
 
-def test_a_run_of_the_users_own_stands_for_its_example(
+def test_a_run_of_the_users_own_stands_beside_the_example_of_its_name(
     example: Run, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
 ) -> None:
     make_run("ugs")
     found = opened.opened()
-    assert [run.is_example for run in found.runs] == [False]
+    assert [run.is_example for run in found.runs] == [False, True]
 
 
 # What pages may import: igraph lays out graphs (and imports matplotlib where it is there), Export draws for paper.

@@ -5,20 +5,18 @@ from __future__ import annotations
 import io
 import json
 import shlex
-from pathlib import Path
 
 import networkx as nx
 import pandas as pd
 import pytest
 import scipy.sparse
 
-from app.widgets import commands, computing, costing, downloads, ticket_cards, timing
+from app.widgets import commands, computing, costing, downloads, timing
 from glt import formats
 from glt.cost.counterfactuals import counterfactuals
 from glt.data import load_graph
 from glt.presets import resolve
-from glt.store import Store, bundled_examples
-from glt.store.compact import pack_run
+from glt.store import bundled_examples
 from glt.training.shapes import full_masks
 from tests.app.conftest import MakeRun, OpenPage
 
@@ -102,19 +100,6 @@ def test_cards_are_of_the_seed_in_the_address(make_run: MakeRun, open_page: Open
     assert any("--seed 1" in each.value for each in app.code)
     size = formats.file_size(run.seed(1).bytes_on_disk(0))
     assert any(f"the dense round {size} (seed 1)" in each.value for each in app.caption)
-
-
-def test_weights_are_those_of_the_users_own_run_where_an_example_is_shown(
-    store: Store, make_run: MakeRun, tmp_path: Path
-) -> None:
-    own = make_run(states=("done",))
-    example = pack_run(own, tmp_path / "examples")
-    mine = {own.name: own}
-    assert ticket_cards.holder(example, 2, 0, mine) is own
-    assert ticket_cards.holder(example, 2, 0, {}) is example
-    assert ticket_cards.holder(example, 99, 0, mine) is example
-    assert ticket_cards.holder(example, 2, 1, mine) is example
-    assert ticket_cards.holder(own, 2, 0, mine) is own
 
 
 def test_a_run_without_the_chosen_seed_says_which_it_takes(make_run: MakeRun, open_page: OpenPage) -> None:

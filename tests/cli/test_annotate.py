@@ -75,7 +75,7 @@ def test_all_is_taken_back_at_once_and_nothing_asked_shows(
 def test_an_example_is_annotated_by_its_path(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     example = bundled_examples()[0]
     assert main(["annotate", str(example.path), "--title", "of the paper"]) == 0
-    assert store.annotations().of(example.name).title == "of the paper"
+    assert store.annotations().of(f"examples/{example.name}").title == "of the paper"
 
 
 @pytest.mark.parametrize(

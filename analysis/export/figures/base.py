@@ -65,7 +65,7 @@ class PaperFigure:
 
     def missing(self, runs: Sequence[Run]) -> str:
         """Name the runs it cannot show in one sentence, "" where it shows them all."""
-        names = ", ".join(run.name for run in self.left_out(runs))
+        names = ", ".join(run.reference for run in self.left_out(runs))
         return f"Left out, because they {self.because}: {names}." if names else ""
 
 
@@ -85,5 +85,5 @@ def shown_round(run: Run, choices: FigureChoices) -> tuple[SeedRun, int]:
     seed = run.existing_seed(choices.seed)
     rounds = len(seed.rounds())
     if rounds == 0:
-        raise StoreError(f"{run.name} has no finished round of seed {seed.seed} yet: wait for round 0.")
+        raise StoreError(f"{run.reference} has no finished round of seed {seed.seed} yet: wait for round 0.")
     return seed, rounds - 1 if choices.round is None else choices.round

@@ -41,10 +41,14 @@ def losses_of(runs: Sequence[Run], choices: FigureChoices) -> Losses:
         seed, number = shown_round(run, choices)
         mask = seed.edge_mask(number)
         if not mask.either_way().all():
-            about: dict[str, object] = {"run": run.name, "label": labels[run.name], "method": run.config.method}
+            about: dict[str, object] = {
+                "run": run.reference,
+                "label": labels[run.reference],
+                "method": run.config.method,
+            }
             about |= {"color": run.annotation.color, "round": number}
             parts.append(loss_table(graph, mask).assign(**about))
-            told.append(f"{labels[run.name]}, seed {seed.seed}, round {number}")
+            told.append(f"{labels[run.reference]}, seed {seed.seed}, round {number}")
     if not parts:
         raise StoreError("Nobody loses yet: every edge is left in at least one direction. Choose a later round.")
     words = (

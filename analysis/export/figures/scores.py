@@ -81,7 +81,7 @@ def _panels(runs: Sequence[Run], choices: FigureChoices, edge: int, graph: Graph
             lines, rows = line_table(decisions), score_table(decisions, edge)
             ranks = any(decision.ranks for decision in decisions)
             style = palette.painted(run.config.method, run.annotation.color)
-            yield Panel(labels[run.name], style, lines, rows, ranks)
+            yield Panel(labels[run.reference], style, lines, rows, ranks)
 
 
 def _causes(panels: Sequence[Panel], ways: Sequence[str]) -> str:

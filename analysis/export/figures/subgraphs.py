@@ -83,7 +83,7 @@ def _panels(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> list[P
     return [
         original_panel(graph, part),
         *(
-            make_panel(graph, part, mask, f"{plain(labels[run.name])}, round {number}", earlier)
+            make_panel(graph, part, mask, f"{plain(labels[run.reference])}, round {number}", earlier)
             for run, (_, number), mask, earlier in zip(runs, rounds, masks, before, strict=True)
         ),
     ]

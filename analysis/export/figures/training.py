@@ -36,7 +36,7 @@ def training(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawi
     if table.empty:
         raise StoreError("These runs keep no epochs of this round: choose another round, or other runs.")
     panels = [rows for _, rows in table.groupby("run", sort=False)]
-    metrics = {run.name: names.metric(run.config.dataset, run.config.task) for run in runs}
+    metrics = {run.reference: names.metric(run.config.dataset, run.config.task) for run in runs}
     row = PanelRow(len(panels), width, ratio=0.7)
 
     def fill(figure: FigureBase) -> Keys:
@@ -58,12 +58,12 @@ def training(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawi
 
 def _labelled(runs: Sequence[Run]) -> list[tuple[Run, str]]:
     labels = run_labels(runs)
-    return [(run, labels[run.name]) for run in runs]
+    return [(run, labels[run.reference]) for run in runs]
 
 
 def _epochs(run: Run, choices: FigureChoices, label: str) -> pd.DataFrame:
     seed, number = shown_round(run, choices)
-    about = {"run": run.name, "label": label, "method": run.config.method, "seed": seed.seed, "round": number}
+    about = {"run": run.reference, "label": label, "method": run.config.method, "seed": seed.seed, "round": number}
     table = epochs_table(seed.event_file.epochs(number)[0])
     for place, (name, value) in enumerate(about.items()):
         table.insert(place, name, value)

@@ -44,7 +44,7 @@ def _only_few(rounds: pd.DataFrame, by_rate: dict[float, Run]) -> Claim:
 
 
 def _verdicts(rounds: pd.DataFrame, run: Run) -> list[Verdict]:
-    return list(judged_rounds(rounds[rounds["run"] == run.name], run.config.method).values())
+    return list(judged_rounds(rounds[rounds["run"] == run.reference], run.config.method).values())
 
 
 def _counts(found: list[Verdict]) -> str:

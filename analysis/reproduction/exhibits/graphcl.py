@@ -24,7 +24,7 @@ SUPERIOR = "A pre-trained start gives better tickets up to 40 % graph sparsity."
 def claims(evidence: Evidence) -> list[Claim]:
     """Test that the pre-trained start scores higher in every moderately pruned round."""
     rounds = evidence.rounds
-    trained = [run.name for run in evidence.runs if PRETRAINING in run.config.options]
+    trained = [run.reference for run in evidence.runs if PRETRAINING in run.config.options]
     starts = rounds["run"].isin(trained).map({True: TRAINED, False: "random"})
     moderate = rounds.loc[(rounds["round"] > 0) & (rounds["graph_sparsity"] <= MODERATE), "round"]
     both = replace(evidence, rounds=rounds.assign(method=starts))

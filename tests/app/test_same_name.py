@@ -1,0 +1,250 @@
+"""A run of the user's own with the name of a bundled example: both are there, and none is taken for the other."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import tests.conftest
+from analysis.cli.main import main as analysis
+from analysis.export import FigureChoices, bundle_bytes
+from analysis.tables import rounds_table
+from app.widgets import opened, pickers
+from app.widgets.opened import Opened
+from glt.cli.main import main as glt
+from glt.errors import ConfigError
+from glt.masks import Masks
+from glt.store import RoundRecord, Run, SeedRun, Store, paths
+from glt.store.compact import pack_run
+
+MakeRun = Callable[..., Run]
+OpenPage = Callable[..., AppTest]
+# Test scores of the last round of seed 0: 0.77 of the example, 0.57 of the user's own run.
+LESS = 0.2
+
+
+@pytest.fixture
+def own(make_run: MakeRun, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run of the user's own, whose scores are 20 points below those of the example of its name."""
+    first = make_run("ugs", states=("done",))
+    pack_run(first, tmp_path / "examples")
+    store.move_to_trash(first.path)
+    store.empty_trash()
+    made_up = tests.conftest.made_up
+
+    def lower(number: int, masks: Masks, seed_run: SeedRun) -> RoundRecord:
+        record = made_up(number, masks, seed_run)
+        return record.model_copy(update={"test": record.test - LESS, "test_last": record.test_last - LESS})
+
+    monkeypatch.setattr(tests.conftest, "made_up", lower)
+    run = make_run("ugs", states=("done",))
+    monkeypatch.setattr(tests.conftest, "made_up", made_up)
+    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
+    monkeypatch.setattr(paths, "EXAMPLES", tmp_path / "examples")
+    return run
+
+
+def example_of(run: Run) -> str:
+    return f"examples/{run.name}"
+
+
+def test_both_are_found_and_named_apart(own: Run) -> None:
+    found: Opened = opened.opened()
+    assert [run.reference for run in found.runs] == [own.name, example_of(own)]
+    assert [run.is_example for run in found.runs] == [False, True]
+    assert found.find(own.name).path == own.path
+    assert found.find(example_of(own)).is_example
+    words = pickers.run_words(found.runs)
+    assert words[own.name] == "UGS · Cora GCN"
+    assert words[example_of(own)] == "UGS · Cora GCN · example"
+
+
+def test_tables_hold_both_under_names_and_labels_of_their_own(own: Run) -> None:
+    table = rounds_table(opened.opened().runs)
+    last = table[table["round"] == 3].set_index("run")
+    assert last["test"].round(6).to_dict() == {own.name: 0.57, example_of(own): 0.77}
+    assert last["label"].to_dict() == {own.name: "UGS", example_of(own): "UGS (example)"}
+
+
+def test_labels_say_nothing_of_examples_where_there_are_only_such(own: Run) -> None:
+    assert set(rounds_table(opened.opened().examples)["label"]) == {"UGS"}
+
+
+@pytest.mark.parametrize(("page", "scores"), [("curves", {57.0, 77.0}), ("tickets", {57.0, 77.0})])
+def test_a_picture_shows_the_one_that_is_asked_for_or_both(
+    own: Run, open_page: OpenPage, page: str, scores: set[float]
+) -> None:
+    def shown(**view: Any) -> set[str]:
+        app = open_page(page, **view)
+        assert not app.exception
+        assert not app.error
+        if page == "curves":
+            table = app.dataframe[0].value
+            return {f"{row['Method']} {row['Test accuracy']:.0f}" for _, row in table.iterrows() if row["Round"] == 3}
+        return {f"{card.label}: {card.value}" for card in app.metric if card.label == "Test accuracy"}
+
+    if page == "curves":
+        assert shown(runs=[own.name]) == {"UGS 57"}
+        assert shown(runs=[example_of(own)]) == {"UGS 77"}
+        assert shown(runs=[own.name, example_of(own)]) == {"UGS 57", "UGS (example) 77"}
+    else:
+        mine, theirs = shown(runs=[own.name]), shown(runs=[example_of(own)])
+        assert len(mine) == len(theirs) == 1
+        assert mine != theirs
+        assert shown(runs=[own.name, example_of(own)]) == mine | theirs
+
+
+@pytest.mark.parametrize(("page", "key"), [("curves", "runs"), ("tickets", "runs"), ("export", "runs")])
+def test_pickers_of_several_offer_both(own: Run, open_page: OpenPage, page: str, key: str) -> None:
+    picker = open_page(page).multiselect(key=key)
+    assert picker.options == ["UGS · Cora GCN", "UGS · Cora GCN · example"]
+    assert picker.value == [own.name]
+
+
+def test_pages_of_one_run_offer_both_and_show_the_one_asked_for(own: Run, open_page: OpenPage) -> None:
+    for reference, tag in ((own.name, ""), (example_of(own), " · example")):
+        app = open_page("subgraphs", run=reference)
+        assert app.selectbox(key="run").options == ["UGS · Cora GCN", "UGS · Cora GCN · example"]
+        assert app.selectbox(key="run").value == reference
+        score = "57.0 %" if reference == own.name else "77.0 %"
+        assert any(f"UGS · Cora GCN{tag}, seed 0" in each.value and score in each.value for each in app.caption)
+    beside = open_page("subgraphs", run=own.name, beside=example_of(own))
+    assert beside.selectbox(key="beside").value == example_of(own)
+
+
+def test_the_list_of_runs_has_both_and_only_ones_own_can_be_deleted(own: Run, open_page: OpenPage) -> None:
+    app = open_page("runs", run=own.name)
+    assert app.button(key=f"open-{own.name}")
+    assert app.button(key=f"open-{example_of(own)}")
+    assert app.button(key=f"delete-{own.name}")
+    app.button(key=f"open-{example_of(own)}").click().run()
+    assert app.query_params["run"] == example_of(own)
+    assert example_of(own) in [each.value for each in app.caption]
+    assert f"delete-{own.name}" not in [each.key for each in app.button]
+
+
+def test_two_runs_of_one_name_are_compared_seed_by_seed(own: Run, open_page: OpenPage) -> None:
+    app = open_page("compare", one=own.name, other=example_of(own))
+    assert not app.exception
+    assert (app.selectbox(key="one").value, app.selectbox(key="other").value) == (own.name, example_of(own))
+
+
+def test_an_old_link_means_ones_own_run_else_the_example_which_is_said(
+    own: Run, store: Store, open_page: OpenPage
+) -> None:
+    assert open_page("curves", runs=[own.name]).multiselect(key="runs").value == [own.name]
+    store.move_to_trash(own.path)
+    app = open_page("curves", runs=[own.name])
+    assert app.multiselect(key="runs").value == [example_of(own)]
+    assert ["the example of that name" in toast.value for toast in app.toast] == [True]
+    assert open_page("runs", run=own.name).query_params["run"] == example_of(own)
+
+
+def test_a_title_is_of_one_of_them_alone(own: Run, store: Store) -> None:
+    store.annotate(own.name, {"title": "Mine"})
+    mine, theirs = opened.opened().runs
+    assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "")
+    store.annotate(theirs.annotation_key, {"title": "Theirs", "hidden": True})
+    assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "Theirs")
+    assert not mine.annotation.hidden
+
+
+def test_what_an_earlier_version_said_about_an_example_stays(own: Run, store: Store) -> None:
+    store.annotate(own.name, {"title": "Of the paper", "note": "kept"})
+    store.move_to_trash(own.path)
+    (theirs,) = opened.opened().runs
+    # The title was of the user's own run, which lies in the trash.
+    assert theirs.annotation.title == ""
+    store.empty_trash()
+    assert theirs.annotation.title == "Of the paper"
+    store.annotate(theirs.annotation_key, {"color": "blue"})
+    said = {"title": "Of the paper", "note": "kept", "color": "blue"}
+    assert {name: each.said() for name, each in store.annotations().entries.items()} == {theirs.annotation_key: said}
+
+
+def test_the_command_line_shows_the_one_that_is_named(
+    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(*arguments: str) -> Any:
+        assert glt([*arguments, "--store", str(store.root), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    mine, theirs = said("show", own.name), said("show", example_of(own))
+    assert (mine["run"], theirs["run"]) == (own.name, example_of(own))
+    assert ("example" in mine, theirs["example"]) == (False, True)
+    assert [round(each["seeds"][0]["rounds"][3]["test"], 6) for each in (mine, theirs)] == [0.57, 0.77]
+    assert [each["run"] for each in said("list")] == [own.name]
+    both = said("list", "--examples")
+    assert [(each["run"], each.get("example", False)) for each in both] == [(own.name, False), (example_of(own), True)]
+    assert said("annotate", example_of(own), "--title", "Theirs")["annotation"] == {"title": "Theirs"}
+    assert "annotation" not in said("show", own.name)
+
+
+def test_tables_of_the_command_line_keep_both(own: Run, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ["--store", str(store.root)]
+    assert analysis(["compare", own.name, example_of(own), *place, "--json"]) == 0
+    compared = json.loads(capsys.readouterr().out)
+    assert (compared["one"], compared["other"], compared["shared_seeds"]) == (own.name, example_of(own), [0])
+    assert analysis(["table", "tickets", own.name, example_of(own), *place, "--format", "csv"]) == 0
+    told = capsys.readouterr().out
+    assert f"\n{own.name}," in told
+    assert f"\n{example_of(own)}," in told
+
+
+def test_runs_of_two_stores_with_one_name_are_named_by_their_paths(
+    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(store.root.parent / "other" / own.name)
+    shutil.copytree(own.path, path)
+    assert analysis(["table", "tickets", own.name, path, "--store", str(store.root), "--format", "csv"]) == 0
+    told = capsys.readouterr().out
+    assert f"\n{own.path}," in told
+    assert f"\n{path}," in told
+
+
+def test_a_bare_name_that_only_an_example_has_is_told_how_to_be_written(
+    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store.move_to_trash(own.path)
+    store.empty_trash()
+    assert glt(["show", own.name, "--store", str(store.root)]) == 1
+    assert f"the bundled example of that name is {example_of(own)}." in capsys.readouterr().err
+
+
+def test_an_example_cannot_be_deleted_by_its_reference(
+    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert glt(["delete", example_of(own), "--store", str(store.root)]) == 1
+    assert "cannot be deleted" in capsys.readouterr().err
+    assert own.path.is_dir()
+    assert (paths.EXAMPLES / own.name).is_dir()
+
+
+def test_a_reference_that_is_also_a_path_here_is_refused(
+    own: Run, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = tmp_path / "here" / "examples" / own.name
+    here.mkdir(parents=True)
+    (here / paths.CONFIG).write_bytes((own.path / paths.CONFIG).read_bytes())
+    monkeypatch.chdir(tmp_path / "here")
+    assert glt(["show", example_of(own), "--store", str(store.root)]) == 1
+    assert f"write ./{example_of(own)} for the folder" in capsys.readouterr().err
+    assert glt(["show", f"./{example_of(own)}", "--store", str(store.root)]) == 0
+
+
+def test_a_store_that_is_the_examples_themselves_lists_them_once(
+    own: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLT_STORE", str(tmp_path / "examples"))
+    assert [run.reference for run in opened.opened().runs] == [example_of(own)]
+
+
+def test_a_bundle_takes_one_of_two_runs_with_the_same_settings(own: Run) -> None:
+    with pytest.raises(ConfigError, match=f"which {own.name} and {example_of(own)} share: choose one"):
+        bundle_bytes(opened.opened().runs, FigureChoices())
