@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 MAIN = Path(__file__).parents[1] / "app" / "main.py"
-SECONDS = 180
+# A machine may have other things to do.
+SECONDS = 1800
 
 
 def open_at(name: str, view: Mapping[str, str | list[str]], seconds: float = SECONDS) -> AppTest:

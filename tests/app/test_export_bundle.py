@@ -16,7 +16,7 @@ def test_the_page_makes_the_same_bytes(make_run: Callable[..., Run], open_page: 
     app = open_page("export", what="bundle", runs=run.name, columns="2")
     assert not app.exception
     assert bundling.MADE not in app.session_state
-    app.button(key="make-bundle").click().run(timeout=120)
+    app.button(key="make-bundle").click().run()
     assert not app.exception
     assert app.session_state[bundling.MADE][1] == bundle_bytes([run], FigureChoices(columns=2))
     assert any("Reproduction bundle" in block.value for block in app.code)

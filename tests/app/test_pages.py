@@ -71,7 +71,7 @@ config._main_script_path = sys.argv[1]
 config.get_config_options(force_reparse=True)
 found = {}
 for name in sys.argv[2:]:
-    app = AppTest.from_file(sys.argv[1], default_timeout=180)
+    app = AppTest.from_file(sys.argv[1], default_timeout=1800)
     app._page_hash = calc_hash(name)
     app.run()
     assert not app.exception, (name, app.exception)

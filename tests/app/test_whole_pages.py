@@ -108,9 +108,10 @@ def test_a_run_waits_until_the_last_ones_words_are_taken(begun: list[str]) -> No
         await asyncio.sleep(0.02)
         assert not begun
         session._scriptrunner = None
-        await asyncio.sleep(0.02)
+        while not begun:
+            await asyncio.sleep(0.001)
 
-    asyncio.run(ask())
+    asyncio.run(asyncio.wait_for(ask(), 600))
     assert begun == ["live"]
 
 
@@ -119,10 +120,11 @@ def test_a_run_that_came_meanwhile_takes_the_request(begun: list[str]) -> None:
         session, later = Session(Runner(takes=False)), Runner(takes=True)
         begin(session, "live")
         session._scriptrunner = later
-        await asyncio.sleep(0.02)
+        while not later.asked:
+            await asyncio.sleep(0.001)
         return later
 
-    assert asyncio.run(ask()).asked == ["live"]
+    assert asyncio.run(asyncio.wait_for(ask(), 600)).asked == ["live"]
     assert not begun
 
 

@@ -84,7 +84,7 @@ def test_a_missing_answer_says_why(
 ) -> None:
     async def listen() -> None:
         if ends is None:
-            await asyncio.sleep(5)
+            await asyncio.Event().wait()
         if isinstance(ends, Exception):
             raise ends
 

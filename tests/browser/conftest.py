@@ -34,7 +34,7 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
 )
 # Workers load torch first, perhaps beside other work.
-MILLISECONDS = 240_000
+MILLISECONDS = 900_000
 
 expect.set_options(timeout=MILLISECONDS)
 

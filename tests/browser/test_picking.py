@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Frame, Page, expect
+
+from tests.browser.conftest import MILLISECONDS
 
 DATA = "JSON.parse(document.getElementById('data').textContent)"
 VIEW = "JSON.parse(sessionStorage.getItem('glt-studio-panels') ?? '{}').view"
@@ -48,11 +51,10 @@ def click(page: Page, frame: Frame, panel: int, x: float, y: float) -> None:
 
 def wait_for_view(frame: Frame) -> None:
     """Wait until the picture has said where it looks (its policy forbids Playwright's own way to wait)."""
-    for _ in range(100):
-        if frame.evaluate(f"Boolean({VIEW})"):
-            return
+    deadline = time.monotonic() + MILLISECONDS / 1000
+    while not frame.evaluate(f"Boolean({VIEW})"):
+        assert time.monotonic() < deadline, "the picture does not say where it looks"
         frame.page.wait_for_timeout(100)
-    pytest.fail("the picture does not say where it looks")
 
 
 def asked(page: Page) -> dict[str, str]:

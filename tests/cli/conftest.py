@@ -15,6 +15,8 @@ from glt.jobs import stop
 from glt.store import Store
 
 ENGINE = Path(__file__).parents[1] / "fake_engine"
+# Seconds; a machine may have other things to do.
+PATIENCE = 1800
 SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
 LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
 
@@ -59,7 +61,7 @@ def glt(begin: Begin) -> Glt:
 
     def glt(*arguments: str) -> subprocess.CompletedProcess[str]:
         process = begin(*arguments)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     return glt

@@ -92,7 +92,7 @@ def test_detached_it_starts_everything_and_what_reads_another_run_waits(
     assert begun.returncode == 0, begun.stderr
     assert sorted(run.config.method for run in store.runs()) == ["random", "reinit", "reinit", "reinit", "ugs"]
     assert begun.stdout.count("it waits for") >= 1
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 1800
     while not all(run.seed(0).status().state == "done" for run in store.runs()):
         states = {run.name: run.seed(0).status() for run in store.runs()}
         assert time.monotonic() < deadline, states

@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from glt.store import Run, Store
+from glt.store.liveness import ACTIVE
+from tests.cli.conftest import PATIENCE
 
 SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
 LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
-
-# Seconds; a machine may have other things to do.
-PATIENCE = 600
 
 Glt = Callable[..., "subprocess.CompletedProcess[str]"]
 Begin = Callable[..., "subprocess.Popen[str]"]
@@ -32,7 +31,7 @@ def the_run(store: Store) -> Run:
 
 
 def wait_for_rounds(store: Store, rounds: int, seed: int = 0) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not store.runs() or the_run(store).seed(seed).whole_rounds() < rounds:
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -64,7 +63,7 @@ def test_ctrl_c_stops_and_resume_goes_on(glt: Glt, begin: Begin, store: Store) -
     process = begin("run", "--seeds", "0,1", *LONG)
     wait_for_rounds(store, 2)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Stopped seeds 0, 1; go on with: python -m glt resume" in err
     run = the_run(store)
@@ -73,7 +72,7 @@ def test_ctrl_c_stops_and_resume_goes_on(glt: Glt, begin: Begin, store: Store) -
     process = begin("resume", run.name)
     wait_for_rounds(store, before + 1)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=PATIENCE) == 130
     process.communicate()
 
 
@@ -82,7 +81,10 @@ def test_killing_the_command_kills_its_workers(begin: Begin, store: Store) -> No
     wait_for_rounds(store, 1)
     process.kill()
     process.communicate()
-    time.sleep(0.5)
+    deadline = time.monotonic() + PATIENCE
+    while the_run(store).seed(0).status().state in ACTIVE:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     assert the_run(store).seed(0).status().state == "lost"
 
 
@@ -95,7 +97,7 @@ def test_a_second_command_on_a_seed_is_refused(glt: Glt, begin: Begin, store: St
     assert second.stderr.count("\n") == 1
     stopped = glt("stop", the_run(store).name)
     assert stopped.stdout == f"Stopped seed 0 of {the_run(store).name}.\n"
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
 
 
@@ -140,7 +142,7 @@ def test_a_folder_that_is_renamed_while_it_computes_is_said_to_be(
     run = the_run(store)
     folder = run.path if what == "run" else run.seed(0).path
     folder.rename(tmp_path / "elsewhere")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     of = f"the run {run.name}" if what == "run" else f"seed 0 of {run.name}"
     gone = f"The folder of {of} was moved or deleted while it computed: put it back, then resume the run."
     assert (process.returncode, err.splitlines()[-1]) == (1, f"Seed 0 lost: {gone}")

@@ -13,6 +13,7 @@ import pytest
 
 from glt.cli.main import main
 from glt.store import Store
+from tests.cli.conftest import PATIENCE
 
 GRID = ("--grid", "p_graph=.05,.20", "p_weight=.10,.40")
 SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
@@ -66,12 +67,12 @@ def test_json_is_one_document_of_grid_and_points(glt: Glt, store: Store) -> None
 @pytest.mark.usefixtures("fake_engine")
 def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, store: Store) -> None:
     process = begin("sweep", "--seeds", "0,1", *GRID, *LONG)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not any(run.seed(0).whole_rounds() > 1 for run in store.runs()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Stopped 8 workers; the same command goes on from there." in err
     assert " stopped " in out
@@ -85,7 +86,7 @@ def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, s
     assert second.stdout is not None
     assert any("at work already" in line for line in second.stdout)
     second.send_signal(signal.SIGINT)
-    second.communicate(timeout=60)
+    second.communicate(timeout=PATIENCE)
     states = {run.seed(seed).status().state for run in store.runs() for seed in (0, 1)}
     assert states <= {"queued", "running"}
 

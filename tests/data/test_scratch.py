@@ -36,7 +36,7 @@ def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
         assert other.stdout.readline() == "started\n"
         assert other.stderr.readline() == "Waiting: another process is reading.\n"
         done.touch()
-    assert other.communicate(timeout=60)[0] == "True\n"
+    assert other.communicate(timeout=1800)[0] == "True\n"
 
 
 def test_where_no_lock_can_be_made_the_work_is_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,10 +1,12 @@
 """An engine that needs no torch, for processes started with this folder on PYTHONPATH.
 
 It writes real rounds of a small made-up network; an epoch lasts FAKE_EPOCH seconds, times FAKE_SCALE. With FAKE_GATE
-no epoch begins before there is a file of that name. A run of a hundred rounds or more never ends: once a worker has
-computed OWN_ROUNDS of them it waits to be stopped. FAKE_FAULT names what goes wrong in the first epoch of round 1, with
-FAKE_CHECKPOINT every epoch is written down, FAKE_CUDA says how many CUDA devices there are, FAKE_CUDA_MEMORY the bytes
-free on each.
+no epoch begins before there is a file of that name; with FAKE_PAUSE=N the gate stands after the first epoch of the
+round that follows the first N of each worker, and never opens where it has no name. A run of a hundred rounds or more
+never ends: once a worker has computed OWN_ROUNDS of them it waits to be stopped.
+
+FAKE_FAULT names what goes wrong in the first epoch of round 1, with FAKE_CHECKPOINT every epoch is written down,
+FAKE_CUDA says how many CUDA devices there are, FAKE_CUDA_MEMORY the bytes free on each.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def find_tickets(seed_run, observer, device="cpu"):  # noqa: ANN001, ANN201
         if number:
             scores = np.random.default_rng(number).random(masks.edges.kept)
             masks = Masks(masks.edges.prune(scores, 0.05), masks.weights.prune(weights, 0.2))
-        train(seed_run, observer, number)
+        train(seed_run, observer, number, number - first)
         seed_run.write_round(record(number, masks), masks, weights, None)
 
 
@@ -60,7 +62,7 @@ def wait_for_stop(observer):  # noqa: ANN001, ANN201
 
 def pass_gate(observer):  # noqa: ANN001, ANN201
     gate = os.environ.get("FAKE_GATE")
-    while gate is not None and not os.path.exists(gate):  # noqa: PTH110 - the process has just begun
+    while gate is None or not os.path.exists(gate):  # noqa: PTH110 - the process has just begun
         if observer.should_stop():
             raise Stopped
         time.sleep(GLANCE)
@@ -70,12 +72,19 @@ def pass_epoch() -> None:
     time.sleep(float(os.environ.get("FAKE_EPOCH", "0")) * float(os.environ.get("FAKE_SCALE", "1")))
 
 
-def train(seed_run, observer, number):  # noqa: ANN001, ANN201
+def stands_gate(own, epoch) -> bool:  # noqa: ANN001
+    if "FAKE_PAUSE" in os.environ:
+        return own == int(os.environ["FAKE_PAUSE"]) and epoch == 1
+    return "FAKE_GATE" in os.environ
+
+
+def train(seed_run, observer, number, own):  # noqa: ANN001, ANN201
     from glt.store import Checkpoint, Event, Progress
 
     config, saved = seed_run.config, seed_run.checkpoint()
     for epoch in range(saved.epochs if saved else 0, config.retrain_epochs):
-        pass_gate(observer)
+        if stands_gate(own, epoch):
+            pass_gate(observer)
         pass_epoch()
         seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=1.0, val=0.5, test=0.5))
         done = (number * config.retrain_epochs + epoch + 1) / ((config.rounds + 1) * config.retrain_epochs)

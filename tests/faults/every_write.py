@@ -22,7 +22,7 @@ from glt.data import load_graph
 from glt.jobs import launching
 from glt.jobs.worker import main as glt_worker
 from glt.presets import resolve
-from glt.store import Store, run_name
+from glt.store import Run, Store, run_name
 from glt.store.lock import is_locked
 from tests.faults.breaking_disk import Disk
 from tests.faults.equal_runs import comparable
@@ -37,7 +37,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "killed": {"fault": "KILL"},
     "read-only": {"fault": "EROFS", "lasts": True},
 }
-PATIENCE = 60.0
+PATIENCE = 1800.0
 
 
 class Place:
@@ -89,8 +89,9 @@ class Place:
         """Do as `glt run` does once more, with the worker in this process."""
         codes: list[int] = []
 
-        def compute(_store: object, _run: object, seeds: list[int], *_: object) -> None:
+        def compute(_store: object, run: Run, seeds: list[int], *_: object) -> launching.Started[Run]:
             codes.extend(glt_worker([str(self.store.root), self.path.name, str(seed)]) for seed in seeds)
+            return launching.Started(run)
 
         launching._launch = compute  # type: ignore[assignment]
         launching.start(self.store, CONFIG, [0])

@@ -67,7 +67,7 @@ def test_a_worker_lives_on_and_can_be_stopped(
     assert seed_run.status().state == "running"
     assert seed_run.is_at_work()
     assert stop(run) == [0]
-    assert sleeper.wait(timeout=60) != 0
+    assert sleeper.wait(timeout=1800) != 0
 
 
 @linux
@@ -101,7 +101,7 @@ def test_a_heart_beats_on_when_the_clock_is_set_back(
     reporter.begin()
     first = seed_run.status().heartbeat
     jump(-HOUR)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 1800
     while seed_run.status().heartbeat > first - HOUR / 2:
         assert time.monotonic() < deadline, "no beat since the clock was set back"
         time.sleep(0.01)

@@ -20,9 +20,10 @@ RUN = "--set rounds=3 retrain_epochs=3 epochs=1 hidden=16"
 FULL = f"""
 set -u
 mount -t tmpfs -o size=4m tmpfs disk
-FAKE_EPOCH=0.2 $GLT run --store disk/store {RUN} >first.out 2>first.err & command=$!
+FAKE_PAUSE=1 FAKE_GATE=$PWD/gate $GLT run --store disk/store {RUN} >first.out 2>first.err & command=$!
 while ! grep -qs round disk/store/*/seed-0/rounds.jsonl; do sleep 0.05; done
 cat /dev/zero >disk/ballast 2>/dev/null
+touch gate
 wait $command; echo $? >first.code
 $GLT list --store disk/store --json >list.json && $GLT show --store disk/store "$(ls disk/store)" --json >show.json
 echo $? >read.code
@@ -64,7 +65,7 @@ def apart(folder: Path, script: str) -> None:
         "GLT": f"{sys.executable} -m glt",
         "PYTHONPATH": f"{os.environ['PYTHONPATH']}{os.pathsep}{ROOT}",
     }
-    subprocess.run([*APART, "/bin/sh", "-c", script], cwd=folder, env=environment, check=True, timeout=600)
+    subprocess.run([*APART, "/bin/sh", "-c", script], cwd=folder, env=environment, check=True, timeout=1800)
 
 
 def read(folder: Path, name: str) -> str:

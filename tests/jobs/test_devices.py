@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -105,7 +104,6 @@ def test_a_device_computes_one_at_a_time(
     two_devices.setenv("GLT_SLOTS", "8")
     run = start(store, long_config, [0, 1, 2], device=TWO)
     wait(run, "running", seeds=[0, 1], rounds=1)
-    time.sleep(0.5)
     assert run.seed(2).status().state == "queued"
     assert {device_of(run, seed) for seed in (0, 1)} == set(TWO)
     stop(run, [0])

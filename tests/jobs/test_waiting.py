@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,14 +29,22 @@ def ticket_of(run: Run) -> RunConfig:
 
 
 @pytest.fixture
-def begun(store: Store, slow_engine: pytest.MonkeyPatch) -> Run:
-    """A run at work for some seconds, with whose masks a random ticket can be trained."""
+def gate(fake_engine: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """What workers wait for in their first round: a file that is not there yet."""
+    fake_engine.setenv("FAKE_GATE", str(tmp_path / "gate"))
+    return tmp_path / "gate"
+
+
+@pytest.fixture
+def begun(store: Store, gate: Path) -> Run:
+    """A run at work until the gate opens, with whose masks a random ticket can be trained."""
     return start(store, resolve({"rounds": 20, "epochs": 1, "retrain_epochs": 3}), [0])
 
 
-def test_it_waits_and_then_computes(store: Store, begun: Run, wait: Wait) -> None:
+def test_it_waits_and_then_computes(store: Store, begun: Run, wait: Wait, gate: Path) -> None:
     ticket = start(store, ticket_of(begun), [0])
-    assert awaited(store, ticket.config, 0) in (begun.name, None)
+    assert awaited(store, ticket.config, 0) == begun.name
+    gate.touch()
     wait(ticket, "done")
     assert begun.seed(0).whole_rounds() >= 2
     assert awaited(store, ticket.config, 0) is None
@@ -60,7 +69,7 @@ def test_it_says_that_it_waited_in_vain(store: Store, fake_engine: pytest.Monkey
     source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0])
     ticket = start(store, ticket_of(source).model_copy(update={"rounds": 400}), [0])
     stop(source)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 1800
     while ticket.seed(0).status().state != "failed":
         assert time.monotonic() < deadline, ticket.seed(0).status()
         time.sleep(0.1)

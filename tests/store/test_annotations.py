@@ -108,7 +108,7 @@ def test_two_processes_lose_nothing_of_each_other(tmp_path: Path) -> None:
         "for number in range(15): annotate(Path(sys.argv[1]), f'{sys.argv[2]}-{number}', {'title': sys.argv[2]})"
     )
     writers = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), name]) for name in ("one", "two")]
-    assert [writer.wait(timeout=120) for writer in writers] == [0, 0]
+    assert [writer.wait(timeout=1800) for writer in writers] == [0, 0]
     found = annotations_in(tmp_path).entries
     assert {name: said.title for name, said in found.items()} == {
         f"{name}-{number}": name for name in ("one", "two") for number in range(15)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
 from glt.errors import StoreError
-from glt.store import Run, SeedRun
+from glt.store import Run, SeedRun, lock
 from glt.store.lock import is_locked
 
 HOLDER = """
-import sys, time
+import sys
 from glt.store import Store
 with Store(sys.argv[1]).find(sys.argv[2]).seed(0).lock():
     print("held", flush=True)
-    time.sleep(60)
+    sys.stdin.readline()
+print("free", flush=True)
 """
 
 
 def test_a_second_process_is_told_who_owns_the_folder(run: Run) -> None:
     command = [sys.executable, "-c", HOLDER, str(run.path.parent), run.name]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         seed_run = run.seed(0)
@@ -47,10 +50,20 @@ def test_the_owner_may_enter_again(run: Run, filled: Callable[..., SeedRun]) -> 
     assert not is_locked(seed_run.lock_path)
 
 
-def test_a_glance_at_the_lock_keeps_nobody_out(run: Run) -> None:
-    command = [sys.executable, "-c", HOLDER.replace("sleep(60)", "sleep(0.3)"), str(run.path.parent), run.name]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+def test_a_glance_at_the_lock_keeps_nobody_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, "-c", HOLDER, str(run.path.parent), run.name]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
+        looks = itertools.count()
+
+        def sleep(_: float) -> None:
+            """Have the lock given back at the second look."""
+            if next(looks) == 1:
+                process.communicate(b"go\n")
+
+        # However slow the machine is, there is a second in which to look again.
+        monkeypatch.setattr(lock, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: 0.0))
         with run.seed(0).lock():
             assert f"process {os.getpid()} on" in run.seed(0).lock_path.read_text()

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from scipy.sparse import csr_array
 
 from glt.data import Graph, Provenance, Split, load_graph, simple_edges
 
 CHROMIUM = shutil.which("chromium")
+# A machine may have other things to do.
+MILLISECONDS = 600_000
+expect.set_options(timeout=MILLISECONDS)
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 
 
@@ -56,6 +59,6 @@ def chromium() -> Iterator[Browser]:
 def page(chromium: Browser) -> Iterator[Page]:
     """Open a page that reaches no network."""
     context = chromium.new_context(offline=True, viewport={"width": 1200, "height": 660})
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(MILLISECONDS)
     yield context.new_page()
     context.close()

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Callable
 from html.parser import HTMLParser
 
 import numpy as np
@@ -11,6 +13,7 @@ from playwright.sync_api import Page, expect
 from analysis.subgraphs import make_panel, original_panel, panels_html, sample_nodes, take
 from glt.data import Graph
 from glt.masks import EdgeMask
+from tests.analysis.subgraphs.conftest import MILLISECONDS
 
 ATTACK = "</script><img src=x onerror=alert(1)>"
 
@@ -108,18 +111,12 @@ def test_panels_draw_offline_and_move_together(page: Page, document: tuple[str, 
     page.set_content(document[0])
     canvases = page.locator("canvas")
     assert canvases.count() == 2
-    left, right = (inked(page, number) for number in (0, 1))
-    assert left > 5_000
-    assert right > 5_000
+    left, right = (drawn(page, number) for number in (0, 1))
     page.locator(".canvas").nth(0).hover()
     page.mouse.wheel(0, -400)
-    page.wait_for_timeout(300)
-    zoomed = [inked(page, number) for number in (0, 1)]
-    assert zoomed[0] > 1.1 * left
-    assert zoomed[1] > 1.1 * right
+    eventually(page, lambda: inked(page, 0) > 1.1 * left and inked(page, 1) > 1.1 * right)
     page.click("#fit")
-    page.wait_for_timeout(200)
-    assert [inked(page, number) for number in (0, 1)] == pytest.approx([left, right], rel=0.02)
+    eventually(page, lambda: [inked(page, number) for number in (0, 1)] == pytest.approx([left, right], rel=0.02))
     assert failures == []
 
 
@@ -128,8 +125,7 @@ def test_a_node_is_found_in_all_panels(page: Page, document: tuple[str, str]) ->
     page.set_content(document[0])
     page.fill("#search", "35")
     page.press("#search", "Enter")
-    page.wait_for_timeout(600)
-    assert page.inner_text("#message").startswith("Node 35 (index 1358) · Genetic Algorithms · degree 168, ")
+    expect(page.locator("#message")).to_contain_text("Node 35 (index 1358) · Genetic Algorithms · degree 168, ")
     page.fill("#search", "1358")
     page.press("#search", "Enter")
     assert page.inner_text("#message").startswith("Node 35 ")
@@ -142,11 +138,10 @@ def test_a_node_is_found_in_all_panels(page: Page, document: tuple[str, str]) ->
 def test_removed_edges_can_be_hidden_and_a_chosen_node_is_announced(page: Page, document: tuple[str, str]) -> None:
     page.set_content(document[1])
     assert page.inner_text("#message").startswith("Node 35 ")
-    left, right = (inked(page, number) for number in (0, 1))
+    left, right = (drawn(page, number) for number in (0, 1))
     page.uncheck("#show-removed")
-    page.wait_for_timeout(300)
+    eventually(page, lambda: inked(page, 1) < right)
     assert inked(page, 0) == left
-    assert inked(page, 1) < right
 
 
 @pytest.fixture(scope="module")
@@ -188,9 +183,12 @@ def test_a_node_is_described_for_every_pruned_panel(page: Page, two_triangles: G
 def test_playing_starts_at_round_0_and_ends_where_it_was(page: Page, played: str) -> None:
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
+    page.clock.install()
     page.set_content(played)
     title, counts = page.locator("figure .title").nth(1), page.locator("figure .counts").nth(1)
-    before, told = inked(page, 1), counts.inner_text()
+    before, told = drawn(page, 1), counts.inner_text()
+    # Rounds change when the test says so.
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 3600)
     page.click("#play")
     assert title.inner_text() == "UGS, round 0"
     assert page.inner_text("#playing") == "round 0 of 3"
@@ -199,16 +197,36 @@ def test_playing_starts_at_round_0_and_ends_where_it_was(page: Page, played: str
     assert page.inner_text("#play").endswith("Play")
     page.click("#play")
     assert title.inner_text() == "UGS, round 1"
-    expect(page.locator("#playing")).to_have_text("", timeout=60_000)
+    page.clock.resume()
+    expect(page.locator("#playing")).to_have_text("")
     assert title.inner_text() == "UGS, round 3"
     assert counts.inner_text() == told
-    assert inked(page, 1) == pytest.approx(before, rel=0.02)
+    eventually(page, lambda: inked(page, 1) == pytest.approx(before, rel=0.02))
     assert failures == []
+
+
+def eventually(page: Page, condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds: a picture is drawn some frames after what it follows from."""
+    deadline = time.monotonic() + MILLISECONDS / 1000
+    while not condition():
+        assert time.monotonic() < deadline
+        page.evaluate("new Promise((done) => requestAnimationFrame(done))")
+
+
+def drawn(page: Page, number: int) -> int:
+    """Wait until a canvas has its nodes and edges and stays as it is, and return how many pixels are drawn on."""
+    seen = [0, 0]
+
+    def is_settled() -> bool:
+        seen.append(inked(page, number))
+        return seen[-1] > 5_000 and len(set(seen[-3:])) == 1
+
+    eventually(page, is_settled)
+    return seen[-1]
 
 
 def inked(page: Page, number: int) -> int:
     """Return how many pixels of a canvas are drawn on."""
-    page.wait_for_timeout(150)
     script = """number => {
       const canvas = document.querySelectorAll("canvas")[number];
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
