@@ -1,9 +1,10 @@
 """The leader table: a row a run or a group of runs, each compared with the one that validates best.
 
 The reference of a data set is chosen by its validation score, never by its test score: a run that is picked by its test
-score has one that is too high. The others' differences in test score are paired by seed where two seeds or more are
-shared, else between independent samples (Welch's t test), with Holm's correction over all rows compared with it. A row
-without a significant difference is not shown to be equal: the smallest difference its seeds detect stands beside it.
+score has one that is too high. A run of one seed is no reference where others have more. The others' differences in
+test score are paired by seed where two seeds or more are shared, else between independent samples (Welch's t test),
+with Holm's correction over all rows compared with it. A row without a significant difference is not shown to be equal:
+the smallest difference its seeds detect stands beside it.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def leader_table(
         table = _of_groups(entries, rounds, score)
     by_seed = _by_seed(entries, table, rounds, score, rank)
     table = table.join(_compared(table, by_seed, rank)).sort_values(f"{rank}_val", ascending=False, kind="stable")
+    table = table.sort_values("verdict", key=lambda words: words != REFERENCE, kind="stable")
     first = {key: place for place, key in enumerate(rounds.groupby(SUBJECT, sort=False).groups)}
     order = [first[tuple(key)] for key in table[SUBJECT].itertuples(index=False)]
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
@@ -154,7 +156,7 @@ def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.D
     places = {index: by_seed[place] for place, index in enumerate(table.index)}
     found: dict[Any, dict[str, Any]] = {}
     for _, rows in table.groupby(SUBJECT, sort=False):
-        validated = rows[f"{rank}_val"].where(rows[f"{rank}_mean"].notna())
+        validated = _eligible(rows, [len(places[index]) for index in rows.index], rank)
         if validated.isna().all():
             found |= {index: {"verdict": "no test", "compared": NOTHING} for index in rows.index}
             continue
@@ -165,6 +167,13 @@ def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.D
         for index, each in zip(others, tested, strict=True):
             found[index] = _row(each, places[index], places[reference])
     return pd.DataFrame([found[index] for index in table.index], index=table.index, columns=COMPARED)
+
+
+def _eligible(rows: pd.DataFrame, seeds: list[int], rank: Rank) -> pd.Series:
+    """Return the validation scores that the reference is chosen by: of rows with two seeds, where there are any."""
+    validated = rows[f"{rank}_val"].where(rows[f"{rank}_mean"].notna())
+    several = validated.where(np.asarray(seeds) >= 2)
+    return validated if several.isna().all() else several
 
 
 def _row(each: Significance, mine: pd.Series, reference: pd.Series) -> dict[str, Any]:

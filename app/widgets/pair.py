@@ -104,8 +104,8 @@ def _caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataF
     between = " (between two rounds of the second, its score is taken to lie on a straight line)"
     return (
         f"{one} minus {other} at {AT_WORDS[at]}{between if at != 'round' else ''}: test {metric_words(rounds)}, paired "
-        f"by seed; {averaged_over(map(int, table['seeds']))}, not corrected. Significant: two-sided paired t test "
-        f"at 5 %, Holm over all rounds shown."
+        f"by seed; {averaged_over(map(int, table['seeds']))}. Significant: two-sided paired t test "
+        f"at 5 %, Holm over all rounds shown; intervals are not corrected."
     )
 
 

@@ -28,8 +28,8 @@ STEPS = (
     Step(
         "curves",
         "What pruning costs",
-        "Each mark is one round of pruning: further right, more edges are gone. UGS and ADMM fall slowly below the "
-        "dashed line of the unpruned (dense) network; random pruning falls apart.",
+        "Each mark is one round of pruning: further right, more edges are gone, and more weights with them. The dashed "
+        "line is the unpruned (dense) network, bands are 95% intervals over seeds.",
         {"x": "graph"},
     ),
     Step(
@@ -42,15 +42,15 @@ STEPS = (
     Step(
         "measurements",
         "What the graph lost",
-        "How much clustering, reach and other measures of shape are left. A method that keeps more of a measure than "
-        "the random graphs of equal density chose its edges by more than chance.",
+        "How much clustering, reach and other measures of shape are left, beside random graphs of equal density: a "
+        "value inside their interval is what any choice of so many edges would leave.",
         {"view": "table", "round": "9", "null": "1"},
     ),
     Step(
         "tickets",
-        "A pruned network that is as good",
-        "A ticket is a round that still matches the dense network. Here half a point below it is allowed: see how far "
-        "each method then gets, and set the margin to 0 to see what is left.",
+        "Pruned networks that lose little",
+        "A ticket is a round whose seeds show that it loses less than the margin, here half a point, against the dense "
+        "network. A round that they cannot decide is open, and says about how many seeds it needs.",
         {"x": "graph", "margin": "0.5"},
     ),
     Step(

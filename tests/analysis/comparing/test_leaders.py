@@ -44,6 +44,13 @@ def test_the_reference_is_chosen_by_validation_and_not_by_test_score(make_scored
     assert comparison_words(table.to_dict("records")[1]) == "no test: +20.0 points (1 shared seed)"
 
 
+def test_a_run_of_one_seed_is_no_reference_where_others_have_more(make_scored: MakeScored) -> None:
+    runs = make_scored("ugs", [[0.8, 0.90]]), make_scored("random", [[0.8, 0.70], [0.8, 0.71]])
+    table = leader_table(validated(rounds_table(runs), "ugs", "random"))
+    assert table["method"].tolist() == ["random", "ugs"]
+    assert table["verdict"].tolist() == ["reference", "no test"]
+
+
 def validated(rounds: pd.DataFrame, *methods: str) -> pd.DataFrame:
     """Let these methods validate better than all others, in this order."""
     return rounds.assign(val=rounds["method"].map({name: 0.9 - 0.1 * place for place, name in enumerate(methods)}))
