@@ -39,9 +39,9 @@ def pareto_figure(
 ) -> go.Figure:
     """Draw a `curve_table` with the column on_front (`with_front`), made with the same x, score and macs.
 
-    A point a round: full on the front, faint where another round is better in both; stars on tickets. The front is a
-    stepped line, because nothing lies between two rounds. A point's customdata is [run, round]. Raises ConfigError
-    for runs of several tasks.
+    A point a round: full on the front, faint where another mean is as high at no more cost; stars on tickets. The
+    front is a stepped line, because nothing lies between two rounds. A point's customdata is [run, round]. Raises
+    ConfigError for runs of several tasks.
     """
     crowd = crowd_styles(table, MOST_POINTS)
     frame = Frame(table, rounds, x, score, macs, dark, marks.window(table), crowd=crowd, sized=False)
@@ -110,7 +110,7 @@ def _keys(frame: Frame) -> Iterator[go.Scatter]:
 
 
 def _text(row: Mapping[Hashable, Any]) -> str:
-    place = "On the Pareto front" if row["on_front"] else "Another round is better in both"
+    place = "On the Pareto front" if row["on_front"] else "Another mean is higher at no more cost"
     return f"{hover.round_text({str(name): value for name, value in row.items()})}<br>{place}"
 
 

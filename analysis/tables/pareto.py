@@ -1,4 +1,4 @@
-"""The Pareto front: rounds that no other round beats in both score and cost."""
+"""The Pareto front of means: rounds beside which no other one has a mean score as high at no more cost."""
 
 from __future__ import annotations
 

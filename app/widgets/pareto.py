@@ -14,8 +14,8 @@ from app.widgets import frame, look, reading, round_chart
 from glt.store import Run
 
 ABOUT = (
-    "Every round is a point; full ones are on the Pareto front, where no other round has both a score as high and a "
-    "cost as low. A front lies over all chosen runs of one data set and network."
+    "Every round is a point; full ones are on the Pareto front, where no other round has both a mean score as high and "
+    "a cost as low. It is a front of means, without a test, over all chosen runs of one data set and network."
 )
 
 

@@ -43,7 +43,7 @@ STEPS = (
         "measurements",
         "What the graph lost",
         "How much clustering, reach and other measures of shape are left, beside random graphs of equal density: a "
-        "value inside their interval is what any choice of so many edges would leave.",
+        "value inside their interval is what a random choice of so many edges leaves too.",
         {"view": "table", "round": "9", "null": "1"},
     ),
     Step(

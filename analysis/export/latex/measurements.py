@@ -80,7 +80,7 @@ def _caption(table: pd.DataFrame, dataset: str, note: str) -> str:
     parts = [
         f"Graph measurements of {escape(names.dataset(dataset))} and of what pruning leaves of it{after}: {over}",
         "an edge is kept when either direction is",
-        "bold: closest to the original",
+        "bold: the mean closest to the original (not tested)",
     ]
     printed = any(column.endswith("_published") for column in table)
     if printed:

@@ -76,6 +76,7 @@ def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, margin: flo
         score_words(table, score),
         f"a ticket is {escape(rule_words(margin, int(table['family'].max()))).replace('paired t', 'paired $t$')}",
         r"sparsities, kept edges, scores and MACs of dense in \%",
+        "bold: highest mean and graph sparsity of the tickets (not tested)",
         "difference in points against the dense model of the same seeds",
         "edges kept are undirected ones, in either / in both directions",
         f"MACs count {MAC_WORDS[macs]}",
