@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glt.cli.arguments import add_store, count, open_store
+from glt.cli.arguments import add_margin, add_store, count, open_store
 from glt.errors import StudioError
 from glt.printable import quoted
-from glt.verdicts import DELTA
 
 if TYPE_CHECKING:
     from analysis.export import FigureChoices
@@ -32,14 +30,7 @@ def add_score(parser: ArgumentParser) -> None:
 
     parser.add_argument("--macs", choices=MAC_CONVENTIONS, default="dense_features", help="how MACs are counted")
     parser.add_argument("--score", choices=("best", "last"), default="best", help="epoch: best validation or last")
-    parser.add_argument(
-        "--margin",
-        "--tolerance",
-        type=points,
-        default=DELTA,
-        metavar="POINTS",
-        help=f"points that a ticket is shown to lose less than, set before looking (default: {100 * DELTA:g})",
-    )
+    add_margin(parser)
 
 
 def add_engine(parser: ArgumentParser) -> None:
@@ -150,21 +141,6 @@ def write_out(content: bytes, out: Path | None) -> None:
     finally:
         if out.parent.is_dir():
             partial.unlink(missing_ok=True)
-
-
-def points(text: str) -> float:
-    """Read percentage points that are not negative as a fraction; raises ArgumentTypeError.
-
-    >>> points("0.5")
-    0.005
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise ArgumentTypeError(f"{quoted(text)} is not a number of percentage points (0, 0.5, 1, ...)")
-    return number / 100
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from glt.jobs.settings import refuse_too_many
 from glt.printable import quoted
 from glt.seeds import read_seeds
 from glt.user_path import DEFAULT_STORE, STORE_VARIABLE, user_path
+from glt.verdicts import DELTA
 
 if TYPE_CHECKING:
     from glt.store import KnownRun, Run, SeedRun, Store
@@ -55,6 +57,12 @@ def add_round(parser: ArgumentParser) -> None:
 def add_json(parser: ArgumentParser) -> None:
     """Add `--json`."""
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def add_margin(parser: ArgumentParser) -> None:
+    """Add `--margin` (called `--tolerance` before), in points, which a ticket is shown to lose less than."""
+    told = f"points that a ticket is shown to lose less than, set before looking (default: {100 * DELTA:g})"
+    parser.add_argument("--margin", "--tolerance", type=points, default=DELTA, metavar="POINTS", help=told)
 
 
 def add_progress(parser: ArgumentParser) -> None:
@@ -151,6 +159,21 @@ def words(text: str) -> str:
         return text.encode(sys.getfilesystemencoding(), "surrogateescape").decode("utf-8")
     except UnicodeError:
         raise ArgumentTypeError(f"{quoted(text)} holds bytes that are no UTF-8: write it in UTF-8") from None
+
+
+def points(text: str) -> float:
+    """Read percentage points that are not negative as a fraction; raises ArgumentTypeError.
+
+    >>> points("0.5")
+    0.005
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < 100:
+        raise ArgumentTypeError(f"{quoted(text)} is not a number of percentage points below 100 (0.5, 1, ...)")
+    return number / 100
 
 
 def count(text: str) -> int:

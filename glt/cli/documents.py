@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from glt.errors import StoreError
 from glt.store import KnownRun, Pretraining, PretrainingSeed, Run
 from glt.store.pretraining import PRETRAINING
+from glt.verdicts import DELTA, Verdict, judge, paired_differences, sparsest_ticket
 
 
-def document(run: KnownRun) -> dict[str, Any]:
+def document(run: KnownRun, margin: float = DELTA) -> dict[str, Any]:
     """Return what `show --json` prints of a run of whatever kind.
 
     An example says that it is one; a run that somebody said something about has an annotation.
     """
-    return (run_document(run) if isinstance(run, Run) else _pretraining_document(run)) | _about(run)
+    return (run_document(run, margin) if isinstance(run, Run) else _pretraining_document(run)) | _about(run)
 
 
-def run_document(run: Run) -> dict[str, Any]:
-    """Return what `show --json` prints: the config and every round of every seed."""
+def run_document(run: Run, margin: float = DELTA) -> dict[str, Any]:
+    """Return what `show --json` prints: the config, every round of every seed, and the verdict of every pruned round.
+
+    All pruned rounds of the run are one family of tests; `margin` is a fraction, stated before looking.
+    """
+    seeds = [_seed(run, n) for n in run.seeds()]
+    judged = judged_rounds(seeds, margin)
+    sparsities = [_sparsities(seeds, number) for number in judged]
+    sparsest = sparsest_ticket(list(judged.values()), sparsities)
     return {
         "run": run.reference,
         "config": run.config.model_dump(mode="json"),
-        "seeds": [_seed(run, n) for n in run.seeds()],
+        "seeds": seeds,
+        "verdicts": [{"round": number, **verdict.as_json()} for number, verdict in judged.items()],
+        "sparsest_ticket": None if sparsest is None else list(judged)[sparsest],
     }
+
+
+def judged_rounds(seeds: Sequence[Mapping[str, Any]], margin: float = DELTA) -> dict[int, Verdict]:
+    """Return, by round, the verdict of every pruned round that any of a document's seeds has finished."""
+    scores = {seed["seed"]: {record["round"]: record["test"] for record in seed["rounds"]} for seed in seeds}
+    dense = {seed: of_seed[0] for seed, of_seed in scores.items() if 0 in of_seed}
+    numbers = sorted({number for of_seed in scores.values() for number in of_seed if number})
+    paired = [
+        paired_differences({seed: rounds[number] for seed, rounds in scores.items() if number in rounds}, dense)
+        for number in numbers
+    ]
+    left_out = [len(each.left_out) for each in paired]
+    return dict(zip(numbers, judge([each.differences for each in paired], margin, left_out=left_out), strict=True))
+
+
+def _sparsities(seeds: Sequence[Mapping[str, Any]], number: int) -> tuple[float, float]:
+    records = [record for seed in seeds for record in seed["rounds"] if record["round"] == number]
+    graph, weight = ([record[name] for record in records] for name in ("graph_sparsity", "weight_sparsity"))
+    return sum(graph) / len(records), sum(weight) / len(records)
 
 
 def damage_in(document: dict[str, Any]) -> list[str]:

@@ -1,19 +1,21 @@
-"""`show`: every round of every seed of a run."""
+"""`show`: every round of every seed of a run, and which rounds are shown to be tickets."""
 
 from __future__ import annotations
 
+import math
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_json, add_run, find_any_run, print_json
-from glt.cli.documents import damage_in, document
+from glt.cli.arguments import add_json, add_margin, add_run, find_any_run, print_json
+from glt.cli.documents import damage_in, document, judged_rounds
 from glt.cli.main import DONE, FAILED
 from glt.cli.said import lines_about
 from glt.cli.verb import VERBS, Verb
-from glt.formats import MISSING, duration, fixed, macs, percent
+from glt.formats import MISSING, duration, fixed, listing, macs, p_value, percent, points, spans
 from glt.store import Pretraining, Run
+from glt.verdicts import MOST_SEEDS, Verdict, margin_words, rule_words, shown_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,20 +29,31 @@ CAPTION = (
 )
 
 
+VERDICT_COLUMNS = ("round", "seeds", "against dense", "verdict", "p", "detects", "needs", "paper's")
+VERDICT_CAPTION = (
+    "ticket: {rule}; no ticket: shown to lose more; open: these seeds show neither. against dense: mean of the paired "
+    "differences in points, 95% interval; p: Holm-adjusted, of the direction in which the mean lies; detects: the "
+    "smallest distance from the margin that these seeds show at 80 % power among so many rounds (alone); needs: about "
+    "how many seeds would settle an open round; paper's: its criterion, mean at least the dense mean, which tests "
+    "nothing"
+)
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the run."""
     add_run(parser)
+    add_margin(parser)
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
-    """Print the run's rounds as tables, or as the JSON document; seeds that cannot be read are named, and it is 1."""
+    """Print the run's rounds and verdicts, or the JSON document; seeds that cannot be read are named, and it is 1."""
     from rich.console import Console
 
     from glt.training.tasks import metric_of
 
     found = find_any_run(args)
-    told = document(found)
+    told = document(found, args.margin)
     damage = damage_in(told)
     for sentence in damage:
         print(sentence, file=sys.stderr)
@@ -62,6 +75,7 @@ def run(args: Namespace) -> int:
         for seed in told["seeds"]:
             if "error" not in seed:
                 _print_seed(console, found.seed(seed["seed"]), metric)
+        _print_verdicts(console, told, args.margin, metric)
     else:
         _print_pretraining(console, found, told["seeds"])
     return code
@@ -114,6 +128,72 @@ def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
     console.print(table)
     if status.error:
         console.print(status.error, highlight=False, markup=False, soft_wrap=True)
+
+
+def _print_verdicts(console: Console, told: Mapping[str, Any], margin: float, metric: str) -> None:
+    from rich import box
+    from rich.table import Table
+
+    judged = judged_rounds(told["seeds"], margin)
+    tested = [verdict for verdict in judged.values() if verdict.word != "no verdict"]
+    if not judged:
+        return
+    if not tested:
+        one = all(verdict.seeds < 2 for verdict in judged.values())
+        console.print("One seed: no verdicts." if one else "No verdicts: the differences from dense do not vary.")
+        return
+    family = tested[0].family
+    finished = [seed["seed"] for seed in told["seeds"] if seed["rounds"]]
+    table = Table(
+        *VERDICT_COLUMNS,
+        title=f"verdicts over {listing(finished)}, test {metric}, margin {margin_words(margin)}",
+        caption=VERDICT_CAPTION.format(rule=rule_words(margin, family)),
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for column in table.columns:
+        column.justify, column.no_wrap = "right", True
+    for number, verdict in judged.items():
+        table.add_row(
+            str(number),
+            str(verdict.seeds),
+            _against_dense(verdict),
+            verdict.word,
+            p_value(verdict.p_adjusted).removeprefix("p ").removeprefix("= ") or MISSING,
+            _detects(verdict),
+            _needs(verdict),
+            "met" if verdict.meets_paper_criterion else "not met",
+        )
+    console.print(table)
+    console.print(_finding(told, judged, margin), highlight=False, markup=False, soft_wrap=True)
+
+
+def _against_dense(verdict: Verdict) -> str:
+    mean, half = points(verdict.mean, 2).removesuffix(" points"), verdict.high - verdict.mean
+    return mean if math.isnan(half) else f"{mean} \N{PLUS-MINUS SIGN} {fixed(100 * half, 2)}"
+
+
+def _detects(verdict: Verdict) -> str:
+    if math.isnan(verdict.detectable):
+        return MISSING
+    return f"{fixed(100 * verdict.detectable, 1)} ({fixed(100 * verdict.detectable_alone, 1)})"
+
+
+def _needs(verdict: Verdict) -> str:
+    if verdict.word != "open":
+        return ""
+    return f"> {MOST_SEEDS}" if verdict.needed is None else f"about {verdict.needed}"
+
+
+def _finding(told: Mapping[str, Any], judged: Mapping[int, Verdict], margin: float) -> str:
+    """Say which round is the sparsest ticket, or that none is shown, and which are open."""
+    claim = f"{shown_words('ticket', margin)}{' against dense' if margin else ''}"
+    sparsest = told["sparsest_ticket"]
+    first = f"No round is shown to {claim}." if sparsest is None else f"Sparsest round shown to {claim}: {sparsest}."
+    words = {"open": "Open, these seeds cannot tell", "no ticket": f"Shown to {shown_words('no ticket', margin)}"}
+    of = {word: [number for number, each in judged.items() if each.word == word] for word in words}
+    return " ".join([first, *(f"{text}: {spans(of[word])}." for word, text in words.items() if of[word])])
 
 
 VERBS.register(Verb("show", "Show every round of a run", add_arguments, run))

@@ -10,7 +10,7 @@ from glt.cli.main import main
 from glt.config import RunConfig
 from glt.formats import macs
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.store import RoundRecord, Run, SeedRun, Status, Store
+from glt.store import RoundRecord, Run, SeedRun, Status, Store, bundled_examples
 
 ROUND_KEYS = {
     "round",
@@ -57,7 +57,7 @@ def fill(seed_run: SeedRun) -> None:
 def test_show_json_has_the_names_scripts_rely_on(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", run.name, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert set(document) == {"run", "config", "seeds"}
+    assert set(document) == {"run", "config", "seeds", "verdicts", "sparsest_ticket"}
     assert document["run"] == run.name
     assert document["config"]["hidden"] == 16
     assert [seed["seed"] for seed in document["seeds"]] == [0, 2]
@@ -162,3 +162,36 @@ def test_delete_says_who_reads_a_run_and_takes_readers_first(
     assert f"{ticket.name} (seed 0 not complete) still needs it" in capsys.readouterr().err
     assert main(["delete", run.name, ticket.name]) == 0
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == [ticket.name, run.name]
+
+
+def test_show_gives_every_pruned_round_a_verdict(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the bundled Cora runs: rounds 1 to 4 of UGS are open over five seeds, and no test is made of one seed."""
+    (run,) = [run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-df8e8f72"]
+    assert main(["show", str(run.path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    found = {verdict["round"]: verdict for verdict in told["verdicts"]}
+    assert [number for number, verdict in found.items() if verdict["verdict"] == "open"] == [1, 2, 3, 4]
+    assert told["sparsest_ticket"] is None
+    assert all(
+        verdict["family"] == 20 and verdict["n"] == 5 and verdict["delta"] == 0.005 for verdict in found.values()
+    )
+    assert found[3]["mean_difference"] == pytest.approx(-0.0018)
+    # 80 % power of a one-sided test of five differences: 3.0398 standard errors at 5 %, 7.0556 at 5 % over 20.
+    assert found[3]["detectable_difference_alone"] == pytest.approx(3.0398 * found[3]["sd"] / 5**0.5, rel=1e-4)
+    assert found[3]["detectable_difference"] == pytest.approx(7.0556 * found[3]["sd"] / 5**0.5, rel=1e-4)
+    assert main(["show", str(run.path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "verdicts over seeds 0, 1, 2, 3, 4, test accuracy, margin 0.5 points" in shown
+    assert (
+        "No round is shown to lose less than 0.5 points against dense. Open, these seeds cannot tell: 1 to 4." in shown
+    )
+    assert "2.9 (1.2)" in shown
+    for named in ("--margin", "--tolerance"):
+        assert main(["show", str(run.path), named, "5", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["sparsest_ticket"] == 8
+    (alone,) = [run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-5840f40e"]
+    assert main(["show", str(alone.path)]) == 0
+    assert "One seed: no verdicts." in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        main(["show", str(alone.path), "--margin", "-1"])
+    assert "is not a number of percentage points" in capsys.readouterr().err
