@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -20,7 +21,7 @@ from analysis.subgraphs import Sample, original_panel, sample_nodes, take
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.overview import overview_png
 from analysis.subgraphs.subgraph import classes_of
-from glt.data import Graph, load_graph
+from glt.data import DATASETS, Graph, load_graph
 from glt.errors import ConfigError
 from glt.export.archive import read_ticket, ticket_bytes
 from glt.export.checking import check
@@ -33,6 +34,7 @@ from glt.presets import resolve
 from glt.store import Store
 from glt.training.problem import Problem
 from tests.conftest import made_up
+from tests.export.changed_files import changed
 
 UNKNOWN = "unknown class"
 
@@ -69,6 +71,20 @@ def test_a_ticket_has_no_class_for_them(ticket: Ticket, nobody: list[int], tmp_p
     again = read_ticket(path)
     assert again.graph.labels[nobody].tolist() == [-1] * 15
     assert check(again, path).contradictions == ()
+
+
+def test_a_ticket_of_an_earlier_version_still_passes(ticket: Ticket, graph: Graph, tmp_path: Path) -> None:
+    """Its 15 nodes have class 0 there, and its hash is that of then."""
+    path = tmp_path / "ticket.zip"
+    path.write_bytes(ticket_bytes(ticket))
+    (former,) = DATASETS.get("citeseer").former_hashes
+
+    def change(document: dict[str, Any]) -> None:
+        document["data"]["hash"] = document["environment"]["data_hash"] = former
+
+    report = check(read_ticket(changed(path, change, labels=np.maximum(graph.labels, 0))), path)
+    assert report.contradictions == ()
+    assert graph.has_content(report.graph_hash)
 
 
 def test_the_sparse_graph_has_no_class_for_them(graph: Graph, nobody: list[int]) -> None:

@@ -20,6 +20,8 @@ from glt.data.bundled.build import FOLDER, cora_of
 from glt.data.cora import BUNDLED_FILE
 from glt.data.planetoid import read_planetoid
 from glt.data.registry import current_hash
+from glt.errors import JobError
+from glt.jobs.environment import check_data
 from glt.presets import resolve
 from glt.store import Store, bundled_examples
 from glt.tickets import search
@@ -94,6 +96,18 @@ def test_former_hashes_are_those_of_the_same_graph_with_the_labels_of_then() -> 
             assert replace(graph, labels=np.maximum(graph.labels, 0)).content_hash == former
             assert graph.has_content(former)
             assert not graph.has_content(load_graph("cora").content_hash)
+
+
+def test_a_seed_that_recorded_a_former_hash_goes_on(tmp_path: Path) -> None:
+    seed = Store(tmp_path).create(resolve({"dataset": "citeseer", "rounds": 1})).seed(0)
+    now = load_graph("citeseer").content_hash
+    seed.make()
+    for former in DATASETS.get("citeseer").former_hashes:
+        seed.write_environment({"data_hash": former})
+        assert seed.data_hash() == now
+        check_data(seed, seed.environment(), now)
+        with pytest.raises(JobError, match="is not the one seed 0"):
+            check_data(seed, {"data_hash": "0" * 64}, now)
 
 
 @pytest.mark.parametrize("name", [run.name for run in bundled_examples()])
