@@ -49,7 +49,7 @@ bench: .venv/test.stamp ## measure speed, print ratios to the saved baseline (25
 load: .venv/test.stamp ## twenty people at once for five minutes: errors, memory, page times
 	$(BIN)/python -m benchmarks load --json
 
-examples: .venv/app.stamp ## make the bundled example runs again (hours)
+examples: .venv/app.stamp ## make the example runs with today's version of results (hours)
 	$(BIN)/python examples/make.py
 
 screenshots: .venv/test.stamp ## draw the pictures of docs/ again

@@ -7,17 +7,15 @@ from typing import Any
 from glt.config import RunConfig
 from glt.jobs.sweeping import value_words
 from glt.methods import METHODS
-from glt.presets import option_fields
+from glt.presets import all_options
 
 USUAL = RunConfig()
 SHARES = frozenset({"p_graph", "p_weight"})
 
 
 def settings_of(config: RunConfig) -> dict[str, Any]:
-    """Return what shapes a run's rounds, flat, with the defaults of options its config does not name."""
-    options = {
-        name: owner.model_fields[name].get_default() for name, owner in option_fields(config).items()
-    } | config.options
+    """Return what shapes a run's rounds, flat, with the options that its config leaves out."""
+    options = all_options(config)
     ignored = METHODS.get(config.method).ignores
     core = config.model_dump(exclude={"options", "rounds", *ignored})
     return {**core, **{name: value for name, value in sorted(options.items()) if name not in ignored}}

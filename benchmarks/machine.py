@@ -8,8 +8,9 @@ from pathlib import Path
 
 import psutil
 
-from glt.jobs.environment import current_versions, git_revision
+from glt.jobs.environment import SOURCES, current_versions, git_state
 
+EDITED = "+modified"
 FURTHER_PACKAGES = ("networkx", "igraph", "pandas", "streamlit")
 
 
@@ -29,8 +30,10 @@ def versions() -> dict[str, str]:
 
 
 def revision() -> str | None:
-    """Return the commit that is measured."""
-    return git_revision()
+    """Return the commit that is measured, marked where the sources were edited since."""
+    state = git_state(SOURCES)
+    commit: str | None = state["revision"]
+    return f"{commit}{EDITED}" if commit and state.get("modified") else commit
 
 
 def _processor() -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.aims import AIMS, Aim
 from benchmarks.collecting import BASELINE, read_report
+from benchmarks.machine import EDITED
 from benchmarks.own_process import ROOT
 from benchmarks.ratio_table import range_words, value_words
 from benchmarks.results import Measured, Report, single
@@ -102,7 +103,8 @@ def _machine(report: Report) -> str:
     has = report.machine
     machine = f"{has['processor']}, {has['cores']} cores, {has['memory_gb']} GB of memory, {has['system']}"
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
-    when = f"Measured on {report.time[:10]} at revision {(report.revision or 'unknown')[:12]}."
+    commit, edited, _ = (report.revision or "unknown").partition(EDITED)
+    when = f"Measured on {report.time[:10]} at revision {commit[:12]}{edited}."
     return _section("On what", f"{machine}. {versions}. {when}")
 
 

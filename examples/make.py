@@ -1,7 +1,8 @@
-"""Make the bundled example runs again: compute them like any user would, then pack them small.
+"""Make the bundled example runs: compute them like any user would, with the results version of today, and pack them.
 
 `python examples/make.py [STORE]`: the full runs go to STORE (default: build/examples) and may be interrupted; starting
-again goes on where it stopped. Packed runs leave out theta_0 and weights.
+again goes on where it stopped. Packed runs leave out theta_0 and weights. An example of the same settings is replaced;
+one whose settings the preset `official` had before (GIN, GAT and ADMM) has another name and stays beside the new one.
 """
 
 from __future__ import annotations

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from glt.errors import ConfigError, unknown_name
@@ -16,6 +18,8 @@ EdgeMaskKind = Literal["directed", "undirected"]
 DegreeKind = Literal["source", "target", "both", "fixed"]
 Activation = Literal["relu", "none"]
 OptionValue = bool | int | float | str
+# What a method notes about a round, beside what every round records.
+Note = bool | int | float | str | list[float]
 Options = TypeVar("Options", bound=BaseModel)
 
 PruneRate = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
@@ -28,11 +32,15 @@ Rounds = Annotated[int, Field(ge=1, le=1_000)]
 Epochs = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-class LeftOutAtDefault:
-    """Marks an option that a config does not name at its default, so that runs from before it keep their names."""
+@dataclass(frozen=True)
+class AbsentMeans:
+    """Marks an option younger than some runs: a config without it has this value; one with this value leaves it out.
 
+    So runs from before the option keep their names, and open with the value that produced them, which need not be
+    today's default.
+    """
 
-LEFT_OUT_AT_DEFAULT = LeftOutAtDefault()
+    value: bool | int | float | str
 
 
 class RunConfig(BaseModel):
@@ -71,8 +79,19 @@ class RunConfig(BaseModel):
 
 
 def options_of(values: Mapping[str, OptionValue], kind: type[Options]) -> Options:
-    """Return the part of a config's `options` that belongs to one options model, defaults filled in."""
-    return kind.model_validate({name: value for name, value in values.items() if name in kind.model_fields})
+    """Return the part of a config's `options` that belongs to one options model; what is absent is filled in.
+
+    Absent options have the value of their `AbsentMeans` mark, those without a mark their default.
+    """
+    marked = {name: mark.value for name, field in kind.model_fields.items() if (mark := absent_means(field))}
+    return kind.model_validate(
+        {**marked, **{name: value for name, value in values.items() if name in kind.model_fields}}
+    )
+
+
+def absent_means(field: FieldInfo) -> AbsentMeans | None:
+    """Return the mark of an option that configs may leave out, None where it has none."""
+    return next((mark for mark in field.metadata if isinstance(mark, AbsentMeans)), None)
 
 
 CORE_FIELDS = tuple(name for name in RunConfig.model_fields if name != "options")

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from glt.config import CORE_FIELDS, LEFT_OUT_AT_DEFAULT, OptionValue, RunConfig, all_faults, make_config
+from glt.config import CORE_FIELDS, OptionValue, RunConfig, absent_means, all_faults, make_config
 from glt.data import DATASETS
 from glt.errors import ConfigError, Faults, unknown_name
 from glt.hyper_parameters import OFFICIAL_DEEP, Values, hyper_parameters, usual_options
@@ -24,7 +24,7 @@ NAMES = ("dataset", "task", "model", "method")
 
 @dataclass(frozen=True)
 class Preset:
-    """A named set of choices; `options` count where the method has them.
+    """A named set of choices; `options` count where the method or model has them, `task_options` for one task only.
 
     `settings` are further choices, fields too, for one model on one data set.
     """
@@ -34,6 +34,7 @@ class Preset:
     description: str
     options: Values
     settings: Mapping[tuple[str, str], Values] = field(default_factory=dict)
+    task_options: Mapping[str, Values] = field(default_factory=dict)
 
     def settings_for(self, config: RunConfig) -> Values:
         """Return the further choices for a config's model and data set."""
@@ -55,8 +56,10 @@ PRESETS = {
                 "gin_degree": "original",
                 "gin_mlp": "one",
                 "gin_read_out": "jumping",
+                "gat_slope": 0.01,
             },
             OFFICIAL_DEEP,
+            {"node": {"gin_last_relu": True}},
         ),
         Preset(
             "paper",
@@ -102,6 +105,23 @@ def option_fields(config: RunConfig) -> dict[str, type[BaseModel]]:
     return {name: model for model in models for name in model.model_fields}
 
 
+def all_options(config: RunConfig) -> dict[str, OptionValue | None]:
+    """Return every option of a config's method, model and task with its value, those that the config leaves out too.
+
+    >>> all_options(RunConfig(method="admm"))["admm_start_competes"]
+    True
+    """
+    return {
+        name: config.options.get(name, _value_if_absent(owner.model_fields[name]))
+        for name, owner in option_fields(config).items()
+    } | config.options
+
+
+def _value_if_absent(field: FieldInfo) -> Any:
+    mark = absent_means(field)
+    return field.get_default() if mark is None else mark.value
+
+
 def _check_names(config: RunConfig) -> None:
     DATASETS.get(config.dataset)
     METHODS.get(config.method)
@@ -128,7 +148,8 @@ def _wished(config: RunConfig, preset: Preset) -> Values:
     """Return the options that network, data set, task and preset choose where the user does not."""
     own_split = brings_split(DATASETS.get(config.dataset))
     usual = usual_options(config.model, config.dataset, config.task, own_split)
-    return {**usual, **preset.options, **preset.settings_for(config)}
+    of_task = preset.task_options.get(config.task, {})
+    return {**usual, **preset.options, **of_task, **preset.settings_for(config)}
 
 
 def _preset(name: str | None) -> Preset:
@@ -148,5 +169,6 @@ def _validated(model: type[BaseModel], values: Values) -> dict[str, OptionValue]
 
 
 def _left_out(field: FieldInfo, value: Any) -> bool:
-    """Say whether a config goes without an option: one that is empty, or younger than runs and at its default."""
-    return value is None or (LEFT_OUT_AT_DEFAULT in field.metadata and value == field.get_default())
+    """Say whether a config goes without an option: one that is not set, or that has the value its absence means."""
+    mark = absent_means(field)
+    return value is None or (mark is not None and value == mark.value)

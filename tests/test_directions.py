@@ -41,7 +41,7 @@ FLOORS = (
     ),
     ("models", "training"),
     ("methods", "pretraining"),
-    ("hyper_parameters", "presets", "cost", "store", "removal_causes"),
+    ("hyper_parameters", "presets", "cost", "store", "removal_causes", "results_version"),
     ("tickets", "export"),
     ("jobs",),
     ("reproduction", "doctor"),

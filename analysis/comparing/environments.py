@@ -7,12 +7,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from glt.data.registry import current_hash
+from glt.results_version import KEY, version_of
 from glt.store import Run
 
-PLAIN = ("threads", "device", "revision", "data_hash")
-WORDS = {"data_hash": "data (hash)", "revision": "revision", "threads": "threads", "device": "device"}
-# Hashes are told apart by so many letters.
-LETTERS = 8
+WORDS = {
+    "threads": "threads",
+    "device": "device",
+    "results_version": "results version",
+    "revision": "revision",
+    "modified": "sources edited since",
+    "sources": "sources (hash)",
+    "data_hash": "data (hash)",
+}
+# So many letters of a hash are shown.
+HASHES, LETTERS = frozenset({"revision", "sources", "data_hash"}), 8
 
 
 class EnvironmentDifference(NamedTuple):
@@ -43,8 +51,13 @@ def _recorded(run: Run) -> dict[str, tuple[str, ...]]:
 
 def _flat(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for versions in (environment.get("versions", {}), *environment.get("resumed_with", [])):
-        yield from ((str(package), str(version)) for package, version in versions.items())
-    for name in PLAIN:
-        if environment.get(name) is not None:
-            text = str(environment[name]) if name != "data_hash" else current_hash(str(environment[name]))
-            yield WORDS[name], text[:LETTERS] if name in ("revision", "data_hash") else text
+        yield from (_entry(str(what), value) for what, value in versions.items() if value is not None)
+    yield from (_entry(name, environment[name]) for name in WORDS if environment.get(name) is not None)
+    if environment and KEY not in environment:
+        yield _entry(KEY, version_of(environment))
+
+
+def _entry(name: str, value: Any) -> tuple[str, str]:
+    text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    text = current_hash(text) if name == "data_hash" else text
+    return WORDS.get(name, name), text[:LETTERS] if name in HASHES else text

@@ -10,6 +10,7 @@ from analysis import palette, published
 from analysis.figure_text import escape
 from analysis.tables.statistics import seeds_words
 from glt import formats
+from glt.methods.admm import EDGES_CHANGED
 
 
 def round_text(row: Mapping[str, Any]) -> str:
@@ -23,6 +24,7 @@ def round_text(row: Mapping[str, Any]) -> str:
         f"Undirected edges kept: {formats.percent(row['edges_kept_either_way'])} either way, "
         f"{formats.percent(row['edges_kept_both_ways'])} both ways",
         f"{formats.macs(row['macs'])} MACs",
+        *_off_start(row),
     ]
     return "<br>".join(lines)
 
@@ -51,6 +53,11 @@ def _rank(row: Mapping[str, Any]) -> str:
 
 def _seeds(row: Mapping[str, Any]) -> str:
     return f"({seeds_words(int(row['seeds']))})"
+
+
+def _off_start(row: Mapping[str, Any]) -> list[str]:
+    changed = float(row.get(EDGES_CHANGED, math.nan))
+    return [] if math.isnan(changed) else [f"Kept edges that differ from the solver's start: {changed:.0f}"]
 
 
 def _against_dense(row: Mapping[str, Any]) -> list[str]:

@@ -29,6 +29,7 @@ from analysis.tables import curve_table, paper_table, rounds_table, ticket_words
 from glt import __version__
 from glt.config import canonical_json
 from glt.errors import ConfigError, StoreError, StudioError
+from glt.results_version import version_note
 from glt.store import Run
 from glt.zips import zip_bytes
 
@@ -179,6 +180,7 @@ def _readme(runs: Sequence[Run], steps: Steps, parts: Sequence[Part], missing: M
         "",
         *(f"- `{run.reference}`, seeds {_seeds(run.seeds())}" for run in runs),
         "",
+        *_version(runs),
         *_sources(steps),
         "`commands.sh`, run inside this folder where GLT Studio is installed, computes the runs anew from",
         f"`{STORE}-settings/` and makes the figures and tables again. `data/` holds the numbers behind them:",
@@ -192,6 +194,12 @@ def _readme(runs: Sequence[Run], steps: Steps, parts: Sequence[Part], missing: M
     if missing:
         lines += ["## Not in this bundle", "", *(f"- {name}: {reason}" for name, reason in missing.items()), ""]
     return "\n".join(lines).encode()
+
+
+def _version(runs: Sequence[Run]) -> list[str]:
+    """Say that computing the runs anew gives other rounds, nothing where this version computed them."""
+    note = version_note(runs)
+    return [note, ""] if note else []
 
 
 def _sources(steps: Steps) -> list[str]:

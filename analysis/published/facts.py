@@ -63,14 +63,15 @@ FACTS: tuple[Fact, ...] = (
     ),
     Fact(
         "gin",
-        "The authors' GIN divides by the degree of the unpruned graph, which the preset `official` copies.",
+        "The authors' GIN divides by the degree of the unpruned graph and, for nodes, applies ReLU after the last "
+        "layer too; the preset `official` copies both.",
         ("node-classification", "link-prediction"),
         model="gin",
     ),
     Fact(
         "admm",
         "The authors keep an ADMM graph when its test accuracy is high enough. Here validation accuracy decides "
-        "between the solver's graphs. In the bundled examples its start took part in that choice and won it in 74 of "
+        "between the solver's iterates. In the bundled examples its start took part in that choice and won it in 74 of "
         "100 rounds and seeds; there the graph keeps the entries with the largest 1/sqrt(d_i d_j).",
         _CURVES,
         model="gcn",

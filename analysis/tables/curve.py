@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.tables.statistics import half_width, p_value
 from glt import verdicts
+from glt.methods.admm import EDGES_CHANGED
 from glt.store import MacConvention
 from glt.verdicts import DELTA, checked_margin
 
@@ -19,7 +20,7 @@ RUN_KEYS = ["run", "label", "dataset", "task", "objective", "model", "method", "
 ROUND_KEYS = [*RUN_KEYS, "round"]
 INTERVAL = ["mean", "low", "high"]
 X_COLUMNS = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs"}
-AVERAGED = ["graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways", "macs"]
+AVERAGED = ["graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways", "macs", EDGES_CHANGED]
 ROUND = ["run", "round"]
 
 
@@ -36,7 +37,8 @@ def curve_table(
     Columns: the run's, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN below
     three seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value
     (paired with those, two-sided, uncorrected), val_difference (the same of the validation score), macs,
-    graph_sparsity, weight_sparsity, both counts of kept edges, and those of `verdict_table`. is_ticket says that the
+    graph_sparsity, weight_sparsity, both counts of kept edges, solver_edges_changed (see `rounds_table`), and those of
+    `verdict_table`. is_ticket says that the
     verdict is "ticket", is_extreme that it is the run's ticket with the highest graph sparsity, then weight sparsity.
 
     `margin` is a fraction, stated before looking. All pruned rounds in `rounds` are one family of tests, or those in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,13 +11,16 @@ import pandas as pd
 from analysis import names
 from analysis.tables.data import data_of
 from analysis.tables.labels import run_labels
+from glt.methods.admm import EDGES_CHANGED
 from glt.store import MAC_CONVENTIONS, RoundRecord, Run, annotations_of
 
 RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "color", "data", "seed")
-RECORD_COLUMNS = tuple(name for name in RoundRecord.model_fields if name != "macs")
+RECORD_COLUMNS = tuple(name for name in RoundRecord.model_fields if name not in ("macs", "notes"))
 MAC_COLUMNS = tuple(f"macs_{convention}" for convention in MAC_CONVENTIONS)
-NUMBERS = ("seed", *RECORD_COLUMNS, *MAC_COLUMNS)
-COLUMNS = (*RUN_COLUMNS, *RECORD_COLUMNS, *MAC_COLUMNS)
+# Of what methods note, the numbers that are tables' columns.
+NOTE_COLUMNS = (EDGES_CHANGED,)
+NUMBERS = ("seed", *RECORD_COLUMNS, *MAC_COLUMNS, *NOTE_COLUMNS)
+COLUMNS = (*RUN_COLUMNS, *RECORD_COLUMNS, *MAC_COLUMNS, *NOTE_COLUMNS)
 
 
 def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
@@ -24,8 +28,9 @@ def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
 
     Columns: run, label, dataset, task, objective ("" where the task has only one), model, method, color (the name a
     person chose, else ""), data ("" but where runs of one data set are on different data, see `data_of`), seed, the
-    fields of RoundRecord (fractions, seconds) and macs_dense_features, macs_sparse_features, macs_published (counts;
-    NaN where a run did not record one).
+    fields of RoundRecord (fractions, seconds), macs_dense_features, macs_sparse_features, macs_published (counts;
+    NaN where a run did not record one) and solver_edges_changed (kept edges that ADMM's start does not keep; NaN for
+    other methods, and for runs from before it was noted).
     """
     labels, said, data = run_labels(runs), annotations_of(runs), data_of(runs)
     rows = [
@@ -44,5 +49,7 @@ def _rows(run: Run, label: str, color: str, data: str) -> Iterator[dict[str, Any
             macs = {f"macs_{convention}": count for convention, count in record.macs.items()}
             # A thousand runs have tens of thousands of rounds, and model_dump copies each of them field by field.
             fields = {**vars(record), **macs}
+            notes = fields.pop("notes")
             del fields["macs"]
+            fields |= {name: notes.get(name, math.nan) for name in NOTE_COLUMNS}
             yield {"run": run.reference, "label": label, **same, "seed": seed, **fields}

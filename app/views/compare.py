@@ -78,7 +78,9 @@ def _leaders(chosen: list[Run], board: Board) -> list[str]:
     if not chosen:
         st.caption("No run fits all these words.")
         return []
-    return leader_board.show(chosen, board)
+    first = leader_board.show(chosen, board)
+    frame.results_note(chosen)
+    return first
 
 
 def _pair(alike: list[Run], board: Board, first: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from app.widgets.readable import readable
 from glt import formats
 from glt.store import MacConvention, Run
 
+OFF_START = "Edges off the start"
 PERCENT = (
     "Graph sparsity",
     "Edges kept, either way",
@@ -88,6 +89,7 @@ def _picture(runs: list[Run], view: View) -> None:
     tickets = reading.tickets_of(runs, view.score, view.macs, view.margin)
     finding = "" if tickets.empty else f"{ticket_words(tickets)} "
     st.caption(frame.plain(f"{finding}{caption(rounds, view.score, view.macs, view.margin, view.paper)}"))
+    frame.results_note(runs)
     _numbers(table)
 
 
@@ -119,6 +121,9 @@ def _numbers(table: pd.DataFrame) -> None:
     columns["Detectable"] = st.column_config.NumberColumn(format="%.1f points", help=ABOUT_DETECTABLE)
     columns["Seeds needed"] = st.column_config.NumberColumn(format="about %d", help=ABOUT_NEEDED)
     columns["Paper's criterion"] = st.column_config.TextColumn(help="Mean at least the dense mean. It tests nothing.")
+    columns[OFF_START] = st.column_config.NumberColumn(
+        format="%.0f", help="ADMM: kept edges that the projection of the solver's start does not keep, mean over seeds"
+    )
     st.dataframe(
         files.cells(numbers(table), columns),
         hide_index=True,
@@ -131,7 +136,7 @@ def _numbers(table: pd.DataFrame) -> None:
 
 def numbers(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `curve_table` under the words of the page: percent and millions, so that they sort."""
-    return pd.DataFrame(
+    shown = pd.DataFrame(
         {
             "Method": table["label"],
             "Round": table["round"],
@@ -149,5 +154,7 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
             "Seeds": table["seeds"],
             "Seeds needed": table["seeds_needed"],
             "Paper's criterion": ["met" if met else "" for met in table["paper_criterion"]],
+            OFF_START: table["solver_edges_changed"],
         }
     )
+    return shown if shown[OFF_START].notna().any() else shown.drop(columns=OFF_START)

@@ -78,6 +78,7 @@ def page() -> None:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
         else:
             _show(what, readable(runs), choices)
+            frame.results_note(runs)
 
 
 def _whats() -> dict[str, str]:

@@ -26,6 +26,7 @@ from app.widgets import (
 from app.widgets.opened import Opened, opened
 from app.widgets.progress import any_active, run_progress
 from glt import jobs
+from glt.presets import all_options
 from glt.store import AnyRun, Pretraining, Run
 
 SECONDS_BETWEEN_LOOKS = 2
@@ -88,6 +89,7 @@ def _detail(chosen: AnyRun | None, live: bool, pace: int | None) -> None:
         st.fragment(frame.explained(_seeds), run_every=pace)(chosen)
         training.panel(chosen, live)
         _settings(chosen, pace)
+        frame.results_note([chosen])
 
 
 def _chosen(found: Opened) -> str:
@@ -139,7 +141,8 @@ def _settings(run: Run, pace: int | None) -> None:
     settings, log = st.columns(2, gap="medium")
     with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
         config = run.config.model_dump(exclude={"options"})
-        st.table(frame.plain_table({**config, **run.config.options}), border="horizontal")
+        options = {name: "not set" if value is None else value for name, value in all_options(run.config).items()}
+        st.table(frame.plain_table({**config, **options}), border="horizontal")
     with log, st.expander("Log", icon=":material/notes:", key="log"):
         st.fragment(frame.explained(seed_rows.log), run_every=pace)(run, LOG_LINES)
     with st.container(horizontal=True):

@@ -64,6 +64,7 @@ def _of_runs() -> None:
     with st.container(key="figures-tickets"):
         st.table(as_read(runs, score, margin), border="horizontal", hide_index=True)
     st.caption(_caption(table, margin))
+    frame.results_note(runs)
 
 
 def _controls(found: list[Run]) -> tuple[list[Run], XAxis, Score, float]:

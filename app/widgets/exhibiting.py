@@ -74,6 +74,7 @@ def _words(judged: Judged) -> None:
         st.markdown(frame.plain(verdict.sentence).replace("\\`", "`"))
         for fact in published.facts(experiment.name, *setting, differs=verdict.differs):
             st.caption(f":material/info: {frame.plain(fact.text)}")
+        frame.results_note(judged.runs)
 
 
 def _pictures(judged: Judged) -> None:

@@ -13,6 +13,8 @@ import streamlit as st
 from app.widgets import links
 from glt.errors import StudioError
 from glt.printable import MOST_SAID, brief
+from glt.results_version import version_note
+from glt.store import KnownRun
 
 Parameters = ParamSpec("Parameters")
 # Nobody sees it, and no backslash would do: addresses are looked for once more after backslashes have been taken out.
@@ -61,6 +63,13 @@ def explained(draw: Callable[Parameters, None]) -> Callable[Parameters, None]:
             draw(*args, **named)
 
     return part
+
+
+def results_note(runs: Sequence[KnownRun]) -> None:
+    """Say when runs were computed by another results version than this program's."""
+    note = version_note(runs)
+    if note:
+        st.caption(plain(note))
 
 
 def failure(sentence: str) -> None:

@@ -15,6 +15,7 @@ from app.widgets import chart, controls, frame, look
 from app.widgets.epoch_reader import Read, reader_of
 from glt import formats
 from glt.errors import StoreError
+from glt.methods import METHODS
 from glt.store import Run
 
 SECONDS_BETWEEN_LOOKS = 2
@@ -68,7 +69,16 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
     st.caption(
         f"Seed {seed}, round {number}: loss and {metric} after {_which(run, len(read.epochs), drawn.is_thinned)}."
     )
+    note = _note(run, seed, number)
+    if note:
+        st.caption(frame.plain(f"{note}."))
     chart.numbers(drawn.figure, "training", title, drawn.numbers)
+
+
+def _note(run: Run, seed: int, number: int) -> str:
+    """Return what the method noted about a finished round, "" for one that is at work."""
+    records = run.seed(seed).rounds()
+    return METHODS.get(run.config.method).note_words(records[number].notes) if number < len(records) else ""
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from glt.errors import StoreError
+from glt.results_version import run_version, seed_version
 from glt.store import KnownRun, Pretraining, PretrainingSeed, Run
 from glt.store.pretraining import PRETRAINING
 from glt.verdicts import DELTA, Verdict, judge, paired_differences, sparsest_ticket
@@ -30,6 +31,7 @@ def run_document(run: Run, margin: float = DELTA) -> dict[str, Any]:
     sparsest = sparsest_ticket(list(judged.values()), sparsities)
     return {
         "run": run.reference,
+        "results_version": run_version(run),
         "config": run.config.model_dump(mode="json"),
         "seeds": seeds,
         "verdicts": [{"round": number, **verdict.as_json()} for number, verdict in judged.items()],
@@ -65,8 +67,13 @@ def list_entry(run: KnownRun) -> dict[str, Any]:
     """Return one entry of what `list --json` prints: the config and the state of every seed; pre-trainings say so."""
     states = {str(seed): run.seed(seed).status().state for seed in run.seeds()}
     path = str(run.path.resolve())
-    entry = {"run": run.reference, "path": path, "config": run.config.model_dump(mode="json"), "seeds": states}
-    entry |= _about(run)
+    entry: dict[str, Any] = {
+        "run": run.reference,
+        "path": path,
+        "config": run.config.model_dump(mode="json"),
+        "seeds": states,
+    }
+    entry |= {"results_version": run_version(run), **_about(run)}
     return entry if isinstance(run, Run) else {**entry, "kind": PRETRAINING}
 
 
@@ -78,7 +85,7 @@ def _about(run: KnownRun) -> dict[str, Any]:
 def _seed(run: Run, seed: int) -> dict[str, Any]:
     """Return one seed; one whose rounds cannot be read has none, and the sentence that says why."""
     seed_run = run.seed(seed)
-    about = {"seed": seed, "state": seed_run.status().state}
+    about = {"seed": seed, "state": seed_run.status().state, "results_version": seed_version(seed_run)}
     try:
         return {**about, "rounds": [record.model_dump(mode="json") for record in seed_run.rounds()]}
     except StoreError as error:

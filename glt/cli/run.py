@@ -53,14 +53,17 @@ def run(args: Namespace) -> int:
 
 def settings(args: Namespace) -> dict[str, Any]:
     """Return the settings the arguments name, flat; later ones win: --config, then names, then --set."""
+    from glt.presets import all_options
     from glt.store.run import read_config, read_config_file
 
     wanted = {name: value for name in NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
     if args.config is None:
         return wanted
     read = read_config if args.config.is_dir() else read_config_file
-    chosen = read(args.config).model_dump(mode="json")
-    options = chosen.pop("options")
+    config = read(args.config)
+    chosen = config.model_dump(mode="json", exclude={"options"})
+    # What a config leaves out may stand for another value than today's default.
+    options = {name: value for name, value in all_options(config).items() if value is not None}
     # Options belong to a method, model and task; those of others mean nothing here.
     same = all(wanted.get(name, chosen[name]) == chosen[name] for name in NAMES)
     return {**(options if same else {}), **chosen, **wanted}

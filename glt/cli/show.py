@@ -14,6 +14,8 @@ from glt.cli.main import DONE, FAILED
 from glt.cli.said import lines_about
 from glt.cli.verb import VERBS, Verb
 from glt.formats import MISSING, duration, fixed, listing, macs, p_value, percent, points, spans
+from glt.methods import METHODS
+from glt.results_version import version_note
 from glt.store import Pretraining, Run
 from glt.verdicts import MOST_SEEDS, Verdict, margin_words, rule_words, shown_words
 
@@ -78,6 +80,9 @@ def run(args: Namespace) -> int:
         _print_verdicts(console, told, args.margin, metric)
     else:
         _print_pretraining(console, found, told["seeds"])
+    note = version_note([found])
+    if note:
+        console.print(note, highlight=False, markup=False, soft_wrap=True)
     return code
 
 
@@ -126,8 +131,16 @@ def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
             str(record.round), *(percent(share).removesuffix(" %") for share in shares), spent, duration(record.seconds)
         )
     console.print(table)
+    for line in _notes(seed_run):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     if status.error:
         console.print(status.error, highlight=False, markup=False, soft_wrap=True)
+
+
+def _notes(seed_run: SeedRun) -> list[str]:
+    method = METHODS.get(seed_run.config.method)
+    noted = [(record.round, method.note_words(record.notes)) for record in seed_run.rounds()]
+    return [f"round {number}: {words}" for number, words in noted if words]
 
 
 def _print_verdicts(console: Console, told: Mapping[str, Any], margin: float, metric: str) -> None:

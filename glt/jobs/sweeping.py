@@ -15,7 +15,7 @@ from glt.jobs.launching import Started, begin, check, check_room
 from glt.jobs.memory import check_memory
 from glt.jobs.stopping import stopping_on_failure
 from glt.methods import METHODS
-from glt.presets import resolve
+from glt.presets import all_options, resolve
 from glt.printable import quoted
 from glt.store import Run, Store, run_name
 
@@ -150,7 +150,8 @@ def _point(settings: Values, varied: Mapping[str, str], preset: str | None) -> P
 
 
 def _value(config: RunConfig, name: str) -> OptionValue:
-    value: OptionValue = getattr(config, name) if name in CORE_FIELDS else config.options[name]
+    options = {option: value for option, value in all_options(config).items() if value is not None}
+    value: OptionValue = getattr(config, name) if name in CORE_FIELDS else options[name]
     return value
 
 

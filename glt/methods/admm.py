@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
-from glt.config import Count, NonNegative, Positive, RunConfig
+from glt.config import AbsentMeans, Count, NonNegative, Note, Positive, RunConfig
+from glt.formats import number_of, percent
 from glt.masks import EdgeMask, Masks, WeightMask, remaining_after
 from glt.methods import METHODS
 from glt.methods.base import Method, Proposal, RoundContext
 
 if TYPE_CHECKING:
+    from glt.training.edge_solver import SolvedEdges
     from glt.training.loop import Schedule
     from glt.training.problem import Arrays, Problem
+
+
+EDGES_CHANGED = "solver_edges_changed"
 
 
 class ADMMOptions(BaseModel):
@@ -27,6 +34,10 @@ class ADMMOptions(BaseModel):
     admm_iterations: Count = Field(30, description="Most ADMM iterations a round")
     admm_steps: Count = Field(10, description="Adam steps an iteration")
     admm_patience: Count = Field(10, description="Iterations without a better validation score before it stops")
+    admm_start_competes: Annotated[bool, AbsentMeans(True)] = Field(
+        False,
+        description="The projection of the start is kept unless an iterate has a strictly better validation score",
+    )
 
 
 class ADMM(Method):
@@ -42,22 +53,57 @@ class ADMM(Method):
 
     def next_masks(self, context: RoundContext) -> Proposal:
         """Solve for the round's number of undirected edges, then for its number of weights."""
-        edges = sparse_adjacency(context)
-        return Proposal(Masks(edges, one_shot_magnitude(context, edges)))
+        solved = solved_edges(context)
+        kind = context.config.edge_mask
+        edges = EdgeMask(kind, np.tile(solved.keep, 2) if kind == "directed" else solved.keep)
+        return Proposal(Masks(edges, one_shot_magnitude(context, edges)), notes=notes_of(solved))
 
     def search_epochs(self, config: RunConfig) -> int:
         """Count the small network's training and the one whose weights are pruned; solver steps are short."""
         return 2 * config.epochs
 
+    def note_words(self, notes: Mapping[str, Note]) -> str:
+        """Say whether the solver left its start, and how the validation scores of the two compare.
 
-def sparse_adjacency(context: RoundContext) -> EdgeMask:
+        >>> ADMM().note_words({"solver_iterate": 2, "solver_edges_changed": 9, "solver_start_validation": 0.776,
+        ...                    "solver_validations": [0.77, 0.774]})
+        'ADMM graph: 9 kept edges differ from the start (iterate 2 of 2; validation 77.4 %, start 77.6 %)'
+        """
+        try:
+            solved = SolverNotes.model_validate(dict(notes))
+        except ValidationError:
+            return ""
+        return solved.words()
+
+
+class SolverNotes(BaseModel):
+    """What a round's record says of the solver, see `glt.training.edge_solver.SolvedEdges`."""
+
+    solver_iterate: int
+    solver_edges_changed: int
+    solver_start_validation: float
+    solver_validations: list[float]
+
+    def words(self) -> str:
+        """Say in a line what came out."""
+        changed, tried = self.solver_edges_changed, len(self.solver_validations)
+        differ = f"{number_of(changed, 'kept edge')} differ{'s' if changed == 1 else ''} from the start"
+        what = differ if changed else "the projection of the start"
+        better = (
+            f"iterate {self.solver_iterate} of {tried}" if self.solver_iterate else f"none of {tried} iterates better"
+        )
+        best = percent(max(self.solver_validations, default=math.nan))
+        return f"ADMM graph: {what} ({better}; validation {best}, start {percent(self.solver_start_validation)})"
+
+
+def solved_edges(context: RoundContext) -> SolvedEdges:
     """Choose the round's undirected edges; both directions of an edge share one value and one fate."""
     from glt.training.edge_solver import SolverSettings, solve_edges
 
     options, config = context.options, context.config
     problem = small_problem(context)
-    names = ("rho", "learning_rate", "weight_decay", "iterations", "steps", "patience")
-    keep = solve_edges(
+    names = ("rho", "learning_rate", "weight_decay", "iterations", "steps", "patience", "start_competes")
+    return solve_edges(
         problem,
         trained_small_network(context, problem),
         remaining_after(config.p_graph, problem.graph.num_edges, context.round),
@@ -65,7 +111,16 @@ def sparse_adjacency(context: RoundContext) -> EdgeMask:
         context.random("edge solver"),
         lambda iteration: context.pulse("edge solver", iteration, options.admm_iterations),
     )
-    return EdgeMask(config.edge_mask, np.tile(keep, 2) if config.edge_mask == "directed" else keep)
+
+
+def notes_of(solved: SolvedEdges) -> dict[str, Note]:
+    """Return what a round's record says of the solver."""
+    return SolverNotes(
+        solver_iterate=solved.iterate,
+        solver_edges_changed=solved.changed,
+        solver_start_validation=solved.start_score,
+        solver_validations=list(solved.scores),
+    ).model_dump()
 
 
 def small_problem(context: RoundContext) -> Problem:

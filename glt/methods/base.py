@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from glt.config import RunConfig
+from glt.config import Note, RunConfig
 from glt.masks import Masks
 from glt.models.base import NoOptions
 from glt.randomness import stream
@@ -91,10 +91,14 @@ class RoundContext:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next masks, and the scores by which edges went (one a survivor of the last round), where there are any."""
+    """The next masks, and the scores by which edges went (one a survivor of the last round), where there are any.
+
+    `notes` stand in the round's record: what else is to be known of how the masks were chosen, as values for JSON.
+    """
 
     masks: Masks
     edge_scores: NDArray[np.float32] | None = None
+    notes: Mapping[str, Note] = field(default_factory=dict)
 
 
 class Method(ABC):
@@ -121,6 +125,10 @@ class Method(ABC):
     @abstractmethod
     def search_epochs(self, config: RunConfig) -> int:
         """Return how many epochs a round trains before it retrains, for progress and estimates."""
+
+    def note_words(self, notes: Mapping[str, Note]) -> str:
+        """Say in a line what a round's notes tell; "" when there are none."""
+        return ""
 
     def nests(self, config: RunConfig) -> bool:
         """Say whether, under these settings, a round keeps nothing an earlier one removed."""

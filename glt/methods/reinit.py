@@ -10,6 +10,8 @@ from glt.config import RunConfig, options_of
 from glt.errors import ConfigError
 from glt.methods import METHODS
 from glt.methods.base import FindRun, Method, OtherRun, Proposal, RoundContext
+from glt.models import MODELS
+from glt.training.tasks import TASKS
 
 # What a mask is about: a run that differs in one of these has masks of another shape, or for another problem.
 SHARED = ("dataset", "task", "model", "hidden", "layers", "edge_mask")
@@ -56,20 +58,25 @@ class Reinit(Method):
         if not name:
             raise ConfigError("Random tickets need the run whose masks they take: name it with masks_of.")
         source = find_run(name)
-        for field in (*SHARED, *(key for key in source.config.options if key in config.options)):
-            _compare(field, config, source)
+        for field in SHARED:
+            _compare(field, getattr(config, field), getattr(source.config, field), source)
+        own, others = _shaping_options(config), _shaping_options(source.config)
+        for field in (name for name in others if name in own):
+            _compare(field, own[field], others[field], source)
         for seed in seeds:
             _check_rounds(config.rounds, seed, source)
 
 
-def _compare(field: str, config: RunConfig, source: OtherRun) -> None:
-    ours, theirs = _value(config, field), _value(source.config, field)
+def _shaping_options(config: RunConfig) -> dict[str, object]:
+    """Return the options of model and task, those that the config leaves out too, and what else the config names."""
+    owners = MODELS.get(config.model), TASKS.get(config.task)
+    filled = [options_of(config.options, owner.Options).model_dump() for owner in owners]
+    return {**config.options, **{name: value for options in filled for name, value in options.items()}}
+
+
+def _compare(field: str, ours: object, theirs: object, source: OtherRun) -> None:
     if ours != theirs:
         raise ConfigError(f"{field} is {ours!r} here and {theirs!r} in {source.name}: masks fit only where they agree.")
-
-
-def _value(config: RunConfig, field: str) -> object:
-    return config.options[field] if field in config.options else getattr(config, field)
 
 
 def _check_rounds(rounds: int, seed: int, source: OtherRun) -> None:

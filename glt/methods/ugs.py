@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, Field
 
-from glt.config import LEFT_OUT_AT_DEFAULT, NonNegative, Positive, RunConfig, options_of
+from glt.config import AbsentMeans, NonNegative, Positive, RunConfig, options_of
 from glt.masks import Masks, remaining_after
 from glt.methods import METHODS
 from glt.methods.base import Method, Proposal, RoundContext, SearchedEdges
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class UGSOptions(BaseModel):
     """Choices of the search stage on which the paper and the authors' code differ or say nothing."""
 
-    schedule: Annotated[Literal["iterative", "one_run"], LEFT_OUT_AT_DEFAULT] = Field(
+    schedule: Annotated[Literal["iterative", "one_run"], AbsentMeans("iterative")] = Field(
         "iterative",
         description="A round prunes what the last one left, or starts from everything and prunes a slice each epoch "
         "(the authors' for ogbn-proteins and ogbl-collab)",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from glt.config import RunConfig, options_of
+from glt.config import AbsentMeans, RunConfig, options_of
 from glt.models import MODELS
 from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
 from glt.receptive_field import MaskEffect
@@ -31,6 +31,9 @@ class GINOptions(BaseModel):
     gin_mlp: Literal["two", "one"] = Field("two", description="Linear maps in a layer, ReLU between two")
     gin_read_out: Literal["last", "jumping"] = Field(
         "last", description="Logits: the last layer's, or its mean with a linear map of each hidden layer"
+    )
+    gin_last_relu: Annotated[bool, AbsentMeans(False)] = Field(
+        False, description="ReLU after the last layer too, before the read-out (the authors' code)"
     )
 
 
@@ -102,6 +105,8 @@ class GIN(Model):
                 rows, direct = rows.tensor_split([weights[weight_name(layer)].shape[1]], dim=1)
                 read_outs.append(direct)
             hidden = _second_map(adjacencies[layer].propagate(rows.contiguous(), layer), weights, layer)
+        if options_of(config.options, GINOptions).gin_last_relu:
+            hidden = hidden.relu()
         result: Tensor = sum(read_outs, hidden) / (1 + len(read_outs)) if read_outs else hidden
         return result
 

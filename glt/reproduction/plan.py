@@ -9,7 +9,7 @@ from functools import partial
 from glt.config import RunConfig
 from glt.errors import ConfigError
 from glt.methods import METHODS
-from glt.presets import resolve
+from glt.presets import all_options, resolve
 from glt.pretraining.start import PRETRAINING, pretraining_of
 from glt.reproduction.experiment import PRESET, Arm, Experiment, Setting
 from glt.store import Run, finished_rounds, run_name
@@ -17,6 +17,7 @@ from glt.training.tasks import TASKS
 
 # A run that differs in more settings tells nothing about an arm it would stand in for.
 MOST_APART = 2
+UNSET = "unset"
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,10 +204,13 @@ def _differences(config: RunConfig, other: RunConfig) -> str:
 def _differing(config: RunConfig, other: RunConfig) -> dict[str, tuple[object, object]]:
     """Return the settings in which two configs differ, by name, each with the value of either."""
     one, two = _flat(config), _flat(other)
-    pairs = {name: (one.get(name, "unset"), two.get(name, "unset")) for name in sorted(one.keys() | two.keys())}
+    pairs = {name: (one.get(name, UNSET), two.get(name, UNSET)) for name in sorted(one.keys() | two.keys())}
     return {name: (ours, theirs) for name, (ours, theirs) in pairs.items() if ours != theirs}
 
 
 def _flat(config: RunConfig) -> dict[str, object]:
     ignored = {"options", "rounds", *METHODS.get(config.method).ignores}
-    return {**config.model_dump(exclude=ignored), **config.options}
+    return {
+        **config.model_dump(exclude=ignored),
+        **{name: UNSET if value is None else value for name, value in all_options(config).items()},
+    }

@@ -18,7 +18,17 @@ from glt.store.safe_files import make_folder, reading, replace_file, writing
 from glt.store.seed import SeedRun
 
 EVERY = 10
-ENVIRONMENT_KEYS = ("versions", "threads", "device", "revision", "data_hash", "pretraining")
+ENVIRONMENT_KEYS = (
+    "versions",
+    "threads",
+    "device",
+    "revision",
+    "modified",
+    "sources",
+    "results_version",
+    "data_hash",
+    "pretraining",
+)
 MARK = b"This run is a bundled example: theta_0 and weights are left out, events are thinned.\n"
 
 

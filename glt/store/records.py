@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AllowInfNan,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
+from glt.config import Note
 from glt.masks import Masks
 
 State = Literal["queued", "running", "stopped", "done", "failed", "lost"]
@@ -23,7 +32,10 @@ class Record(BaseModel):
 
 
 class RoundRecord(Record):
-    """One finished round; sparsities, kept edges and accuracies are fractions, MACs plain counts."""
+    """One finished round; sparsities, kept edges and accuracies are fractions, MACs plain counts.
+
+    `notes` are what the method noted; without any a record says nothing of them, as those from before there were notes.
+    """
 
     round: int = Field(ge=0)
     graph_sparsity: float
@@ -36,12 +48,19 @@ class RoundRecord(Record):
     best_epoch: int
     seconds: float
     macs: dict[MacConvention, int]
+    notes: dict[str, Note] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _without_empty_notes(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = dump(self)
+        return fields if fields.get("notes") else {name: value for name, value in fields.items() if name != "notes"}
 
     @property
     def is_bounded(self) -> bool:
         """Whether every number is one that 64 bits hold: no run counts or lasts further."""
-        numbers = [value for value in vars(self).values() if isinstance(value, int | float)]
-        return all(abs(number) <= MOST for number in (*numbers, *self.macs.values()))
+        noted = [part for note in self.notes.values() for part in (note if isinstance(note, list) else [note])]
+        values = (*vars(self).values(), *self.macs.values(), *noted)
+        return all(abs(value) <= MOST for value in values if isinstance(value, int | float))
 
     @classmethod
     def of(cls, round_: int, masks: Masks, **measured: Any) -> RoundRecord:

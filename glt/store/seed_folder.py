@@ -148,16 +148,19 @@ class SeedFolder(ABC):
         path = self.path / paths.ENVIRONMENT
         return _read_environment(path) if os.path.lexists(path) else {}
 
+    def known_environment(self) -> dict[str, Any]:
+        """Return `environment()`, or nothing where it cannot be read; a file is read again only when it changed."""
+        try:
+            return _written_environment(self.path / paths.ENVIRONMENT)
+        except StoreError:
+            return {}
+
     def data_hash(self) -> str | None:
         """Return the hash of the data set's content that the computation began with, None where none can be read.
 
         Where an earlier version gave that content another hash it is the one of today.
         """
-        try:
-            found = _written_environment(self.path / paths.ENVIRONMENT)
-        except StoreError:
-            return None
-        known = found.get("data_hash")
+        known = self.known_environment().get("data_hash")
         return current_hash(known) if isinstance(known, str) else None
 
     def lock(self) -> AbstractContextManager[None]:

@@ -83,7 +83,7 @@ class _Search:
             raise Mismatch("its masks are of another network or graph")
         network = Network(self._problem, proposal.masks, self._theta0)
         result = self._train(unfinished, network, retrain_schedule(self._problem.config), "retrain")
-        record = self._record(round_, proposal.masks, result, unfinished.seconds)
+        record = self._record(round_, proposal, result, unfinished.seconds)
         weights = {name: result.best_tensors[f"theta/{name}"] for name in self._theta0}
         self._seed_run.write_round(record, proposal.masks, weights, proposal.edge_scores)
 
@@ -149,16 +149,17 @@ class _Search:
             raise Stopped
         unfinished.save_if_due()
 
-    def _record(self, round_: int, masks: Masks, result: TrainResult, seconds: float) -> RoundRecord:
+    def _record(self, round_: int, proposal: Proposal, result: TrainResult, seconds: float) -> RoundRecord:
         return RoundRecord.of(
             round_,
-            masks,
+            proposal.masks,
             val=result.best.val,
             test=result.best.test,
             test_last=result.last.test,
             best_epoch=result.best_epoch,
             seconds=round(seconds, 3),
-            macs=macs(self._problem.config, self._problem.graph, masks).totals,
+            macs=macs(self._problem.config, self._problem.graph, proposal.masks).totals,
+            notes=dict(proposal.notes),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from glt.training.tasks import TrainingPass
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """Step sizes and limits of the solver."""
+    """Step sizes and limits of the solver, and whether the projection of its start competes with its iterates'."""
 
     rho: float
     learning_rate: float
@@ -25,6 +26,7 @@ class SolverSettings:
     iterations: int
     steps: int
     patience: int
+    start_competes: bool
 
 
 class _FixedNetwork:
@@ -63,6 +65,22 @@ class _FixedNetwork:
         return torch.from_numpy(values.astype(np.float32)).to(self._problem.device)
 
 
+@dataclass(frozen=True, eq=False)
+class SolvedEdges:
+    """Which of the E undirected edges are kept, and how that was decided.
+
+    `iterate` is the number of the ADMM iterate (from 1) whose projection is kept, 0 for the projection of the start;
+    `changed` is the number of kept edges that the projection of the start does not keep (as many go the other way).
+    `start_score` and `scores` are the validation scores of the start's projection and of every iterate's, in order.
+    """
+
+    keep: NDArray[np.bool_]
+    iterate: int
+    changed: int
+    start_score: float
+    scores: tuple[float, ...]
+
+
 def solve_edges(
     problem: Problem,
     weights: Arrays,
@@ -70,17 +88,23 @@ def solve_edges(
     settings: SolverSettings,
     generator: np.random.Generator,
     pulse: Callable[[int], None],
-) -> NDArray[np.bool_]:
-    """Return which `count` of the E undirected edges to keep.
+) -> SolvedEdges:
+    """Choose the `count` of the E undirected edges to keep.
 
     Solves min over A of loss(A) + I[nnz(A) <= count] by Adam steps on loss + rho/2 |A - Z + U|^2, Z = the largest
-    |A + U|, U += A - Z. The projection with the best validation score is kept (the original looks at the test score);
-    `problem` must be undirected with fixed degrees, and `pulse(iteration)` may raise to stop.
+    |A + U|, U += A - Z, from A = the normalised adjacency (Li et al. 2020, SGCN). After every iteration the projection
+    of A itself is scored, and the one with the highest validation score is kept: of equal scores the first. With
+    `start_competes` the projection of the start is scored before them and stays unless an iterate is strictly better.
+    The solver stops after `iterations`, or when `patience` iterations in a row were no strict improvement.
+
+    `problem` must be undirected with fixed degrees; `pulse(iteration)` may raise to stop.
     """
     network = _FixedNetwork(problem, weights)
     values = network.start.clone().requires_grad_()
-    projected, dual = _largest(values.detach(), count), torch.zeros_like(network.start)
-    best, best_score, waited = projected, network.validation(projected), 0
+    start = projected = largest(values.detach(), count)
+    start_score, dual = network.validation(start), torch.zeros_like(network.start)
+    best, iterate, scores, waited = start, 0, [], 0
+    best_score = start_score if settings.start_competes else -math.inf
     dropout = Dropout(problem.config.dropout, generator)
     optimiser = torch.optim.Adam([values], lr=settings.learning_rate, weight_decay=settings.weight_decay)
     for iteration in range(settings.iterations):
@@ -90,20 +114,29 @@ def solve_edges(
             optimiser.zero_grad(set_to_none=True)
             (network.loss(values, dropout, generator) + penalty).backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-        projected = _largest(values.detach() + dual, count)
-        dual += values.detach() - projected
-        candidate = _largest(values.detach(), count)
-        score = network.validation(candidate)
+        projected, dual = updated(values.detach(), dual, count)
+        candidate = largest(values.detach(), count)
+        scores.append(network.validation(candidate))
         waited += 1
-        if score > best_score:
-            best, best_score, waited = candidate, score, 0
+        if scores[-1] > best_score:
+            best, best_score, iterate, waited = candidate, scores[-1], iteration + 1, 0
         if waited == settings.patience:
             break
-    kept: NDArray[np.bool_] = _support(best, count).cpu().numpy()
-    return kept
+    keep, first = (support(chosen, count).cpu().numpy() for chosen in (best, start))
+    return SolvedEdges(keep, iterate, int((keep & ~first).sum()), start_score, tuple(scores))
 
 
-def _support(values: Tensor, count: int) -> Tensor:
+def updated(values: Tensor, dual: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return Z and U of the next iteration: Z = the `count` largest |A + U|, U + A - Z.
+
+    >>> [tensor.tolist() for tensor in updated(torch.tensor([3.0, -2.0, 1.0]), torch.tensor([0.0, 0.0, 4.0]), 2)]
+    [[3.0, 0.0, 5.0], [0.0, -2.0, 0.0]]
+    """
+    projected = largest(values + dual, count)
+    return projected, dual + (values - projected)
+
+
+def support(values: Tensor, count: int) -> Tensor:
     """Mark the `count` entries of largest magnitude, ties by index."""
     order = torch.argsort(values.abs(), descending=True, stable=True)
     support = torch.zeros(values.numel(), dtype=torch.bool, device=values.device)
@@ -111,5 +144,6 @@ def _support(values: Tensor, count: int) -> Tensor:
     return support
 
 
-def _largest(values: Tensor, count: int) -> Tensor:
-    return torch.where(_support(values, count), values, 0)
+def largest(values: Tensor, count: int) -> Tensor:
+    """Project onto vectors of at most `count` nonzeros: keep those of largest magnitude, set the rest to 0."""
+    return torch.where(support(values, count), values, 0)

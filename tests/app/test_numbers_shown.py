@@ -21,6 +21,9 @@ def test_the_numbers_of_a_curve_sort_as_numbers(make_run: Callable[..., Run]) ->
     assert table["Test accuracy"].tolist() == pytest.approx([80.1, 79.1, 78.1, 77.1])
     assert table["MACs"].tolist() == pytest.approx([2000, 1000, 666.67, 500], abs=0.01)
     assert table["Verdict"].tolist() == ["", "no verdict", "no verdict", "no verdict"]
+    assert curves.OFF_START not in table
+    noted = rounds_table([make_run("admm")]).assign(solver_edges_changed=[float("nan"), 4.0, 0.0, 2.0] * 2)
+    assert curves.numbers(curve_table(noted))[curves.OFF_START].tolist()[1:] == [4.0, 0.0, 2.0]
 
 
 def test_the_papers_value_stands_under_ours(make_run: Callable[..., Run]) -> None:

@@ -14,6 +14,7 @@ from app.widgets import exhibiting
 from glt.jobs.launching import Started
 from glt.presets import resolve
 from glt.reproduction import Plan, in_order
+from glt.results_version import version_note
 from glt.store import Run, Store
 from glt.store.liveness import identity
 from glt.store.paths import EXAMPLES
@@ -94,12 +95,21 @@ def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, m
     assert [each.value for each in app.toast] == ["Not started: seed 1 is at work already."]
 
 
-def test_the_examples_fill_four_experiments(store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_fill_an_experiment(store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.widgets.opened.EXAMPLES", EXAMPLES)
-    for name in ("teaser", "node-classification", "subgraph-gallery", "measurements"):
-        app = open_page("paper", experiment=name)
-        assert not app.exception
-        assert "Everything is there for seeds 0, 1, 2." in texts(app)
+    app = open_page("paper", experiment="subgraph-gallery")
+    assert not app.exception
+    assert "Everything is there for seeds 0, 1, 2." in texts(app)
+
+
+def test_an_example_with_another_setting_than_todays_stands_in_and_says_so(
+    store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.widgets.opened.EXAMPLES", EXAMPLES)
+    app = open_page("paper", experiment="node-classification")
+    assert not app.exception
+    assert "admm start competes True instead of False" in texts(app)
+    assert version_note([Run.open(EXAMPLES / "cora-node-gcn-admm-0913104b")]) in texts(app)
 
 
 def test_the_ablation_is_drawn_in_panels(official: Run, store: Store, draw_seed: Callable[..., None]) -> None:

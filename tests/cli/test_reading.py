@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -35,7 +37,7 @@ def run(store: Store) -> Run:
     return run
 
 
-def fill(seed_run: SeedRun) -> None:
+def fill(seed_run: SeedRun, notes: Mapping[str, Any] | None = None) -> None:
     masks = Masks(
         EdgeMask.full("directed", 5278), WeightMask.full({"layers.0.weight": (1433, 16), "layers.1.weight": (16, 7)})
     )
@@ -48,6 +50,7 @@ def fill(seed_run: SeedRun) -> None:
         best_epoch=7,
         seconds=3.25,
         macs={"dense_features": 62_000_000, "sparse_features": 1_000_000, "published": 62_000_001},
+        notes=notes or {},
     )
     with seed_run.lock():
         seed_run.write_status(Status(state="stopped", seed=seed_run.seed))
@@ -57,7 +60,7 @@ def fill(seed_run: SeedRun) -> None:
 def test_show_json_has_the_names_scripts_rely_on(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", run.name, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert set(document) == {"run", "config", "seeds", "verdicts", "sparsest_ticket"}
+    assert set(document) == {"run", "results_version", "config", "seeds", "verdicts", "sparsest_ticket"}
     assert document["run"] == run.name
     assert document["config"]["hidden"] == 16
     assert [seed["seed"] for seed in document["seeds"]] == [0, 2]
@@ -68,6 +71,18 @@ def test_show_json_has_the_names_scripts_rely_on(run: Run, capsys: pytest.Captur
     assert document["seeds"][0]["state"] == "stopped"
 
 
+def test_show_says_what_a_method_noted(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    run = store.create(RunConfig(method="admm", hidden=16, rounds=1))
+    notes = {"solver_iterate": 2, "solver_edges_changed": 83, "solver_start_validation": 0.788}
+    fill(run.seed(0), notes={**notes, "solver_validations": [0.78, 0.782]})
+    assert main(["show", run.name]) == 0
+    told = "round 0: ADMM graph: 83 kept edges differ from the start (iterate 2 of 2; validation 78.2 %, start 78.8 %)"
+    assert told in capsys.readouterr().out.splitlines()
+    assert main(["show", run.name, "--json"]) == 0
+    (seed,) = json.loads(capsys.readouterr().out)["seeds"]
+    assert seed["rounds"][0]["notes"] == {**notes, "solver_validations": [0.78, 0.782]}
+
+
 def test_list_json_has_the_names_scripts_rely_on(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--json"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)
@@ -76,6 +91,7 @@ def test_list_json_has_the_names_scripts_rely_on(run: Run, capsys: pytest.Captur
         "path": str(run.path),
         "config": run.config.model_dump(mode="json"),
         "seeds": {"0": "stopped", "2": "stopped"},
+        "results_version": None,
     }
 
 

@@ -87,6 +87,12 @@ def test_what_does_not_fit_is_refused_before_anything_starts(
     assert [run.name for run in store.runs()] == [source.name]
 
 
+def test_options_that_a_config_leaves_out_are_compared_too(store: Store) -> None:
+    source = computed(store, resolve({**SMALL, "model": "gin", "gin_last_relu": True}), (0,))
+    with pytest.raises(ConfigError, match="gin_last_relu is False here and True in"):
+        start(store, again(source, model="gin"), [0])
+
+
 def test_a_seed_the_other_run_lacks_and_a_run_that_is_not_there(store: Store, source: Run) -> None:
     with pytest.raises(ConfigError, match=r"Seed 7 of .* has no round"):
         start(store, again(source), [0, 7])

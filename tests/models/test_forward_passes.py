@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -23,8 +23,17 @@ GIN_FORMS = [
     {},
     {"gin_aggregation": "mean"},
     {"gin_aggregation": "mean", "gin_degree": "original", "gin_mlp": "one", "gin_read_out": "jumping"},
+    {"gin_last_relu": True},
+    {
+        "gin_aggregation": "mean",
+        "gin_degree": "original",
+        "gin_mlp": "one",
+        "gin_read_out": "jumping",
+        "gin_last_relu": True,
+    },
 ]
-FORMS = [("gcn", {}), *[("gin", form) for form in GIN_FORMS], ("gat", {"gat_heads": 2})]
+GAT_FORMS = [{"gat_heads": 2}, {"gat_heads": 2, "gat_slope": 0.01}, {"gat_heads": 2, "gat_slope": 0.0}]
+FORMS = [("gcn", {}), *[("gin", form) for form in GIN_FORMS], *[("gat", form) for form in GAT_FORMS]]
 
 
 def config_of(model: str, form: Mapping[str, Any], **core: Any) -> RunConfig:
@@ -57,11 +66,12 @@ class Bench:
         stem = self.model.stem(operator, edge_values, self.features, weights, self.config)
         return self.model.head(stem, weights, dropout or Dropout(0, None), self.config)
 
-    def adjacency(self) -> Tensor:
-        """Return the surviving entries as a dense [target, source] matrix of zeros and ones."""
+    def adjacency(self, values: Tensor | None = None) -> Tensor:
+        """Return the surviving entries as a dense [target, source] matrix, with their values or ones."""
         source, target = torch.from_numpy(self.graph.entries()[:, KEPT])
         matrix = torch.zeros(self.graph.num_nodes, self.graph.num_nodes, dtype=torch.float64)
-        return matrix.index_put((target, source), torch.ones(source.numel(), dtype=torch.float64))
+        entries = torch.ones(source.numel(), dtype=torch.float64) if values is None else values
+        return matrix.index_put((target, source), entries)
 
     def rows(self) -> Tensor:
         return torch.from_numpy(self.graph.features.toarray()).double()
@@ -72,8 +82,9 @@ def bench(request: pytest.FixtureRequest, small_graph: Graph) -> Bench:
     return Bench(small_graph, config_of(*request.param))
 
 
-def dense_gin(bench: Bench) -> Tensor:
-    options, weights, matrix, rows = bench.config.options, bench.weights, bench.adjacency(), bench.rows()
+def dense_gin(bench: Bench, matrix: Tensor, weights: Mapping[str, Tensor]) -> Tensor:
+    """`matrix` [target, source] holds the surviving entries' values."""
+    options, rows = bench.config.options, bench.rows()
     if options["gin_aggregation"] == "mean":
         full = torch.from_numpy(np.bincount(bench.graph.edges.ravel(), minlength=bench.graph.num_nodes)).double()
         counts = matrix.sum(1) if options["gin_degree"] == "surviving" else full
@@ -86,12 +97,13 @@ def dense_gin(bench: Bench) -> Tensor:
         rows = ((1 + weights[f"layers.{layer}.eps"]) * rows + matrix @ rows) @ weights[f"layers.{layer}.weight"]
         if options["gin_mlp"] == "two":
             rows = rows.relu() @ weights[f"layers.{layer}.second_weight"]
+    rows = rows.relu() if options.get("gin_last_relu") else rows
     return sum(read_outs, rows) / (1 + len(read_outs))
 
 
-def dense_gat(bench: Bench) -> Tensor:
-    weights, rows = bench.weights, bench.rows()
-    absent = bench.adjacency() + torch.eye(bench.graph.num_nodes) == 0
+def dense_gat(bench: Bench, matrix: Tensor, weights: Mapping[str, Tensor]) -> Tensor:
+    """`matrix` [target, source] holds the surviving entries' values, which weigh exp(logit)."""
+    rows, values = bench.rows(), matrix + torch.eye(bench.graph.num_nodes)
     for layer in range(2):
         rows = torch.nn.functional.elu(rows) if layer else rows
         mapped = rows @ weights[f"layers.{layer}.weight"]
@@ -99,8 +111,9 @@ def dense_gat(bench: Bench) -> Tensor:
         heads = []
         for head, columns in enumerate(mapped.chunk(source.shape[1], dim=1)):
             logits = (columns @ target[:, head])[:, None] + (columns @ source[:, head])[None, :]
-            logits = torch.nn.functional.leaky_relu(logits, 0.2).masked_fill(absent, -torch.inf)
-            heads.append(logits.softmax(dim=1) @ columns)
+            slope = bench.config.options["gat_slope"]
+            shares = values * torch.where(logits > 0, logits, slope * logits).exp()
+            heads.append(shares / shares.sum(1, keepdim=True) @ columns)
         rows = torch.cat(heads, dim=1)
     return rows
 
@@ -108,12 +121,51 @@ def dense_gat(bench: Bench) -> Tensor:
 @pytest.mark.parametrize("form", GIN_FORMS)
 def test_gin_equals_its_formula(small_graph: Graph, form: Mapping[str, Any]) -> None:
     bench = Bench(small_graph, config_of("gin", form))
-    torch.testing.assert_close(bench.logits(), dense_gin(bench))
+    torch.testing.assert_close(bench.logits(), dense_gin(bench, bench.adjacency(), bench.weights))
 
 
-def test_gat_equals_its_formula(small_graph: Graph) -> None:
-    bench = Bench(small_graph, config_of("gat", {"gat_heads": 2}))
-    torch.testing.assert_close(bench.logits(), dense_gat(bench))
+@pytest.mark.parametrize("form", GAT_FORMS)
+def test_gat_equals_its_formula(small_graph: Graph, form: Mapping[str, Any]) -> None:
+    bench = Bench(small_graph, config_of("gat", form))
+    torch.testing.assert_close(bench.logits(), dense_gat(bench, bench.adjacency(), bench.weights))
+
+
+@pytest.mark.parametrize(
+    ("model", "form", "dense"),
+    [*[("gin", form, dense_gin) for form in GIN_FORMS[2:]], *[("gat", form, dense_gat) for form in GAT_FORMS]],
+)
+def test_losses_and_gradients_under_soft_masks_are_the_dense_ones(
+    small_graph: Graph, model: str, form: Mapping[str, Any], dense: Callable[..., Tensor]
+) -> None:
+    """Cross-entropy of the training nodes, and its gradients for edge masks, weight masks and weights."""
+    bench = Bench(small_graph, config_of(model, form))
+    generator = torch.Generator().manual_seed(3)
+    masks = {name: torch.rand(*w.shape, dtype=torch.float64, generator=generator) for name, w in bench.weights.items()}
+    inputs = [torch.linspace(0.6, 1.3, bench.mask.kept, dtype=torch.float64), *bench.weights.values(), *masks.values()]
+    results = []
+    for compute in (_sparse, _dense_pass(dense)):
+        values, *rest = [tensor.clone().requires_grad_() for tensor in inputs]
+        weights, own = rest[: len(masks)], rest[len(masks) :]
+        effective = {name: w * m for name, w, m in zip(masks, weights, own, strict=True)}
+        logits, train = compute(bench, values, effective), bench.graph.split.train
+        loss = torch.nn.functional.cross_entropy(logits[train], torch.from_numpy(bench.graph.labels)[train])
+        results.append([loss, *torch.autograd.grad(loss, [values, *rest])])
+    torch.testing.assert_close(results[0], results[1])
+
+
+def _sparse(bench: Bench, values: Tensor, weights: Mapping[str, Tensor]) -> Tensor:
+    return bench.logits(values, weights=weights)
+
+
+def _dense_pass(dense: Callable[..., Tensor]) -> Callable[[Bench, Tensor, Mapping[str, Tensor]], Tensor]:
+    return lambda bench, values, weights: dense(bench, bench.adjacency(values), weights)
+
+
+def test_the_last_relu_and_the_slope_change_the_logits(small_graph: Graph) -> None:
+    for model, form in (("gin", {"gin_last_relu": True}), ("gat", {"gat_slope": 0.01})):
+        plain, changed = (Bench(small_graph, config_of(model, wanted)).logits() for wanted in ({}, form))
+        assert not torch.allclose(plain, changed), model
+    assert bool((Bench(small_graph, config_of("gin", {"gin_last_relu": True})).logits() >= 0).all())
 
 
 def test_a_value_of_zero_is_removal(bench: Bench) -> None:

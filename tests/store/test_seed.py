@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from glt.config import RunConfig
+from glt.config import RunConfig, canonical_json
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import Event, RoundRecord, Run, SeedRun, Store
@@ -71,6 +71,37 @@ def test_rounds_come_back_in_order(seed_run: SeedRun) -> None:
     assert [record.round for record in seed_run.rounds()] == [0, 1, 2, 3]
     assert seed_run.rounds()[2].test == 0.62
     assert seed_run.is_complete()
+
+
+RECORD = RoundRecord(
+    round=1,
+    graph_sparsity=0.1,
+    weight_sparsity=0.2,
+    edges_kept_either_way=1.0,
+    edges_kept_both_ways=0.9,
+    val=0.7,
+    test=0.61,
+    test_last=0.59,
+    best_epoch=4,
+    seconds=1.5,
+    macs={"dense_features": 10, "sparse_features": 5, "published": 9},
+)
+
+
+def test_a_record_without_notes_has_the_bytes_it_had_before_there_were_notes() -> None:
+    line = canonical_json(RECORD.model_dump(mode="json"))
+    assert "notes" not in line
+    assert RoundRecord.model_validate_json(line).notes == {}
+
+
+def test_notes_come_back_and_are_bounded_as_all_numbers_are() -> None:
+    noted = RECORD.model_copy(update={"notes": {"iterate": 2, "better": True, "scores": [0.5, 0.75]}})
+    line = canonical_json(noted.model_dump(mode="json"))
+    read = RoundRecord.model_validate_json(line)
+    assert (read, canonical_json(read.model_dump(mode="json"))) == (noted, line)
+    assert type(read.notes["better"]) is bool
+    assert type(read.notes["iterate"]) is int
+    assert not RECORD.model_copy(update={"notes": {"scores": [0.5, 1e300]}}).is_bounded
 
 
 def test_a_round_cannot_be_skipped_or_written_twice(seed_run: SeedRun, one_round: OneRound) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from glt.config import RunConfig
+from glt.data import load_graph
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve
@@ -44,6 +45,25 @@ def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> 
         assert int(masks.edges.either_way().sum()) == remaining_after(0.05, CORA_EDGES, k)
         assert np.array_equal(masks.edges.either_way(), masks.edges.both_ways())
         assert masks.weights.kept == remaining_after(0.2, WEIGHTS, k)
+
+
+@pytest.mark.parametrize("competes", [False, True])
+def test_admm_notes_how_far_its_graph_is_from_the_start(compute: Compute, competes: bool) -> None:
+    run = compute(method="admm", rounds=1, admm_iterations=3, admm_steps=2, admm_start_competes=competes)
+    dense, pruned = run.rounds()
+    assert dense.notes == {}
+    assert "notes" not in dense.model_dump(mode="json")
+    edges = load_graph("cora").edges
+    degrees = np.bincount(edges.ravel()) + 1
+    # The start is 1 / sqrt((d_i + 1)(d_j + 1)): its projection keeps the smallest products of degrees.
+    first = np.argsort(degrees[edges[0]] * degrees[edges[1]], kind="stable")[: remaining_after(0.05, CORA_EDGES, 1)]
+    kept = np.flatnonzero(run.masks(1).edges.either_way())
+    assert pruned.notes["solver_edges_changed"] == len(set(kept) - set(first))
+    scores, start = pruned.notes["solver_validations"], pruned.notes["solver_start_validation"]
+    assert isinstance(scores, list)
+    best = scores.index(max(scores)) + 1
+    assert pruned.notes["solver_iterate"] == (0 if competes and max(scores) <= start else best)
+    assert len(scores) == 3
 
 
 @pytest.mark.parametrize("objective", ["gic", "bce", "hadamard"])

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from analysis.curves.hover import round_text
 from analysis.tables import curve_table, dense_table, rounds_table, ticket_words, tickets_table
 from analysis.tables.labels import run_labels
-from glt.store import RoundRecord, Run
+from glt.store import RoundRecord, Run, SeedRun
 
 
 @pytest.fixture
@@ -21,11 +22,32 @@ def rounds(make_scored: Callable[..., Run]) -> pd.DataFrame:
 
 def test_one_row_a_run_seed_and_round_with_every_field(rounds: pd.DataFrame) -> None:
     assert len(rounds) == 3 * 4 + 2 * 3
-    assert set(RoundRecord.model_fields) - {"macs"} <= set(rounds.columns)
+    assert set(RoundRecord.model_fields) - {"macs", "notes"} <= set(rounds.columns)
     row = rounds[(rounds["method"] == "ugs") & (rounds["seed"] == 1) & (rounds["round"] == 2)].iloc[0]
     assert (row["dataset"], row["task"], row["model"], row["label"]) == ("cora", "node", "gcn", "UGS")
     assert row["test"] == 0.81
     assert row["macs_dense_features"] == int(1_996_600_000 * 0.8**2)
+
+
+def test_how_far_admm_is_from_its_start_is_a_column_and_a_line_of_the_hover(
+    make_scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_scored("admm", [[0.8, 0.8], [0.8, 0.8]])
+    whole = SeedRun.rounds
+    noted = {0: [{}, {"solver_edges_changed": 100}], 1: [{}, {"solver_edges_changed": 0}]}
+    monkeypatch.setattr(
+        SeedRun,
+        "rounds",
+        lambda seed: [
+            record.model_copy(update={"notes": notes})
+            for record, notes in zip(whole(seed), noted[seed.seed], strict=True)
+        ],
+    )
+    table = curve_table(rounds_table([run]))
+    assert table["solver_edges_changed"].tolist()[1] == 50
+    first, second = (round_text(row) for row in table.to_dict("records"))
+    assert "solver's start" not in first
+    assert "Kept edges that differ from the solver's start: 50" in second
 
 
 def test_no_runs_give_an_empty_table_with_all_columns() -> None:

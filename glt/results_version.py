@@ -1,0 +1,68 @@
+"""The version of results: which arithmetic made a run's rounds, and what is said where another version made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from glt import formats
+
+if TYPE_CHECKING:
+    from glt.store import KnownRun, SeedFolder
+
+# Raised by every change of arithmetic that changes the bits of a round. 1: the bundled examples, which record none.
+RESULTS_VERSION = 2
+UNRECORDED = 1
+KEY = "results_version"
+# How the rounds of a version differ from those of the version before it.
+CHANGES = {2: "whose rounds can differ (UGS on Cora: from round 12 on)"}
+
+
+def version_of(environment: Mapping[str, Any]) -> int | None:
+    """Return the results version that an environment.json records, None for an empty one.
+
+    One from before versions were recorded is of version 1.
+
+    >>> version_of({"threads": 1, "results_version": 2}), version_of({"threads": 1}), version_of({})
+    (2, 1, None)
+    """
+    recorded = environment.get(KEY, UNRECORDED) if environment else None
+    return recorded if isinstance(recorded, int) else None
+
+
+def seed_version(seed: SeedFolder) -> int | None:
+    """Return the results version that a seed began with, None where nothing readable says so."""
+    return version_of(seed.known_environment())
+
+
+def seed_versions(seed: SeedFolder) -> set[int]:
+    """Return the results versions that computed a seed: several where another version went on with it."""
+    environment = seed.known_environment()
+    later = [entry.get(KEY) for entry in environment.get("resumed_with", []) if isinstance(entry, Mapping)]
+    return {version for version in (version_of(environment), *later) if isinstance(version, int)}
+
+
+def run_version(run: KnownRun) -> int | None:
+    """Return the lowest results version that any seed of a run began with, None where none is recorded."""
+    known = [version for seed in run.seeds() if (version := seed_version(run.seed(seed))) is not None]
+    return min(known, default=None)
+
+
+def version_note(runs: Sequence[KnownRun]) -> str:
+    """Say in one sentence that runs were computed by another results version than this program's, "" when none was."""
+    versions = [{version for seed in run.seeds() for version in seed_versions(run.seed(seed))} for run in runs]
+    others = [found - {RESULTS_VERSION} for found in versions]
+    apart = [found for found in others if found]
+    if not apart:
+        return ""
+    named = sorted(set.union(*apart))
+    who = "" if len(apart) == len(runs) else f"{len(apart)} of {formats.number_of(len(runs), 'run')} "
+    what = f"version{'s' if len(named) > 1 else ''} {' and '.join(map(str, named))}"
+    computed = f"{who}computed by results {what}"
+    return f"{formats.opening(computed)}; this program is version {RESULTS_VERSION}{_change(named)}."
+
+
+def _change(versions: Sequence[int]) -> str:
+    """Say how rounds of this version differ from those of the one before it, where all are compared with that."""
+    change = CHANGES.get(RESULTS_VERSION, "")
+    return f", {change}" if change and list(versions) == [RESULTS_VERSION - 1] else ""

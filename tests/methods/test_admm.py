@@ -1,0 +1,185 @@
+"""ADMM's edge solver: its steps by hand, against dense matrices, and which of its graphs is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from glt.config import options_of
+from glt.data.graph import Graph
+from glt.methods.admm import ADMM, ADMMOptions
+from glt.presets import PRESETS, all_options, resolve
+from glt.store import Run, run_name
+from glt.store.paths import EXAMPLES
+from glt.training import edge_solver
+from glt.training.edge_solver import SolvedEdges, SolverSettings, largest, solve_edges, support, updated
+from glt.training.problem import Problem
+
+EXAMPLE = "cora-node-gcn-admm-0913104b"
+KEPT = 3
+
+
+def settings(**changes: float) -> SolverSettings:
+    usual = {"rho": 0.05, "learning_rate": 0.2, "weight_decay": 0.01, "iterations": 4, "steps": 3, "patience": 10}
+    return SolverSettings(**{**usual, "start_competes": False, **changes})
+
+
+@pytest.fixture
+def problem(small_graph: Graph) -> Problem:
+    """The small graph under a GCN of three hidden units, without dropout."""
+    wanted = {"hidden": 3, "dropout": 0.0, "degree": "fixed", "edge_mask": "undirected"}
+    return Problem(resolve({"model": "gcn", **wanted}), small_graph)
+
+
+def solve(problem: Problem, wanted: SolverSettings, count: int = KEPT) -> SolvedEdges:
+    weights = problem.initial_weights(0)
+    return solve_edges(problem, weights, count, wanted, np.random.default_rng(0), lambda iteration: None)
+
+
+def test_the_projection_keeps_the_largest_magnitudes_and_of_equal_ones_the_first() -> None:
+    values = torch.tensor([2.0, -3.0, 1.0, 2.0, -2.0])
+    assert support(values, 3).tolist() == [True, True, False, True, False]
+    assert largest(values, 3).tolist() == [2.0, -3.0, 0.0, 2.0, 0.0]
+    assert largest(values, 0).tolist() == [0.0] * 5
+    assert largest(values, 5).tolist() == values.tolist()
+
+
+def test_the_dual_gathers_what_the_projection_cut() -> None:
+    """Two iterations by hand: the entry that is cut twice is large enough in A + U to come back."""
+    values, dual = torch.tensor([3.0, 2.0, 1.0]), torch.zeros(3)
+    projected, dual = updated(values, dual, 1)
+    assert (projected.tolist(), dual.tolist()) == ([3.0, 0.0, 0.0], [0.0, 2.0, 1.0])
+    projected, dual = updated(values, dual, 1)
+    assert (projected.tolist(), dual.tolist()) == ([0.0, 4.0, 0.0], [3.0, 0.0, 2.0])
+
+
+def dense_iterates(problem: Problem, wanted: SolverSettings) -> Iterator[np.ndarray]:
+    """Yield A after every iteration, by dense N x N matrices in double precision and Adam written out."""
+    graph, weights = problem.graph, problem.initial_weights(0)
+    first, second = (torch.from_numpy(weights[f"layers.{layer}.weight"]).double() for layer in range(2))
+    features, labels = torch.from_numpy(graph.features.toarray()).double(), torch.from_numpy(graph.labels)
+    features = features / features.sum(1, keepdim=True).clamp(min=1e-9)
+    degrees = torch.from_numpy(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes) + 1).double()
+    one, other = torch.from_numpy(graph.edges)
+    values = (degrees[one] * degrees[other]).rsqrt()
+    projected, dual = top(values, KEPT), torch.zeros_like(values)
+    mean, square, step = torch.zeros_like(values), torch.zeros_like(values), 0
+    for _ in range(wanted.iterations):
+        for _ in range(wanted.steps):
+            step += 1
+            point = values.clone().requires_grad_()
+            matrix = torch.diag(1 / degrees).index_put((one, other), point).index_put((other, one), point)
+            logits = matrix @ (matrix @ features @ first).relu() @ second
+            loss = torch.nn.functional.cross_entropy(logits[graph.split.train], labels[graph.split.train])
+            loss = loss + wanted.rho / 2 * ((point - projected + dual) ** 2).sum()
+            gradient = torch.autograd.grad(loss, point)[0] + wanted.weight_decay * values
+            mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+            scale = (square / (1 - 0.999**step)).sqrt() + 1e-8
+            values = values - wanted.learning_rate * mean / (1 - 0.9**step) / scale
+        projected = top(values + dual, KEPT)
+        dual = dual + values - projected
+        yield top(values, KEPT).numpy()
+
+
+def top(values: Tensor, count: int) -> Tensor:
+    kept = torch.zeros_like(values)
+    chosen = np.argsort(-values.abs().numpy(), kind="stable")[:count]
+    kept[chosen] = values[chosen]
+    return kept
+
+
+def test_iterates_are_those_of_a_dense_formulation(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+    scored = edge_solver._FixedNetwork.validation
+    monkeypatch.setattr(
+        edge_solver._FixedNetwork,
+        "validation",
+        lambda network, values: (seen.append(values.numpy().copy()), scored(network, values))[1],
+    )
+    solve(problem, settings())
+    expected = list(dense_iterates(problem, settings()))
+    assert len(seen) == 1 + len(expected)
+    np.testing.assert_allclose(seen[1:], expected, rtol=1e-4, atol=1e-6)
+    supports = {tuple(values != 0) for values in seen}
+    assert len(supports) == 4, "the start, the first two iterates, the third and the fourth keep other edges"
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, start: float, iterates: Sequence[float]) -> None:
+    """Have the start's projection and the iterates' score these in turn."""
+    scores = iter([start, *iterates])
+    monkeypatch.setattr(edge_solver._FixedNetwork, "validation", lambda network, values: next(scores))
+
+
+@pytest.mark.parametrize(
+    ("competes", "start", "iterates", "chosen"),
+    [
+        (False, 0.5, [0.6, 0.7, 0.7, 0.6], 2),
+        (True, 0.5, [0.6, 0.7, 0.7, 0.6], 2),
+        (False, 0.8, [0.7, 0.8, 0.8, 0.7], 2),
+        (True, 0.8, [0.7, 0.8, 0.8, 0.7], 0),
+        (False, 0.8, [0.8, 0.8, 0.8, 0.8], 1),
+        (True, 0.8, [0.8, 0.8, 0.8, 0.8], 0),
+        (False, 0.9, [0.4, 0.3, 0.2, 0.1], 1),
+        (True, 0.9, [0.4, 0.3, 0.2, 0.1], 0),
+    ],
+)
+def test_the_first_strict_maximum_is_kept(
+    problem: Problem,
+    monkeypatch: pytest.MonkeyPatch,
+    competes: bool,
+    start: float,
+    iterates: Sequence[float],
+    chosen: int,
+) -> None:
+    scripted(monkeypatch, start, iterates)
+    solved = solve(problem, settings(start_competes=competes))
+    assert (solved.iterate, solved.start_score, solved.scores) == (chosen, start, tuple(iterates))
+    graphs = [support(torch.from_numpy(values), KEPT).numpy() for values in dense_iterates(problem, settings())]
+    first = np.zeros(5, dtype=bool)
+    first[degree_order(problem)[:KEPT]] = True
+    assert solved.keep.tolist() == [first, *graphs][chosen].tolist()
+    assert solved.changed == int((solved.keep & ~first).sum())
+
+
+def degree_order(problem: Problem) -> np.ndarray:
+    """Edges by 1 / sqrt((d_i + 1)(d_j + 1)), the largest first: the smallest product of degrees."""
+    degrees = np.bincount(problem.graph.edges.ravel()) + 1
+    return np.argsort(degrees[problem.graph.edges[0]] * degrees[problem.graph.edges[1]], kind="stable")
+
+
+def test_it_stops_after_so_many_iterations_without_a_strict_improvement(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for competes, made in ((True, 2), (False, 3)):
+        scripted(monkeypatch, 0.8, [0.8] * 4)
+        assert len(solve(problem, settings(start_competes=competes, patience=2)).scores) == made
+
+
+def test_configs_from_before_the_option_have_the_start_compete_and_keep_their_names() -> None:
+    old = Run.open(EXAMPLES / EXAMPLE).config
+    assert "admm_start_competes" not in old.options
+    assert options_of(old.options, ADMMOptions).admm_start_competes
+    assert all_options(old)["admm_start_competes"] is True
+    wanted = {"dataset": "cora", "model": "gcn", "method": "admm"}
+    asked = resolve({**wanted, "admm_start_competes": True}, "official")
+    assert (asked, run_name(asked)) == (old, EXAMPLE)
+
+
+@pytest.mark.parametrize("preset", [None, *PRESETS])
+def test_by_default_the_start_does_not_compete_and_that_is_another_run(preset: str | None) -> None:
+    config = resolve({"dataset": "cora", "model": "gcn", "method": "admm"}, preset)
+    assert config.options["admm_start_competes"] is False
+    assert run_name(config) != EXAMPLE
+
+
+def test_notes_in_words() -> None:
+    method = ADMM()
+    notes = {"solver_iterate": 0, "solver_edges_changed": 0, "solver_start_validation": 0.776}
+    notes["solver_validations"] = [0.776, 0.774]
+    told = "ADMM graph: the projection of the start (none of 2 iterates better; validation 77.6 %, start 77.6 %)"
+    assert method.note_words(notes) == told
+    assert method.note_words({}) == method.note_words({"solver_iterate": "x"}) == ""
