@@ -19,14 +19,16 @@ def user_path(text: str) -> Path:
     """Return the path a user wrote; a leading `~` or `~name` is that user's home folder.
 
     A shell replaces it only at the start of an unquoted word, not in `--out=~/x`. A folder that is really called `~`
-    is written `./~`. Raises ConfigError where the home folder is not known.
+    is written `./~`; its path is made absolute, so that nothing that reads it again takes it for the home folder.
+    Raises ConfigError where the home folder is not known.
 
-    >>> user_path("~/runs") == Path.home() / "runs", str(user_path("./~/runs"))
-    (True, '~/runs')
+    >>> user_path("~/runs") == Path.home() / "runs", user_path("./~/runs") == Path.cwd() / "~" / "runs"
+    (True, True)
     """
     # Decided by the text: Path drops the "./" that tells a folder called "~" from the home folder.
     if not text.startswith("~"):
-        return Path(text)
+        path = Path(text)
+        return path.absolute() if str(path).startswith("~") else path
     try:
         return Path(text).expanduser()
     except RuntimeError:

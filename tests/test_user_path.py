@@ -70,8 +70,11 @@ def test_every_variable_that_is_a_path(home: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_folder_that_is_called_so(home: Path) -> None:
-    assert user_path("./~/runs") == Path("~/runs")
-    assert Store(user_path("./~/runs")).root == Path("~/runs")
+    there = Path.cwd() / "~" / "runs"
+    assert user_path("./~/runs") == Store("./~/runs").root == there
+    # What a page or a worker is told of a run leads to the same folder.
+    run = Store("./~/runs").create(resolve({}))
+    assert Store("other").find(str(run.path)).path == there / run.name
 
 
 def test_an_unknown_home_folder_is_one_sentence(
