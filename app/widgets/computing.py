@@ -17,6 +17,7 @@ import streamlit as st
 
 from app.widgets import controls, frame
 from glt import formats
+from glt.commands import own_environment
 
 SECONDS_BETWEEN_LOOKS = 0.7
 # A bar that goes by the clock alone never says that it is done.
@@ -39,7 +40,11 @@ class Computation:
         # A file takes any answer, where a pipe that nobody reads would stop the command.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", *arguments], stdout=self._output, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", *arguments],
+            env=own_environment(),
+            stdout=self._output,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 
+from glt.commands import own_environment
 from glt.errors import DataError, StudioError
 
 # Set: this process maps what others have read, downloads nothing, and reads no large raw files.
@@ -18,7 +19,9 @@ only_apart = threading.Event()
 def read_apart(name: str) -> None:
     """Let another process read the data set `name` into the cache; raises DataError with what it said."""
     command = [sys.executable, "-m", "glt.data.reading_apart", name]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=own_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"{name} could not be read"]
         raise DataError(said[-1])

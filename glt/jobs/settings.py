@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from glt.commands import own_environment
 from glt.errors import ConfigError, JobError, StoreError
 from glt.formats import number_of
 from glt.jobs.devices import CPU, kind_of
@@ -31,7 +32,7 @@ class Settings:
         # Where freed memory is given back, large blocks are best mapped one by one, in large pages: small ones
         # took a quarter of the time at a million edges, and a heap kept up to three times what was needed.
         pages = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304"}
-        return {**pages, **os.environ, **counts, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+        return {**pages, **own_environment(), **counts, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
 
 
 def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Settings:
