@@ -47,8 +47,8 @@ def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
     for word, text in WORDS.items():
         numbers = [int(number) for number in pruned.loc[pruned["verdict"] == word, "round"]]
         if numbers:
-            of = "every pruned round" if len(numbers) == len(pruned) else f"k = {formats.spans(numbers)}"
-            parts.append(f"{text} in {of}")
+            whole = "any pruned round" if text.startswith("no ") else "every pruned round"
+            parts.append(f"{text} in {whole if len(numbers) == len(pruned) else f'k = {formats.spans(numbers)}'}")
     return f"{one} against {other}: {'; '.join(parts)}. {_tested(table, pruned)}"
 
 

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from analysis import published
+from analysis.published.facts import FACTS
+from glt.data import load_graph
+from glt.store import bundled_examples
 
 
 @pytest.mark.parametrize("point", published.POINTS)
@@ -35,3 +39,15 @@ def test_swapped_columns_are_put_right() -> None:
     assert published.measurements("cora")["average_clustering"]["original"] == pytest.approx(0.240673, abs=5e-6)
     assert published.measurements("citeseer")["mean_edge_betweenness"]["original"] == pytest.approx(0.00081, abs=1e-8)
     assert published.measurements("no-such-graph") == {}
+
+
+def test_the_bundled_admm_graphs_are_mostly_a_degree_rule() -> None:
+    """The count that the Paper page states: graphs whose edges are those with the largest 1/sqrt(d_i d_j)."""
+    run = next(run for run in bundled_examples() if run.config.method == "admm")
+    graph = load_graph(run.config.dataset)
+    degrees = np.bincount(graph.edges.ravel(), minlength=graph.num_nodes) + 1.0
+    weights = 1 / np.sqrt(degrees[graph.edges].prod(axis=0))
+    masks = [run.seed(seed).masks(number).edges.either_way() for seed in run.seeds() for number in range(1, 21)]
+    is_rule = [weights[keep].min() >= weights[~keep].max() - 1e-9 for keep in masks]
+    (fact,) = [fact for fact in FACTS if fact.name == "admm"]
+    assert f"{sum(is_rule)} of {len(is_rule)} rounds and seeds" in fact.text

@@ -51,7 +51,7 @@ def test_the_pair_is_in_the_address_and_in_the_figure(pair: tuple[Run, Run], ope
     app = open_page("compare", one=pair[1].name, other=pair[0].name)
     assert (app.query_params["one"], app.query_params["other"]) == (pair[1].name, pair[0].name)
     assert app.query_params["at"] == "round"
-    assert "against UGS (hidden = 512): no test in every pruned round" in words(app)
+    assert "against UGS (hidden = 512): no test in any pruned round" in words(app)
     (figure,) = app.get("plotly_chart")
     spec = json.loads(figure.proto.spec)
     assert spec["layout"]["yaxis"]["title"]["text"] == "Difference (points)"

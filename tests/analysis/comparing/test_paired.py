@@ -76,7 +76,7 @@ def test_a_round_that_is_significant_alone_may_not_be_among_twenty(make_scored: 
     assert set(table["verdict"][1:]) == {"none"}
     assert table["family"][1] == 20
     words = paired_words(table, "A", "B")
-    assert "no significant difference in every pruned round" in words
+    assert "no significant difference in any pruned round" in words
     assert "Holm over 20 rounds; without significance, differences of " in words
 
 
@@ -123,5 +123,5 @@ def test_words_say_no_more_than_the_seeds_show(make_scored: MakeScored) -> None:
     assert f"differences of {100 * size:.1f} points would be shown with 80 % power" in words
     same = paired_table(rounds_table([one]), one.name, one.name)
     assert paired_words(same, "A", "A") == (
-        "A against A: no test in every pruned round. A test needs two shared seeds whose differences vary."
+        "A against A: no test in any pruned round. A test needs two shared seeds whose differences vary."
     )
