@@ -29,7 +29,7 @@ STEPS = (
         "curves",
         "What pruning costs",
         "Each mark is one round of pruning: further right, more edges are gone, and more weights with them. The dashed "
-        "line is the unpruned (dense) network, bands are 95% intervals over seeds.",
+        "line is the unpruned (dense) network, bands are 95% intervals over seeds, a star is a shown ticket.",
         {"x": "graph"},
     ),
     Step(
