@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import Bbox
+
+
+def keep_ticks(axis: Axis) -> None:
+    """Keep the ticks an axis has: at another size it would have others, and their labels would take other room."""
+    axis.set_major_locator(FixedLocator(axis.get_majorticklocs().tolist()))
 
 
 def align(figure: Figure) -> None:
@@ -20,8 +26,6 @@ def align(figure: Figure) -> None:
         low, high = max(place.y0 for place in places), min(place.y1 for place in places)
         for part, place in zip(parts, places, strict=True):
             for area in part.axes:
-                # Another height would ask for other ticks, and they for other room.
-                area.yaxis.set_major_locator(FixedLocator(area.yaxis.get_majorticklocs().tolist()))
                 area.set_position(Bbox.from_extents(place.x0, low, place.x1, high))
                 # A place set by hand would take the axes out of the next layout.
                 area.set_in_layout(True)

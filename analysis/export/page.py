@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from analysis.export.alignment import align
+from analysis.export.alignment import align, keep_ticks
 from analysis.export.choices import FigureChoices
 from analysis.export.figures import FIGURES, Drawing
 from analysis.export.figures.legend import add_legend, legend_height
@@ -47,8 +47,13 @@ def on_page(drawing: Drawing, choices: FigureChoices) -> Figure:
 
 def settle(figure: Figure) -> None:
     """Lay a figure out once and for all: laid out again at every save, its places would move in the last digits."""
-    # The first layout may change which ticks there are, and so what their numbers take.
+    # A layout makes room for the tick labels there are, but axes of another size may get other ticks: 82, then 82.5.
     for _ in range(2):
         figure.draw_without_rendering()
+    for area in figure.axes:
+        keep_ticks(area.xaxis)
+        keep_ticks(area.yaxis)
+    # So the last layout is one for ticks that stay.
+    figure.draw_without_rendering()
     figure.set_layout_engine("none")
     align(figure)
