@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glt.cli.arguments import add_margin, add_store, count, open_store
-from glt.errors import StudioError
+from glt.cli.export import write
 from glt.printable import quoted
 
 if TYPE_CHECKING:
@@ -131,16 +131,7 @@ def write_out(content: bytes, out: Path | None) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         return
-    partial = out.with_name(f".{out.name}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(out)
-    except OSError as error:
-        reason = error.strerror or error
-        raise StudioError(f"{out} cannot be written ({reason}): name a file in a folder that is there.") from None
-    finally:
-        if out.parent.is_dir():
-            partial.unlink(missing_ok=True)
+    write(out, content)
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -54,14 +54,22 @@ def refuse_other_ending(path: Path, form: str) -> None:
 
 
 def write(path: Path, content: bytes, option: str = "--out") -> None:
-    """Write a file whole; raises StoreError that asks for another `option` where that cannot be."""
+    """Write a file whole; raises StoreError that asks for another `option` where that cannot be.
+
+    A link stays, and what it leads to is written. A device or a pipe (/dev/stdout, /dev/null) is written into: renaming
+    a file to its name, as is done with files, would replace it for the whole machine.
+    """
     from glt.store.safe_files import replace_file
 
     try:
-        replace_file(path, content)
-    except StoreError as error:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            path.write_bytes(content)
+        else:
+            replace_file(path.resolve() if path.is_symlink() else path, content)
+    except (StoreError, OSError) as error:
         # The store's own sentence speaks of another store.
-        reason = getattr(error.__cause__, "strerror", None) or "the file system refuses"
+        cause = error.__cause__ if isinstance(error, StoreError) else error
+        reason = getattr(cause, "strerror", None) or "the file system refuses"
         raise StoreError(f"{path} cannot be written ({reason}): give another {option}.") from error
 
 
