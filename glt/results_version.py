@@ -10,12 +10,11 @@ from glt import formats
 if TYPE_CHECKING:
     from glt.store import KnownRun, SeedFolder
 
-# Raised by every change of arithmetic that changes the bits of a round. 1: the bundled examples, which record none.
+# Raised by every change of arithmetic that changes the bits of a round; docs/choices.md says how versions differ.
+# 1: the bundled examples, which record none.
 RESULTS_VERSION = 2
 UNRECORDED = 1
 KEY = "results_version"
-# How the rounds of a version differ from those of the version before it.
-CHANGES = {2: "whose rounds can differ (UGS on Cora: from round 12 on)"}
 
 
 def version_of(environment: Mapping[str, Any]) -> int | None:
@@ -58,11 +57,5 @@ def version_note(runs: Sequence[KnownRun]) -> str:
     named = sorted(set.union(*apart))
     who = "" if len(apart) == len(runs) else f"{len(apart)} of {formats.number_of(len(runs), 'run')} "
     what = f"version{'s' if len(named) > 1 else ''} {' and '.join(map(str, named))}"
-    computed = f"{who}computed by results {what}"
-    return f"{formats.opening(computed)}; this program is version {RESULTS_VERSION}{_change(named)}."
-
-
-def _change(versions: Sequence[int]) -> str:
-    """Say how rounds of this version differ from those of the one before it, where all are compared with that."""
-    change = CHANGES.get(RESULTS_VERSION, "")
-    return f", {change}" if change and list(versions) == [RESULTS_VERSION - 1] else ""
+    computed = formats.opening(f"{who}computed by results {what}")
+    return f"{computed}; this program is version {RESULTS_VERSION}, whose rounds can differ."

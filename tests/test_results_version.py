@@ -100,8 +100,7 @@ def test_examples_record_no_version_and_are_of_the_first() -> None:
     assert "results_version" not in example.seed(0).environment()
     assert run_version(example) == 1
     assert version_note([example]) == (
-        f"Computed by results version 1; this program is version {RESULTS_VERSION}, "
-        "whose rounds can differ (UGS on Cora: from round 12 on)."
+        f"Computed by results version 1; this program is version {RESULTS_VERSION}, whose rounds can differ."
     )
 
 
@@ -113,7 +112,8 @@ def test_runs_of_todays_version_need_no_words(make: Callable[..., Run]) -> None:
 def test_other_versions_are_named_and_counted(make: Callable[..., Run]) -> None:
     today, newer = make(RESULTS_VERSION), make(RESULTS_VERSION, RESULTS_VERSION + 1, hidden=32)
     assert version_note([today, newer]) == (
-        f"1 of 2 runs computed by results version {RESULTS_VERSION + 1}; this program is version {RESULTS_VERSION}."
+        f"1 of 2 runs computed by results version {RESULTS_VERSION + 1}; "
+        f"this program is version {RESULTS_VERSION}, whose rounds can differ."
     )
     assert run_version(newer) == RESULTS_VERSION
 
