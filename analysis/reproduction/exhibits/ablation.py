@@ -53,7 +53,7 @@ def _counts(found: list[Verdict]) -> str:
 
 
 def _aggressive(rounds: pd.DataFrame, by_rate: dict[float, Run]) -> Claim:
-    few, many = (at_sparsity(rounds, by_rate[rate].name, SPARSITY) for rate in (FEW, MANY))
+    few, many = (at_sparsity(rounds, by_rate[rate].reference, SPARSITY) for rate in (FEW, MANY))
     losses = (many - few).dropna()
     if losses.empty:
         return Claim(AGGRESSIVE, PLACE, None, "no seed has reached 40 % graph sparsity at both rates yet")

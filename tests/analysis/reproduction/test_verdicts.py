@@ -229,6 +229,17 @@ def test_a_substantial_loss_is_one_of_more_than_a_point(
     assert f"(n = {len(loss)}, one-sided paired t test)" in aggressive.ours
 
 
+def test_runs_that_are_named_by_their_path_are_judged_alike(store: Store, make_scored: MakeScored) -> None:
+    flat, low = [[0.8] * 15] * 3, [[0.8, *[0.8 - each] * 14] for each in (0.02, 0.021, 0.022)]
+    runs = [make_scored("ugs", scores, p_graph=rate) for rate, scores in ((0.05, flat), (0.2, low))]
+    claims = EXHIBITS.get("ablation").claims
+    by_name = claims(Evidence(CORA, runs, rounds_table(runs), pd.DataFrame))
+    for run in runs:
+        run.is_named_by_path = True
+    assert claims(Evidence(CORA, runs, rounds_table(runs), pd.DataFrame)) == by_name
+    assert by_name[1].holds is True
+
+
 def test_a_stand_in_is_named(store: Store, make_scored: MakeScored) -> None:
     experiment = EXPERIMENTS.get("subgraph-gallery")
     config = arm_config(experiment, CORA, experiment.arms(CORA)[0]).model_copy(update={"hidden": 64})
