@@ -69,10 +69,16 @@ FOCUS = """() => {
 
 
 def open_view(page: Page, address: str, view: str) -> None:
+    """Open a view and wait until it is settled twice with the same words: a page may be drawn once more."""
     page.goto(f"{address}/{view}")
-    page.wait_for_function(SETTLED)
-    page.wait_for_timeout(500)
-    page.wait_for_function(SETTLED)
+    before = None
+    while True:
+        page.wait_for_function(SETTLED)
+        words = page.evaluate("document.body.innerText")
+        if words == before:
+            return
+        before = words
+        page.wait_for_timeout(500)
 
 
 @pytest.mark.parametrize("view", VIEWS)
