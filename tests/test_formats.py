@@ -20,7 +20,7 @@ from hypothesis import strategies as some
 from analysis.curves.hover import round_text
 from analysis.export.latex.writing import number
 from analysis.measures import wording
-from analysis.tables import curve_table
+from analysis.tables import curve_table, rounds_table
 from app.views import curves
 from app.widgets import files
 from glt import formats
@@ -114,7 +114,9 @@ def make_curve() -> pd.DataFrame:
     rows = [
         {**run, "round": k, "seed": seed, "test": test} for k, each in tests.items() for seed, test in enumerate(each)
     ]
-    return curve_table(pd.DataFrame(rows).assign(test_last=0.5))
+    table = pd.DataFrame(rows).assign(test_last=0.5)
+    missing = [name for name in rounds_table([]).columns if name not in table]
+    return curve_table(table.assign(**dict.fromkeys(missing, math.nan)))
 
 
 def test_nothing_shown_is_rounded_by_another_rule() -> None:

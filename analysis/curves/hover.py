@@ -57,7 +57,7 @@ def _seeds(row: Mapping[str, Any]) -> str:
 
 def _off_start(row: Mapping[str, Any]) -> list[str]:
     changed = float(row.get(EDGES_CHANGED, math.nan))
-    return [] if math.isnan(changed) else [f"Kept edges that differ from the solver's start: {changed:.0f}"]
+    return [] if math.isnan(changed) else [f"Kept edges that differ from the solver's start: {formats.count(changed)}"]
 
 
 def _against_dense(row: Mapping[str, Any]) -> list[str]:
