@@ -128,8 +128,13 @@ def write_out(content: bytes, out: Path | None) -> None:
     """Write a finished document to a file, or to standard output; a file is written whole or not at all."""
     if out is None:
         # The document as it is, in UTF-8, whatever the terminal's encoding.
+        binary = getattr(sys.stdout, "buffer", None)
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        if binary is None:
+            # Standard output that takes text only, as in a notebook.
+            sys.stdout.write(content.decode("utf-8"))
+        else:
+            binary.write(content)
         return
     write(out, content)
 

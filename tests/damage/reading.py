@@ -88,9 +88,13 @@ def numbers(name: str, result: Said) -> Any:
 
 
 def without(value: Any) -> Any:
-    """Leave states and seconds out of a JSON document."""
+    """Leave states, seconds and the version of results, which is no result, out of a JSON document."""
     if isinstance(value, dict) and all(isinstance(each, str) and each in STATES for each in value.values()):
         return sorted(value)
     if isinstance(value, dict):
-        return {key: without(each) for key, each in value.items() if key not in ("state", "seconds", "path")}
+        return {
+            key: without(each)
+            for key, each in value.items()
+            if key not in ("state", "seconds", "path", "results_version")
+        }
     return [without(each) for each in value] if isinstance(value, list) else value
