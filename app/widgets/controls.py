@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -195,14 +195,18 @@ def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
     """Say what the address asks for that is not there, once, on entering the page by such a link."""
     asked = [value for value in address.asked(name) if value and value not in options]
     missing = [value for value in asked if meant(value, options) not in options]
-    for value in asked:
-        if value not in missing:
-            _tell(f"The link asks for “{brief(value)}”; you have no such run, so the example of that name is shown.")
+    if bare := [value for value in asked if value not in missing]:
+        words, many = _listed(bare), len(bare) > 1
+        example = "the examples of those names are" if many else "the example of that name is"
+        _tell(f"The link asks for {words}; you have no such {'runs' if many else 'run'}, so {example} shown.", "long")
     if missing:
-        more = f" and {len(missing) - MOST_SAID} more" if len(missing) > MOST_SAID else ""
-        words = ", ".join(f"“{brief(value)}”" for value in missing[:MOST_SAID])
         asked_for = NOUNS.get(name, formats.inside(label))
-        _tell(f"The link asks for {asked_for} {words}{more}, not found here: another is shown.")
+        _tell(f"The link asks for {asked_for} {_listed(missing)}, not found here: another is shown.")
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = f" and {len(values) - MOST_SAID} more" if len(values) > MOST_SAID else ""
+    return ", ".join(f"“{brief(value)}”" for value in values[:MOST_SAID]) + more
 
 
 def meant(value: str, options: Collection[str]) -> str:
@@ -222,9 +226,9 @@ def _tell_unusable(name: str, label: str, fits: Callable[[str], bool]) -> None:
         _tell(f"The link asks for “{brief(wrong[0])}” as “{label}”, which it cannot be: another value is used.")
 
 
-def _tell(sentence: str) -> None:
+def _tell(sentence: str, duration: Literal["long", "infinite"] = "infinite") -> None:
     # A page may take longer than a note that goes away by itself.
-    st.toast(plain(sentence), icon=UNKNOWN, duration="infinite")
+    st.toast(plain(sentence), icon=UNKNOWN, duration=duration)
 
 
 def started(name: str, options: Collection[str]) -> list[str] | None:
