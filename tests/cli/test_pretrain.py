@@ -32,6 +32,7 @@ def wait_for_epochs(store: Store, epochs: int) -> PretrainingSeed:
     deadline = time.monotonic() + PATIENCE
     while not store.pretrainings() or len(the_pretraining(store).seed(0).epochs()[0]) < epochs:
         assert time.monotonic() < deadline
+        assert all(run.seed(0).status().state != "failed" for run in store.pretrainings())
         time.sleep(0.05)
     return the_pretraining(store).seed(0)
 

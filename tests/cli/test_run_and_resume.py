@@ -34,6 +34,7 @@ def wait_for_rounds(store: Store, rounds: int, seed: int = 0) -> None:
     deadline = time.monotonic() + PATIENCE
     while not store.runs() or the_run(store).seed(seed).whole_rounds() < rounds:
         assert time.monotonic() < deadline
+        assert all(run.seed(seed).status().state != "failed" for run in store.runs())
         time.sleep(0.05)
 
 
