@@ -29,7 +29,7 @@ GIN = [
     {"model": "gin"},
     {"model": "gin", "gin_aggregation": "mean", "gin_degree": "original", "gin_mlp": "one"},
     {"model": "gin", "gin_aggregation": "mean", "gin_degree": "surviving"},
-    {"model": "gin", "gin_aggregation": "mean", "gin_read_out": "jumping"},
+    {"model": "gin", "gin_aggregation": "mean", "gin_read_out": "jumping", "gin_last_relu": True},
 ]
 GAT = [{"model": "gat", "gat_heads": 2}, {"model": "gat", "gat_heads": 2, "gat_mask": "logit"}]
 RESGCN = [

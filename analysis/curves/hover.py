@@ -14,7 +14,7 @@ from glt.methods.admm import EDGES_CHANGED
 
 
 def round_text(row: Mapping[str, Any]) -> str:
-    """Return the hover text of one row of `curve_table`."""
+    """Return the hover text of one row of `curve_table`, with what `with_diagnoses` adds where it did."""
     lines = [
         f"<b>{escape(row['label'])}</b>, round {row['round']}{_rank(row)}",
         f"<b>{formats.percent_interval(row['mean'], row['high'] - row['mean'])}</b> {_seeds(row)}",
@@ -25,6 +25,8 @@ def round_text(row: Mapping[str, Any]) -> str:
         f"{formats.percent(row['edges_kept_both_ways'])} both ways",
         f"{formats.macs(row['macs'])} MACs",
         *_off_start(row),
+        *_cuts(row),
+        *_collapse(row),
     ]
     return "<br>".join(lines)
 
@@ -58,6 +60,23 @@ def _seeds(row: Mapping[str, Any]) -> str:
 def _off_start(row: Mapping[str, Any]) -> list[str]:
     changed = float(row.get(EDGES_CHANGED, math.nan))
     return [] if math.isnan(changed) else [f"Kept edges that differ from the solver's start: {formats.count(changed)}"]
+
+
+def _cuts(row: Mapping[str, Any]) -> list[str]:
+    share = float(row.get("cuts_without_gradient", math.nan))
+    return [] if math.isnan(share) else [f"Edge entries removed without a gradient: {formats.percent(share)}"]
+
+
+def _collapse(row: Mapping[str, Any]) -> list[str]:
+    """Say from which epoch the search was at chance, and in how many seeds masks were read after that."""
+    seeds = float(row.get("seeds_at_chance", math.nan))
+    if math.isnan(seeds) or not seeds:
+        return []
+    late = int(row["seeds_read_late"])
+    read = f"masks read after that in {late}" if late else "masks read before that"
+    return [
+        f"Search at chance by epoch {row['search_at_chance']:.0f} ({formats.number_of(int(seeds), 'seed')}); {read}"
+    ]
 
 
 def _against_dense(row: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.curves import accuracy_figure
-from analysis.tables import Score, XAxis, caption, metric_words, ticket_words
+from analysis.tables import Score, XAxis, caption, late_words, metric_words, ticket_words, with_diagnoses
 from app.widgets import controls, files, frame, look, pickers, reading, round_chart, scoring
 from app.widgets.opened import opened
 from app.widgets.readable import readable
@@ -32,6 +32,15 @@ ABOUT_VERDICT = (
 ABOUT_P = "Of the direction in which the mean lies, one-sided, corrected for all rounds shown"
 ABOUT_DETECTABLE = "The smallest distance from the margin that these seeds show at 80 % power, among all rounds shown"
 ABOUT_NEEDED = "About how many seeds would settle an open round, if mean and spread stay"
+CUTS, AT_CHANCE = "Cuts without gradient", "Search at chance by epoch"
+ABOUT_CUTS = (
+    "Share of the edge entries removed in the round on whose mask the training loss did not depend: their rank is the "
+    "noise of the start. Mean over seeds; empty for methods that train no masks."
+)
+ABOUT_CHANCE = (
+    "The earliest epoch, over seeds, from which the search's validation score is at chance to the end. Masks may have "
+    "been read before."
+)
 
 
 @dataclass(frozen=True)
@@ -84,12 +93,15 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
 def _picture(runs: list[Run], view: View) -> None:
     rounds = reading.rounds_of(runs)
     table = reading.curve_of(runs, view.score, view.x, view.macs, view.margin)
+    table = with_diagnoses(table, reading.diagnoses_of(runs))
     figure = _figure(reading.stamps(runs), view, look.is_dark(), table, rounds)
     round_chart.show(figure, "accuracy", "Test score of every round against sparsity")
     tickets = reading.tickets_of(runs, view.score, view.macs, view.margin)
     finding = "" if tickets.empty else f"{ticket_words(tickets)} "
     st.caption(frame.plain(f"{finding}{caption(rounds, view.score, view.macs, view.margin, view.paper)}"))
     frame.results_note(runs)
+    for sentence in late_words(table):
+        st.warning(frame.plain(sentence), icon=":material/warning:")
     _numbers(table)
 
 
@@ -124,8 +136,10 @@ def _numbers(table: pd.DataFrame) -> None:
     columns[OFF_START] = st.column_config.NumberColumn(
         format="%.0f", help="ADMM: kept edges that the projection of the solver's start does not keep, mean over seeds"
     )
+    columns[CUTS] = st.column_config.NumberColumn(format="%.1f %%", help=ABOUT_CUTS)
+    columns[AT_CHANCE] = st.column_config.NumberColumn(format="%d", help=ABOUT_CHANCE)
     st.dataframe(
-        files.cells(numbers(table), columns),
+        files.cells(numbers(table).assign(**_diagnosed(table)), columns),
         hide_index=True,
         key="numbers",
         height=320,
@@ -158,3 +172,9 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
         }
     )
     return shown if shown[OFF_START].notna().any() else shown.drop(columns=OFF_START)
+
+
+def _diagnosed(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return columns of what rounds say of their training, where any of them does."""
+    found = {CUTS: 100 * table["cuts_without_gradient"], AT_CHANCE: table["search_at_chance"]}
+    return {name: values for name, values in found.items() if values.notna().any()}

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from analysis.tables import Score, XAxis, curve_table, rounds_table, tickets_table
+from analysis.tables import Score, XAxis, curve_table, diagnosis_table, rounds_table, tickets_table
 from app.widgets.opened import Opened
 from glt.config import RunConfig
 from glt.jobs.forecast import Forecast, forecast
 from glt.masks import EdgeMask
 from glt.store import MacConvention, Run, SeedRun
 
+# A seed from before rounds noted it takes a tenth of a second; of more seeds only what they noted is read.
+MOST_DERIVED = 100
 Stamp = tuple[tuple[str | int, ...], ...]
 
 
@@ -42,6 +44,18 @@ def rounds_of(runs: Sequence[Run]) -> pd.DataFrame:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _rounds(stamps: tuple[Stamp, ...], _runs: list[Run]) -> pd.DataFrame:
     return rounds_table(_runs)
+
+
+def diagnoses_of(runs: Sequence[Run]) -> pd.DataFrame:
+    """Return `diagnosis_table` of the runs, each from the cache while no round of it is added."""
+    derived = sum(len(run.seeds()) for run in runs) <= MOST_DERIVED
+    with st.spinner("Reading what the rounds say of their training", show_time=True):
+        return pd.concat([_diagnoses(stamp(run), derived, run) for run in runs], ignore_index=True)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _diagnoses(stamp: Stamp, derived: bool, _run: Run) -> pd.DataFrame:
+    return diagnosis_table([_run], derived)
 
 
 def curve_of(runs: Sequence[Run], score: Score, x: XAxis, macs: MacConvention, margin: float) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from glt import formats
 from glt.errors import StoreError
 from glt.methods import METHODS
 from glt.store import Run
+from glt.tickets.diagnosis import diagnosis_of
 
 SECONDS_BETWEEN_LOOKS = 2
 HEIGHT = 300
@@ -69,16 +70,19 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
     st.caption(
         f"Seed {seed}, round {number}: loss and {metric} after {_which(run, len(read.epochs), drawn.is_thinned)}."
     )
-    note = _note(run, seed, number)
-    if note:
-        st.caption(frame.plain(f"{note}."))
+    for sentence in _notes(run, seed, number):
+        st.caption(frame.plain(f"{sentence}."))
     chart.numbers(drawn.figure, "training", title, drawn.numbers)
 
 
-def _note(run: Run, seed: int, number: int) -> str:
-    """Return what the method noted about a finished round, "" for one that is at work."""
-    records = run.seed(seed).rounds()
-    return METHODS.get(run.config.method).note_words(records[number].notes) if number < len(records) else ""
+def _notes(run: Run, seed: int, number: int) -> list[str]:
+    """Return what is noted about a finished round, or follows from its epochs; nothing of one that is at work."""
+    seed_run = run.seed(seed)
+    records = seed_run.rounds()
+    if number >= len(records):
+        return []
+    told = METHODS.get(run.config.method).note_words(records[number].notes)
+    return [*([told] if told else []), *diagnosis_of(seed_run, records[number]).words()]
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -9,6 +9,8 @@ from glt.errors import StoreError
 from glt.results_version import run_version, seed_version
 from glt.store import KnownRun, Pretraining, PretrainingSeed, Run
 from glt.store.pretraining import PRETRAINING
+from glt.store.records import RoundRecord
+from glt.tickets.diagnosis import CUTS, Diagnosis, diagnoses
 from glt.verdicts import DELTA, Verdict, judge, paired_differences, sparsest_ticket
 
 
@@ -85,11 +87,18 @@ def _about(run: KnownRun) -> dict[str, Any]:
 def _seed(run: Run, seed: int) -> dict[str, Any]:
     """Return one seed; one whose rounds cannot be read has none, and the sentence that says why."""
     seed_run = run.seed(seed)
-    about = {"seed": seed, "state": seed_run.status().state, "results_version": seed_version(seed_run)}
+    about: dict[str, Any] = {"seed": seed, "state": seed_run.status().state}
+    about["results_version"] = seed_version(seed_run)
     try:
-        return {**about, "rounds": [record.model_dump(mode="json") for record in seed_run.rounds()]}
+        records = seed_run.rounds()
+        return {**about, "rounds": list(map(_round, records, diagnoses(seed_run, records)))}
     except StoreError as error:
         return {**about, "rounds": [], "error": str(error)}
+
+
+def _round(record: RoundRecord, diagnosis: Diagnosis) -> dict[str, Any]:
+    found = {CUTS: diagnosis.cuts_without_gradient, "collapse": diagnosis.collapse()}
+    return {**record.model_dump(mode="json"), **found}
 
 
 def _pretraining_document(run: Pretraining) -> dict[str, Any]:

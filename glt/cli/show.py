@@ -17,6 +17,7 @@ from glt.formats import MISSING, duration, fixed, listing, macs, p_value, percen
 from glt.methods import METHODS
 from glt.results_version import version_note
 from glt.store import Pretraining, Run
+from glt.tickets.diagnosis import cuts_line, diagnoses, summary
 from glt.verdicts import MOST_SEEDS, Verdict, margin_words, rule_words, shown_words
 
 if TYPE_CHECKING:
@@ -138,9 +139,12 @@ def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
 
 
 def _notes(seed_run: SeedRun) -> list[str]:
-    method = METHODS.get(seed_run.config.method)
-    noted = [(record.round, method.note_words(record.notes)) for record in seed_run.rounds()]
-    return [f"round {number}: {words}" for number, words in noted if words]
+    method, records = METHODS.get(seed_run.config.method), seed_run.rounds()
+    noted = {record.round: method.note_words(record.notes) for record in records}
+    found = diagnoses(seed_run, records)
+    cuts = cuts_line(seed_run.config, [each.cuts_without_gradient for each in found])
+    lines = [*summary(found), *(f"round {number}: {words}" for number, words in noted.items() if words)]
+    return [cuts, *lines] if cuts else lines
 
 
 def _print_verdicts(console: Console, told: Mapping[str, Any], margin: float, metric: str) -> None:

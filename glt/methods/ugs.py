@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from glt.config import AbsentMeans, NonNegative, Positive, RunConfig, options_of
+from glt.config import AbsentMeans, NonNegative, Note, Positive, RunConfig, options_of
 from glt.masks import Masks, remaining_after
 from glt.methods import METHODS
 from glt.methods.base import Method, Proposal, RoundContext, SearchedEdges
@@ -16,6 +18,22 @@ from glt.methods.base import Method, Proposal, RoundContext, SearchedEdges
 if TYPE_CHECKING:
     from glt.training.loop import Schedule
     from glt.training.network import Network
+
+
+# What a round's notes say of the masks that decided: the epoch they were read at and, by kind, the share of them at or
+# below zero, and the first epoch after which that was half.
+MASKS_READ = "masks_read"
+KINDS = ("edges", "weights")
+
+
+def at_zero(kind: str) -> str:
+    """Return the name of the note on the masks of one kind at or below zero."""
+    return f"{kind[:-1]}_masks_at_zero"
+
+
+def zero_from(kind: str) -> str:
+    """Return the name of the note on the epoch at which half of the masks of one kind had reached zero."""
+    return f"{at_zero(kind)}_from"
 
 
 class UGSOptions(BaseModel):
@@ -67,13 +85,16 @@ def pruned_once(context: RoundContext) -> Proposal:
     """Search among what the last round left, and remove the lowest-magnitude share of it."""
     config = context.config
     result = context.train(_network(context, context.previous), _schedule(context), "search")
-    tensors = result.best_tensors if context.options.masks_from == "best_validation" else result.last_tensors
+    is_best = context.options.masks_from == "best_validation"
+    tensors = result.best_tensors if is_best else result.last_tensors
     magnitudes = {name: np.abs(value) for name, value in tensors.items() if name.startswith("mask/")}
     edge_scores = magnitudes.pop("mask/edges")
     weight_scores = {name.removeprefix("mask/"): value for name, value in magnitudes.items()}
     edges = context.previous.edges.prune(edge_scores, config.p_graph)
     weights = context.previous.weights.prune(weight_scores, config.p_weight)
-    return Proposal(Masks(edges, weights), edge_scores)
+    read = result.best_epoch if is_best else result.last_epoch
+    shares = _shares_at_zero(tensors, context.previous)
+    return Proposal(Masks(edges, weights), edge_scores, mask_notes(read, shares, result.zero_from))
 
 
 def pruned_as_it_goes(context: RoundContext) -> Proposal:
@@ -88,8 +109,25 @@ def pruned_as_it_goes(context: RoundContext) -> Proposal:
     weights = full.weights.kept, remaining_after(config.p_weight, full.weights.kept, context.round)
     network = _network(context, full)
     network.alive = Survivors(full, context.problem.device)
-    context.train(network, replace(_schedule(context), narrowing=Narrowing(edges, weights)), "search")
-    return Proposal(network.alive.masks())
+    result = context.train(network, replace(_schedule(context), narrowing=Narrowing(edges, weights)), "search")
+    return Proposal(network.alive.masks(), notes=mask_notes(result.last_epoch, result.last_at_zero, result.zero_from))
+
+
+def mask_notes(read: int, shares: Mapping[str, float], reached: Mapping[str, int]) -> dict[str, Note]:
+    """Return the notes on masks read at an epoch: shares at or below zero then, and when half had reached zero."""
+    return {
+        MASKS_READ: read,
+        **{at_zero(kind): share for kind, share in shares.items()},
+        **{zero_from(kind): epoch for kind, epoch in reached.items()},
+    }
+
+
+def _shares_at_zero(tensors: Mapping[str, NDArray[np.float32]], masks: Masks) -> dict[str, float]:
+    """Return the share at or below zero of the soft masks of `masks`' survivors; pruned weights have the value 0."""
+    positive = {name: int(np.count_nonzero(values > 0)) for name, values in tensors.items() if name.startswith("mask/")}
+    edges = positive.pop("mask/edges")
+    pairs = zip(KINDS, (edges, sum(positive.values())), (masks.edges.kept, masks.weights.kept), strict=True)
+    return {kind: 1 - above / kept if kept else 0.0 for kind, above, kept in pairs}
 
 
 def _network(context: RoundContext, masks: Masks) -> Network:

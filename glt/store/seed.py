@@ -63,6 +63,11 @@ class SeedRun(SeedRecord):
         add_checksums(self.path, record.round + 1)
         drop_checkpoint(self.path)
 
+    def log(self, line: str) -> None:
+        """Append a line to the log."""
+        self._writing()
+        append_line(self.path / paths.LOG, line)
+
     def checkpoint_fault(self) -> str:
         """Say why the round at work cannot go on from the checkpoint there is; "" when it can, or there is none."""
         try:

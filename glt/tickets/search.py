@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-from glt.config import RunConfig, options_of
+from glt.config import Note, RunConfig, options_of
 from glt.cost.macs import macs
 from glt.data import load_graph
 from glt.masks import Masks
@@ -14,6 +14,7 @@ from glt.methods import METHODS, Proposal, RoundContext
 from glt.randomness import stream
 from glt.store import Checkpoint, Event, Progress, RoundRecord, SeedRun, Store
 from glt.tickets.clock import Clock
+from glt.tickets.diagnosis import diagnosed, round_words
 from glt.tickets.start import source_of, with_first_layer
 from glt.tickets.unfinished import UnfinishedRound
 from glt.training.loop import EpochResult, Schedule, Stage, TrainResult
@@ -86,6 +87,8 @@ class _Search:
         record = self._record(round_, proposal, result, unfinished.seconds)
         weights = {name: result.best_tensors[f"theta/{name}"] for name in self._theta0}
         self._seed_run.write_round(record, proposal.masks, weights, proposal.edge_scores)
+        for sentence in round_words(record):
+            self._seed_run.log(f"Round {round_}: {sentence}.")
 
     def _proposal(self, unfinished: UnfinishedRound) -> Proposal:
         round_ = unfinished.number
@@ -149,6 +152,12 @@ class _Search:
             raise Stopped
         unfinished.save_if_due()
 
+    def _diagnosed(self, round_: int, masks: Masks) -> dict[str, Note]:
+        """Return what the round's epochs and masks say of it; epochs of before a resume are in the store only."""
+        edges = (self._seed_run.edge_mask(round_ - 1), masks.edges) if round_ else None
+        problem, epochs = self._problem, self._seed_run.event_file.epochs(round_)[0]
+        return diagnosed(problem.config, problem.whole, problem.graph, edges, epochs)
+
     def _record(self, round_: int, proposal: Proposal, result: TrainResult, seconds: float) -> RoundRecord:
         return RoundRecord.of(
             round_,
@@ -159,7 +168,7 @@ class _Search:
             best_epoch=result.best_epoch,
             seconds=round(seconds, 3),
             macs=macs(self._problem.config, self._problem.graph, proposal.masks).totals,
-            notes=dict(proposal.notes),
+            notes={**proposal.notes, **self._diagnosed(round_, proposal.masks)},
         )
 
 

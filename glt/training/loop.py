@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from glt.training.stage_state import Mismatch, StageState, generator_words, name
 from glt.training.tasks import Scores
 
 BEST, LAST = "best", "last"
+# Masks have reached zero when at least this share of them is at or below it.
+HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,20 @@ class EpochResult:
 
 @dataclass(frozen=True, eq=False)
 class TrainResult:
-    """The best-validation epoch (first strict maximum), its tensors, and the last epoch's."""
+    """The best-validation epoch (first strict maximum), its tensors, and the last epoch's.
+
+    `last_at_zero` is the share of soft masks at or below zero at the end, by kind (edges, weights); `zero_from` is the
+    first epoch after which that was at least half of a kind.
+    """
 
     best_epoch: int
     best: Scores
     best_tensors: dict[str, NDArray[np.float32]]
     last: Scores
     last_tensors: dict[str, NDArray[np.float32]]
+    last_epoch: int
+    last_at_zero: dict[str, float] = field(default_factory=dict)
+    zero_from: dict[str, int] = field(default_factory=dict)
 
 
 def train(
@@ -81,6 +91,7 @@ class Stage:
         self._best_epoch = -1
         self._scores: dict[str, Scores] = {}
         self._best_tensors: dict[str, Tensor] = {}
+        self._zero_from: dict[str, int] = {}
 
     @property
     def is_over(self) -> bool:
@@ -92,8 +103,18 @@ class Stage:
         if not self.is_over:
             self._train(on_epoch)
         last_tensors = _arrays(self._network.snapshot())
-        scores = self._scores
-        return TrainResult(self._best_epoch, scores[BEST], _arrays(self._best_tensors), scores[LAST], last_tensors)
+        scores, best_tensors = self._scores, _arrays(self._best_tensors)
+        last_at_zero = self._network.shares_at_zero()
+        return TrainResult(
+            self._best_epoch,
+            scores[BEST],
+            best_tensors,
+            scores[LAST],
+            last_tensors,
+            self._done - 1,
+            last_at_zero,
+            self._zero_from,
+        )
 
     def _train(self, on_epoch: Callable[[EpochResult], None]) -> None:
         dropout = Dropout(self._network.problem.config.dropout, self._generator)
@@ -114,7 +135,12 @@ class Stage:
             **named("best", _arrays(self._best_tensors)),
             **scores,
         }
-        told = {"done": self._done, "best_epoch": self._best_epoch, "generator": generator_words(self._generator)}
+        told: dict[str, Any] = {
+            "done": self._done,
+            "best_epoch": self._best_epoch,
+            "generator": generator_words(self._generator),
+            "zero_from": dict(self._zero_from),
+        }
         return StageState(arrays, told)
 
     def restore(self, state: StageState) -> None:
@@ -133,6 +159,7 @@ class Stage:
         self._scores = {which: _scores(part(f"scores/{which}", (2,), arrays, np.float64)) for which in (BEST, LAST)}
         restore_generator(self._generator, about.get("generator"))
         self._done, self._best_epoch = done, best_epoch
+        self._zero_from = _epochs_of(about)
 
     def _optimise(self, loss: Tensor) -> None:
         self._adam.clear()
@@ -148,6 +175,8 @@ class Stage:
     def _note(self, result: EpochResult) -> EpochResult:
         self._done += 1
         self._scores[LAST] = result.scores
+        for kind in self._network.have_reached_zero(HALF, known=self._zero_from):
+            self._zero_from[kind] = result.epoch
         if self._best_epoch < 0 or result.scores.val > self._scores[BEST].val:
             self._best_epoch, self._scores[BEST] = result.epoch, result.scores
             self._best_tensors = self._network.snapshot()
@@ -158,6 +187,14 @@ def passes_of(network: Network) -> Passes:
     """Return the way a network is run: on receptive fields or its whole graph, or in clusters as its model asks."""
     clusters = network.problem.model.clusters(network.problem.config)
     return ClusterBatch(network, clusters) if clusters else field_batch(network) or FullBatch(network)
+
+
+def _epochs_of(about: Mapping[str, Any]) -> dict[str, int]:
+    """Return the epochs at which a state's masks reached zero, by kind; older states say nothing of it."""
+    told = about.get("zero_from", {})
+    if not (isinstance(told, Mapping) and all(isinstance(epoch, int) for epoch in told.values())):
+        raise Mismatch(f"zero_from is {told}")
+    return {str(kind): epoch for kind, epoch in told.items()}
 
 
 def _scores(values: NDArray[np.float64]) -> Scores:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,15 @@ from torch import Tensor
 from glt.data.graph import IntArray
 from glt.masks import Masks
 from glt.sparse import Dropout, Features, GraphOperator
-from glt.training.narrowing import Survivors
+from glt.training.narrowing import EDGES, Survivors
 from glt.training.problem import Arrays, Problem
 from glt.training.stage_state import Mismatch, part
 from glt.training.tasks import TrainingPass
+
+WEIGHTS = "weights"
+# So many masks of a tensor say whether half of them may have reached zero: within 0.8 points, and ten times that is
+# allowed for.
+SAMPLE, SAMPLING = 4096, 0.08
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,8 @@ class Network:
         self.problem = problem
         self.soft = soft
         self.alive: Survivors | None = None
+        self._searched = _searched(masks, problem.device) if soft else {}
+        self._samples = {name: _sample(found) for name, found in self._searched.items()}
         keeps_pruned = problem.model.keeps_pruned_edges(problem.config) is not None
         edges = problem.full_masks().edges if keeps_pruned else masks.edges
         self.operator = GraphOperator(problem.graph, edges, problem.device)
@@ -127,6 +134,48 @@ class Network:
         if self.alive:
             self.alive.still(self.soft)
 
+    def shares_at_zero(self) -> dict[str, float]:
+        """Return the share at or below zero of the soft masks of surviving edge entries, and of surviving weights.
+
+        Empty without soft masks.
+        """
+        return {kind: _at_zero([self._soft_and_alive(name) for name in names]) for kind, names in self._kinds().items()}
+
+    def have_reached_zero(self, share: float, known: Collection[str] = ()) -> list[str]:
+        """Return the kinds of soft masks (edges, weights), `known` ones left out, with this share at or below zero.
+
+        A sample decides whether all of them are looked at: that would take a fiftieth of an epoch on Cora.
+        """
+        found = []
+        for kind, names in self._kinds().items():
+            if kind not in known:
+                positive, count = _summed([self._sampled(name) for name in names])
+                near = positive <= (1 - share + SAMPLING) * count
+                if near and _at_zero([self._soft_and_alive(name) for name in names]) >= share:
+                    found.append(kind)
+        return found
+
+    def _kinds(self) -> dict[str, list[str]]:
+        return {EDGES: [EDGES], WEIGHTS: list(self.soft.weights)} if self.soft else {}
+
+    def _soft_and_alive(self, name: str) -> tuple[Tensor, Tensor]:
+        """Return the soft masks of a tensor, and whether each still counts."""
+        assert self.soft is not None
+        if self.alive:
+            alive = self.alive.edges if name == EDGES else self.alive.weights[name]
+        else:
+            alive = self._searched[name]
+        return self.soft.edges if name == EDGES else self.soft.weights[name], alive
+
+    def _sampled(self, name: str) -> tuple[int, int]:
+        """Return about how many of a tensor's soft masks are above zero, and how many count."""
+        (values, alive), (places, step) = self._soft_and_alive(name), self._samples[name]
+        positive = values.detach().reshape(-1).index_select(0, places) > 0
+        if not self.alive:
+            return step * int(torch.count_nonzero(positive)), step * places.numel()
+        counts = alive.reshape(-1).index_select(0, places)
+        return step * int(torch.count_nonzero(positive & counts)), step * int(torch.count_nonzero(counts))
+
     def narrow(self, edges: int, weights: int) -> None:
         """Leave so many edge entries and weights in a search, those with the largest soft masks."""
         if self.soft and self.alive:
@@ -184,6 +233,30 @@ class Network:
         keep = masks.weights.keep.get(name)
         start = value.copy() if keep is None else value * keep
         return torch.from_numpy(start).to(self.problem.device).requires_grad_()
+
+
+def _searched(masks: Masks, device: str) -> dict[str, Tensor]:
+    """Say of each soft mask, by tensor, whether its entry is among those searched; of edges these are all."""
+    edges = torch.ones(masks.edges.kept, dtype=torch.bool, device=device)
+    return {EDGES: edges, **{name: torch.from_numpy(keep).to(device) for name, keep in masks.weights.keep.items()}}
+
+
+def _sample(searched: Tensor) -> tuple[Tensor, int]:
+    """Return the places of some thousand of the entries that are searched, and of how many each is one."""
+    places = torch.nonzero(searched.reshape(-1)).squeeze(1)
+    step = max(places.numel() // SAMPLE, 1)
+    return places[::step].clone(), step
+
+
+def _summed(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    return sum(one for one, _ in counts), sum(other for _, other in counts)
+
+
+def _at_zero(parts: Sequence[tuple[Tensor, Tensor]]) -> float:
+    """Return the share at or below zero of soft masks, given as values and whether each counts."""
+    count = sum(int(counts.sum()) for _, counts in parts)
+    positive = sum(int(torch.count_nonzero((values.detach() > 0) & counts)) for values, counts in parts)
+    return 1 - positive / count if count else 0.0
 
 
 def _binary_factors(masks: Masks, device: str) -> dict[str, Tensor]:

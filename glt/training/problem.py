@@ -22,13 +22,14 @@ Arrays = Mapping[str, NDArray[np.float32]]
 class Problem:
     """The model, the task and the features of a run; equal for all its seeds and rounds.
 
-    `graph` is the whole graph of the data set; the attribute of that name is the part of it that carries messages.
+    `graph` is the whole graph of the data set, kept as `whole`; the attribute `graph` is the part of it that carries
+    messages.
     """
 
     def __init__(self, config: RunConfig, graph: Graph, device: str = "cpu") -> None:
         task = TASKS.get(config.task)
         self.config = config
-        self._whole = graph
+        self.whole = graph
         self.graph = task.message_graph(graph, config)
         self.device = device
         self.model = MODELS.get(config.model)
@@ -38,7 +39,7 @@ class Problem:
 
     def under(self, config: RunConfig) -> Problem:
         """Return the problem another config makes of the same graph; for links, the same edges are held out."""
-        return Problem(config, self._whole, self.device)
+        return Problem(config, self.whole, self.device)
 
     def full_masks(self) -> Masks:
         """Return the masks of round 0: every edge and every weight."""

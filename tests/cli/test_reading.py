@@ -26,6 +26,8 @@ ROUND_KEYS = {
     "best_epoch",
     "seconds",
     "macs",
+    "cuts_without_gradient",
+    "collapse",
 }
 
 

@@ -15,6 +15,7 @@ from glt.data.graph import Graph, IntArray
 from glt.data.registry import DatasetSpec
 from glt.errors import ConfigError
 from glt.models.base import NoOptions, TensorSpec
+from glt.training.collapse import Chance
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -101,6 +102,10 @@ class Task(ABC):
 
     def loss_nodes(self, graph: Graph) -> IntArray | None:
         """Return the nodes, sorted, whose outputs losses on `graph` read; None where they may read all."""
+        return None
+
+    def chance(self, graph: Graph, config: RunConfig) -> Chance | None:
+        """Return the validation score of a guess on a whole data set; None where none is known."""
         return None
 
     @abstractmethod

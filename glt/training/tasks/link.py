@@ -19,6 +19,7 @@ from glt.data.registry import DatasetSpec, load_graph
 from glt.errors import ConfigError, DataError
 from glt.models import MODELS
 from glt.models.base import TensorSpec
+from glt.training.collapse import Chance, auc_by_chance, hits_by_chance
 from glt.training.evaluators import HITS_AT, evaluator_of, link_score, load_evaluator
 from glt.training.tasks import TASKS
 from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
@@ -111,6 +112,13 @@ class LinkTask(Task):
         """The width of an embedding, or of the rows whose products a predictor sees."""
         options = options_of(config.options, LinkOptions)
         return config.hidden if options.link_objective == "hadamard" else options.link_dimension
+
+    def chance(self, graph: Graph, config: RunConfig) -> Chance | None:
+        """Return one half for ROC-AUC, and what a guess has as Hits@K where a data set brings its split."""
+        if graph.links:
+            return hits_by_chance(graph.links.val.shape[1], graph.links.val_negatives.shape[1], HITS_AT)
+        pairs = np.array([held_out(graph.num_edges)[0]])
+        return auc_by_chance(pairs, pairs)
 
     def check(self, config: RunConfig, spec: DatasetSpec) -> None:
         """Refuse more clusters than nodes and a graph with too few edges to split, as far as is known unread."""

@@ -11,6 +11,7 @@ from glt.config import RunConfig
 from glt.data.graph import Graph, IntArray, Split
 from glt.data.registry import DatasetSpec
 from glt.errors import DataError
+from glt.training.collapse import Chance, accuracy_by_chance, auc_by_chance
 from glt.training.evaluators import evaluator_of, load_evaluator, node_score
 from glt.training.tasks import TASKS
 from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
@@ -118,6 +119,14 @@ class NodeTask(Task):
     def loss_nodes(self, graph: Graph) -> IntArray:
         """Return the training nodes."""
         return _trained(graph.split)
+
+    def chance(self, graph: Graph, config: RunConfig) -> Chance | None:
+        """Return the share of the largest class among validation nodes, or one half where there are binary tasks."""
+        val = graph.split.val
+        if graph.targets is None:
+            return accuracy_by_chance(graph.labels[val])
+        positives = graph.targets[val].sum(axis=0, dtype=np.int64)
+        return auc_by_chance(positives, val.size - positives)
 
     def outputs(self, classes: int, config: RunConfig) -> int:
         """One output a class, or a binary task."""

@@ -1,0 +1,189 @@
+"""Chance, and a stage whose validation falls to it: by hand, by simulation, and in trainings that do and do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import mannwhitneyu
+
+from glt.data import load_graph
+from glt.data.graph import Graph
+from glt.presets import resolve
+from glt.randomness import stream
+from glt.training.collapse import Chance, accuracy_by_chance, at_chance_from, auc_by_chance, hits_by_chance
+from glt.training.loop import EpochResult, Schedule, Stage, TrainResult
+from glt.training.narrowing import Narrowing, Survivors
+from glt.training.network import Network, SoftMasks
+from glt.training.problem import Problem
+from glt.training.stage_state import Mismatch, StageState
+from glt.training.tasks import TASKS
+
+CHANCE = Chance(0.3, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("scores", "start"),
+    [
+        ([0.3, 0.8, 0.3, 0.35], 2),
+        ([0.8, 0.8, 0.8, 0.2], None),  # a last score alone
+        ([0.8, 0.2, 0.8, 0.8], None),  # it recovers
+        ([0.2, 0.3, 0.1, 0.3], 0),  # never above
+        ([], None),
+        ([0.1], None),
+    ],
+)
+def test_the_place_from_which_a_stage_is_at_chance(scores: list[float], start: int | None) -> None:
+    assert at_chance_from(np.array(scores), CHANCE) == start
+
+
+def test_the_best_guess_of_a_class_is_the_largest_one() -> None:
+    cora = load_graph("cora")
+    chance = TASKS.get("node").chance(cora, resolve({"dataset": "cora"}))
+    assert chance is not None
+    shares = np.bincount(cora.labels[cora.split.val]) / cora.split.val.size
+    assert chance.level == shares.max() == 0.316
+    assert chance.margin == pytest.approx(1.645 * np.sqrt(0.316 * 0.684 / 500))
+    # Nodes of unknown class are never right.
+    unknown = accuracy_by_chance(np.array([0, 0, -1, -1]))
+    assert unknown is not None
+    assert unknown.level == 0.5
+    assert accuracy_by_chance(np.array([-1])) is None
+
+
+def test_a_guess_exceeds_the_bound_of_auc_once_in_twenty() -> None:
+    rng, chance = np.random.default_rng(0), auc_by_chance(np.array([30]), np.array([50]))
+    assert chance is not None
+    drawn = [mannwhitneyu(*np.split(rng.random(80), [30])).statistic / 1500 for _ in range(4000)]
+    assert np.mean(np.array(drawn) > chance.bound) == pytest.approx(0.05, abs=0.015)
+    assert auc_by_chance(np.array([0]), np.array([5])) is None
+
+
+def test_a_guess_exceeds_the_bound_of_hits_about_once_in_twenty() -> None:
+    rng, chance = np.random.default_rng(0), hits_by_chance(200, 999, 50)
+    assert chance is not None
+    thresholds = np.sort(rng.random((4000, 999)), axis=1)[:, -50]
+    drawn = (rng.random((4000, 200)) > thresholds[:, None]).mean(axis=1)
+    assert drawn.mean() == pytest.approx(chance.level, abs=0.002)
+    assert np.mean(drawn > chance.bound) == pytest.approx(0.05, abs=0.02)
+    assert hits_by_chance(200, 49, 50) is None
+
+
+def test_links_are_guessed_half_of_the_time() -> None:
+    chance = TASKS.get("link").chance(load_graph("cora"), resolve({"dataset": "cora", "task": "link"}))
+    assert chance is not None
+    assert chance.level == 0.5
+    # 263 edges and as many pairs.
+    assert chance.margin == pytest.approx(1.645 * np.sqrt(527 / (12 * 263 * 263)))
+
+
+def search(graph: Graph, gamma: float, epochs: int = 60, narrowing: bool = False) -> tuple[TrainResult, list[float]]:
+    """Search on a small graph; returns what came out and the validation score of every epoch."""
+    stage, scores = stage_of(graph, gamma, epochs, narrowing), []
+    return stage.run(lambda result: scores.append(result.scores.val)), scores
+
+
+def stage_of(graph: Graph, gamma: float, epochs: int = 60, narrowing: bool = False) -> Stage:
+    config = resolve({"dataset": "cora", "hidden": 8, "dropout": 0.0})
+    problem = Problem(config, graph)
+    masks = problem.full_masks()
+    soft = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu")
+    network = Network(problem, masks, problem.initial_weights(0), soft)
+    schedule: dict[str, Any] = {"mask_learning_rate": 0.05, "gamma_graph": gamma, "gamma_weight": gamma}
+    if narrowing:
+        network.alive = Survivors(masks, "cpu")
+        schedule["narrowing"] = Narrowing((masks.edges.kept, masks.edges.kept // 2), (masks.weights.kept, 20))
+    return Stage(network, Schedule(epochs, 0.05, 0.0, **schedule), stream(0, 1, "search"))
+
+
+@pytest.fixture(scope="module")
+def separable() -> Graph:
+    """Two classes that features and edges tell, 40 nodes of each."""
+    from scipy.sparse import csr_array
+
+    from glt.data.graph import Provenance, Split
+
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 40)
+    pairs = np.stack(np.triu_indices(80, 1))
+    same = labels[pairs[0]] == labels[pairs[1]]
+    edges = pairs[:, rng.random(pairs.shape[1]) < np.where(same, 0.12, 0.01)]
+    features = (rng.random((80, 12)) < np.where(np.arange(12) < 6, 0.8, 0.1)).astype(np.float32)
+    features[labels == 1] = features[labels == 1][:, ::-1]
+    order = rng.permutation(80)
+    split = Split(np.sort(order[:20]), np.sort(order[20:50]), np.sort(order[50:]))
+    return Graph("two classes", edges, csr_array(features), labels, split, Provenance("by hand", edges.shape[1], 0, 0))
+
+
+def test_a_penalty_that_is_too_large_collapses_a_search(separable: Graph) -> None:
+    chance = accuracy_by_chance(separable.labels[separable.split.val])
+    assert chance is not None
+    result, scores = search(separable, gamma=10.0, epochs=200)
+    start = at_chance_from(np.array(scores), chance)
+    assert start is not None
+    assert start > 0
+    assert result.zero_from.keys() == {"edges", "weights"}
+    # Masks reach zero at their own pace of 0.05 an epoch.
+    assert result.zero_from["weights"] == pytest.approx(20, abs=3)
+    assert all((values > 0).all() for name, values in result.best_tensors.items() if name.startswith("mask/"))
+    assert result.best_epoch < min(result.zero_from.values())
+
+
+def test_without_a_penalty_nothing_collapses(separable: Graph) -> None:
+    chance = accuracy_by_chance(separable.labels[separable.split.val])
+    assert chance is not None
+    result, scores = search(separable, gamma=0.0)
+    assert at_chance_from(np.array(scores), chance) is None
+    assert result.zero_from == {}
+    assert result.last_epoch == 59
+    assert max(result.last_at_zero.values()) < 0.5
+
+
+def test_shares_are_those_of_the_masks_left(separable: Graph) -> None:
+    result, _ = search(separable, gamma=10.0, narrowing=True)
+    assert 0 <= result.last_at_zero["edges"] <= 1
+    tensors = result.last_tensors
+    plain, _ = search(separable, gamma=10.0)
+    assert plain.last_at_zero["edges"] == (plain.last_tensors["mask/edges"] <= 0).mean()
+    assert tensors["mask/edges"].size == plain.last_tensors["mask/edges"].size
+
+
+def test_a_sample_of_a_large_tensor_stands_for_all_of_it() -> None:
+    """Of 736,000 weights of two tensors; the small one, all of it above zero, must not count for half."""
+    problem = Problem(resolve({"dataset": "cora"}), load_graph("cora"))
+    masks = problem.full_masks()
+    soft = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu")
+    network = Network(problem, masks, problem.initial_weights(0), soft)
+    assert network.have_reached_zero(0.5) == []
+    wide = soft.weights["layers.0.weight"].detach()
+    below = np.random.default_rng(0).random(wide.shape) < 0.51
+    wide[below] = -1.0
+    share = below.sum() / masks.weights.kept
+    assert network.shares_at_zero() == {"edges": 0.0, "weights": pytest.approx(share)}
+    assert network.have_reached_zero(0.5) == ["weights"]
+    assert network.have_reached_zero(0.5, known=["weights"]) == []
+    assert network.have_reached_zero(share + 0.001) == []
+
+
+def test_a_stage_that_goes_on_knows_what_came_before(separable: Graph) -> None:
+    class Halted(Exception):
+        pass
+
+    def halt(result: EpochResult) -> None:
+        if result.epoch == 30:
+            raise Halted
+
+    whole, _ = search(separable, gamma=10.0)
+    begun = stage_of(separable, 10.0)
+    with pytest.raises(Halted):
+        begun.run(halt)
+    state = begun.state().copied()
+    later = stage_of(separable, 10.0)
+    later.restore(state)
+    result = later.run(lambda epoch: None)
+    assert result.zero_from == whole.zero_from
+    assert result.last_at_zero == whole.last_at_zero
+    for damaged in (3, {"edges": "many"}):
+        with pytest.raises(Mismatch, match="zero_from"):
+            stage_of(separable, 10.0).restore(StageState(state.arrays, {**state.about, "zero_from": damaged}))
