@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.widgets.sweep_fields import numeric_fields
 from glt.config import RunConfig
 from glt.jobs import sweeping
+from glt.jobs.launching import Started
 from glt.presets import resolve
 from glt.store import Run, Store
 
@@ -34,11 +35,11 @@ def test_the_values_of_a_grid_are_counted_costed_and_started(
 ) -> None:
     started = []
 
-    def start(at: Store, config: RunConfig, seeds: Sequence[int], **settings: object) -> Run:
-        started.append((config, list(seeds)))
-        return at.create(config)
+    def begin(at: Store, run: Run, seeds: Sequence[int], **settings: object) -> Started[Run]:
+        started.append((run.config, list(seeds)))
+        return Started(run)
 
-    monkeypatch.setattr(sweeping, "start", start)
+    monkeypatch.setattr(sweeping, "begin", begin)
     app = open_page("launch", methods="ugs", seeds="0, 1", hidden="16")
     app.multiselect(key="vary").set_value(["p_graph", "p_weight"]).run()
     assert not app.exception

@@ -11,6 +11,7 @@ from app.widgets import pickers, start_field
 from app.widgets.pretrainings import progress
 from glt.config import RunConfig
 from glt.jobs import sweeping
+from glt.jobs.launching import Started
 from glt.pretraining.config import PretrainConfig, resolve_pretraining
 from glt.store import Pretraining, Progress, Run, Status, Store
 
@@ -73,11 +74,11 @@ def test_launch_offers_finished_ones_of_the_same_data_and_task(
     make_pretraining(task="link")
     started: list[RunConfig] = []
 
-    def start(at: Store, config: RunConfig, seeds: Sequence[int], **settings: object) -> Run:
-        started.append(config)
-        return at.create(config)
+    def begin(at: Store, run: Run, seeds: Sequence[int], **settings: object) -> Started[Run]:
+        started.append(run.config)
+        return Started(run)
 
-    monkeypatch.setattr(sweeping, "start", start)
+    monkeypatch.setattr(sweeping, "begin", begin)
     app = open_page("launch", seeds="0, 1", hidden="16", methods=["ugs"])
     assert app.selectbox(key="pretraining").options == ["Random", pickers.subject(run)]
     assert app.selectbox(key="pretraining").value == ""
@@ -113,11 +114,13 @@ def test_launch_starts_one_of_the_width_and_seeds_of_the_form(
 ) -> None:
     started: list[tuple[PretrainConfig, tuple[int, ...]]] = []
 
-    def start(at: Store, config: PretrainConfig, seeds: tuple[int, ...]) -> Pretraining:
+    def launch(
+        at: Store, config: PretrainConfig, seeds: tuple[int, ...], leave_busy: bool = False
+    ) -> Started[Pretraining]:
         started.append((config, seeds))
-        return at.create_pretraining(config)
+        return Started(at.create_pretraining(config))
 
-    monkeypatch.setattr(start_field, "start_pretraining", start)
+    monkeypatch.setattr(start_field, "launch_pretraining", launch)
     monkeypatch.setattr(start_field.links, "go", lambda page, **view: None)
     app = open_page("launch", dataset="citeseer", task="link", seeds="1-2", hidden="16")
     app.selectbox(key="augmentation").select("nodes").run()
