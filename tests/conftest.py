@@ -24,6 +24,9 @@ settings.register_profile("studio", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "studio")
 
+# These change the process that imports them: they are for processes that tests start, not for doctests' collection.
+collect_ignore_glob = ["*/sitecustomize.py"]
+
 SHAPES = {"layers.0.weight": (8, 4), "layers.1.weight": (4, 2)}
 _BROWSER_TESTS = Path(__file__).parent / "browser"
 

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from glt.config import RunConfig
+from glt.config import OptionValue, RunConfig
 from glt.errors import ConfigError
+from glt.jobs.sweeping import value_words
 from glt.methods import METHODS
 from glt.presets import all_options, resolve
 from glt.pretraining.start import PRETRAINING, pretraining_of
@@ -194,21 +195,21 @@ def _distance(config: RunConfig, run: Run) -> tuple[int, int]:
 
 
 def _differences(config: RunConfig, other: RunConfig) -> str:
-    """Say which settings of `other` are not those of `config`: "hidden 64 instead of 512"."""
+    """Say which settings of `other` are not those of `config`: "hidden = 64 instead of 512"."""
     return ", ".join(
-        f"{name.replace('_', ' ')} {found} instead of {wanted}"
+        f"{name} = {value_words(found)} instead of {value_words(wanted)}"
         for name, (wanted, found) in _differing(config, other).items()
     )
 
 
-def _differing(config: RunConfig, other: RunConfig) -> dict[str, tuple[object, object]]:
+def _differing(config: RunConfig, other: RunConfig) -> dict[str, tuple[OptionValue, OptionValue]]:
     """Return the settings in which two configs differ, by name, each with the value of either."""
     one, two = _flat(config), _flat(other)
     pairs = {name: (one.get(name, UNSET), two.get(name, UNSET)) for name in sorted(one.keys() | two.keys())}
     return {name: (ours, theirs) for name, (ours, theirs) in pairs.items() if ours != theirs}
 
 
-def _flat(config: RunConfig) -> dict[str, object]:
+def _flat(config: RunConfig) -> dict[str, OptionValue]:
     ignored = {"options", "rounds", *METHODS.get(config.method).ignores}
     return {
         **config.model_dump(exclude=ignored),

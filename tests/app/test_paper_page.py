@@ -108,7 +108,7 @@ def test_an_example_with_another_setting_than_todays_stands_in_and_says_so(
     monkeypatch.setattr("app.widgets.opened.EXAMPLES", EXAMPLES)
     app = open_page("paper", experiment="node-classification")
     assert not app.exception
-    assert "admm start competes True instead of False" in texts(app)
+    assert "admm_start_competes = true instead of false" in texts(app)
     assert version_note([Run.open(EXAMPLES / "cora-node-gcn-admm-0913104b")]) in texts(app)
 
 

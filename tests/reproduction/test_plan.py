@@ -129,7 +129,7 @@ def test_a_run_with_other_settings_stands_in_and_says_so(store: Store, draw: Dra
     draw(2, hidden=16)
     (need,) = make_plan(ONE, CORA, [0], store.runs()).needs
     assert need.stand_in is not None
-    assert need.differs == "hidden 16 instead of 512"
+    assert need.differs == "hidden = 16 instead of 512"
     assert need.lacking == (0,)
 
 

@@ -37,7 +37,7 @@ OF_CLASSES = {"losers", "pairs", "subgraphs"}
 def own_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Call every run and every class something nasty."""
     monkeypatch.setattr(
-        titles, "annotations_of", lambda runs: {run.name: Annotation(title=OWN) for run in runs if run is not None}
+        titles, "annotations_of", lambda runs: {run.reference: Annotation(title=OWN) for run in runs if run is not None}
     )
     for module in (groups, loss_tables, subgraph):
         monkeypatch.setattr(module, "class_names", lambda graph: tuple(f"{CLASS} {n}" for n in range(7)))

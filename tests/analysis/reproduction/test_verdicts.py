@@ -246,7 +246,7 @@ def test_a_stand_in_is_named(store: Store, make_scored: MakeScored) -> None:
     make_scored("ugs", [[0.8] * 14], **config.model_dump(exclude={"method"}))
     verdict, _, _ = verdict_on("subgraph-gallery", CORA, store)
     assert verdict.kind == "incomplete"
-    assert "UGS is shown with hidden 64 instead of 512, not with the paper's settings." in verdict.sentence
+    assert "UGS is shown with hidden = 64 instead of 512, not with the paper's settings." in verdict.sentence
 
 
 def test_measurements_are_compared_relatively() -> None:
