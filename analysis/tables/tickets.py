@@ -53,26 +53,29 @@ def ticket_words(table: pd.DataFrame) -> str:
     if not family:
         return "No verdict: one needs two seeds or more whose differences from dense vary."
     told = []
-    shown, tested = table[table["is_ticket"]], table[table["verdict"] != "no verdict"]
-    counts = sorted({int(count) for count in tested["paired_seeds"]})
-    seeds = f"{counts[0]} to {counts[-1]} seeds" if len(counts) > 1 else f"{counts[0]} seeds"
-    among = f"{seeds}, one-sided paired t test at 5 %, Holm over {formats.number_of(family, 'round')}"
+    shown, single = table[table["is_ticket"]], table["paired_seeds"] < 2
+    counts = sorted({int(count) for count in table.loc[~single, "paired_seeds"]})
+    seeds = f"{counts[0]} to {counts[-1]} seeds, " if len(counts) > 1 else f"{counts[0]} seeds, " if counts else ""
+    among = f"{seeds}one-sided paired t test at 5 %, Holm over {formats.number_of(family, 'round')}"
     claim = verdicts.shown_words("ticket", margin) + (" against dense" if margin else "")
     if shown.empty:
         told.append(f"No round is shown to {claim} ({among}).")
     else:
         named = _joined([f"{row['label']} round {row['round']}" for row in shown.to_dict("records")])
         told.append(f"Sparsest round shown to {claim} ({among}): {named}.")
-    is_open = tested[tested["open_rounds"].map(len) > 0]
+    is_open = table[table["open_rounds"].map(len) > 0]
     if not is_open.empty:
         each = zip(is_open["label"], is_open["open_rounds"], strict=True)
         spans = [
             f"{label} {'rounds' if len(rounds) > 1 else 'round'} {formats.spans(rounds)}" for label, rounds in each
         ]
         told.append(f"Open, these seeds cannot tell: {_joined(spans)}.")
-    single = table[table["verdict"] == "no verdict"]
-    if not single.empty:
-        told.append(f"No verdict, one seed: {_joined(list(single['label']))}.")
+    if single.any():
+        told.append(f"No verdict, one seed: {_joined(list(table.loc[single, 'label']))}.")
+    equal = table[~single & (table["verdict"] == "no verdict")]
+    if not equal.empty:
+        named = _joined([f"{row['label']} round {row['round']}" for row in equal.to_dict("records")])
+        told.append(f"No verdict, all seeds have the same difference: {named}.")
     return " ".join(told)
 
 

@@ -161,6 +161,18 @@ def test_what_a_table_of_tickets_says(make_scored: Callable[..., Run]) -> None:
     assert one == "No verdict: one needs two seeds or more whose differences from dense vary."
 
 
+def test_a_closest_round_without_a_verdict_hides_neither_the_test_nor_the_open_rounds(
+    make_scored: Callable[..., Run],
+) -> None:
+    """Both seeds lose the same in round 1, which validates best: it has no test, round 2 has one."""
+    rounds = rounds_table([make_scored("ugs", [[0.8, 0.798, 0.79], [0.81, 0.808, 0.795]])])
+    rounds.loc[rounds["round"] == 1, "val"] = 0.99
+    words = ticket_words(tickets_table(rounds))
+    assert "(2 seeds, one-sided paired t test at 5 %, Holm over 1 round)" in words
+    assert "Open, these seeds cannot tell: UGS round 2." in words
+    assert words.endswith("No verdict, all seeds have the same difference: UGS round 1.")
+
+
 def test_score_and_axis_are_chosen(rounds: pd.DataFrame) -> None:
     last = curve_table(rounds, "test_last")
     assert (curve_table(rounds)["mean"] - last["mean"]).tolist() == pytest.approx([0.05] * len(last))
