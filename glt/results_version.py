@@ -29,6 +29,16 @@ def version_of(environment: Mapping[str, Any]) -> int | None:
     return recorded if isinstance(recorded, int) else None
 
 
+def resumed_with(environment: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what an environment.json says of later versions that went on with its seed; [] where it is damaged.
+
+    >>> resumed_with({"resumed_with": [{"threads": 2}, 3]}), resumed_with({"resumed_with": None})
+    ([{'threads': 2}], [])
+    """
+    entries = environment.get("resumed_with")
+    return [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
+
+
 def seed_version(seed: SeedFolder) -> int | None:
     """Return the results version that a seed began with, None where nothing readable says so."""
     return version_of(seed.known_environment())
@@ -37,7 +47,7 @@ def seed_version(seed: SeedFolder) -> int | None:
 def seed_versions(seed: SeedFolder) -> set[int]:
     """Return the results versions that computed a seed: several where another version went on with it."""
     environment = seed.known_environment()
-    later = [entry.get(KEY) for entry in environment.get("resumed_with", []) if isinstance(entry, Mapping)]
+    later = [entry.get(KEY) for entry in resumed_with(environment)]
     return {version for version in (version_of(environment), *later) if isinstance(version, int)}
 
 

@@ -126,7 +126,9 @@ def test_a_seed_that_another_version_went_on_with_is_of_both(make: Callable[...,
     assert "results version 1;" in version_note([run])
 
 
-@pytest.mark.parametrize("damage", ["[]", "{", '{"results_version": "two"}', '{"resumed_with": [3]}'])
+@pytest.mark.parametrize(
+    "damage", ["[]", "{", '{"results_version": "two"}', '{"resumed_with": [3]}', '{"resumed_with": 3}']
+)
 def test_a_damaged_environment_is_no_reason_to_stop(make: Callable[..., Run], damage: str) -> None:
     run = make(RESULTS_VERSION)
     (run.seed(0).path / "environment.json").write_text(damage)

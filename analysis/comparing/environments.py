@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from glt.data.registry import current_hash
-from glt.results_version import KEY, version_of
+from glt.results_version import KEY, resumed_with, version_of
 from glt.store import Run
 
 WORDS = {
@@ -50,7 +50,8 @@ def _recorded(run: Run) -> dict[str, tuple[str, ...]]:
 
 
 def _flat(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for versions in (environment.get("versions", {}), *environment.get("resumed_with", [])):
+    begun = environment.get("versions")
+    for versions in (begun if isinstance(begun, Mapping) else {}, *resumed_with(environment)):
         yield from (_entry(str(what), value) for what, value in versions.items() if value is not None)
     yield from (_entry(name, environment[name]) for name in WORDS if environment.get(name) is not None)
     if environment and KEY not in environment:

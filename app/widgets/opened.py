@@ -19,7 +19,7 @@ from glt.methods import METHODS
 from glt.pretraining.start import pretraining_of
 from glt.reproduction.experiment import NETWORKS
 from glt.store import Pretraining, Run, Store, bundled_examples
-from glt.store.paths import EXAMPLES, EXAMPLES_PREFIX
+from glt.store.paths import EXAMPLES, EXAMPLES_PREFIX, is_same_folder
 from glt.user_path import default_store
 
 # A script runs in one thread from its begin to its end.
@@ -102,7 +102,7 @@ def store_root() -> Path:
 def _look() -> Opened:
     store = Store(store_root())
     contents = store.contents()
-    is_theirs = store.root.resolve() == EXAMPLES.resolve()
+    is_theirs = is_same_folder(store.root, EXAMPLES)
     own = () if is_theirs else _in_order(contents.runs)
     examples = _in_order(bundled_examples(EXAMPLES, store.root))
     return Opened(store, own, examples, tuple(contents.damaged), tuple(contents.pretrainings))

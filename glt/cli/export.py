@@ -66,8 +66,8 @@ def write(path: Path, content: bytes, option: str = "--out") -> None:
             path.write_bytes(content)
         else:
             replace_file(path.resolve() if path.is_symlink() else path, content)
-    except (StoreError, OSError) as error:
-        # The store's own sentence speaks of another store.
+    except (StoreError, OSError, RuntimeError) as error:
+        # The store's own sentence speaks of another store; a RuntimeError is that of links which lead to each other.
         cause = error.__cause__ if isinstance(error, StoreError) else error
         reason = getattr(cause, "strerror", None) or "the file system refuses"
         raise StoreError(f"{path} cannot be written ({reason}): give another {option}.") from error

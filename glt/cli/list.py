@@ -53,7 +53,7 @@ def _examples_beside(store: Store) -> list[Run]:
     """Return the bundled examples, none where the store is their own folder."""
     from glt.store import bundled_examples, paths
 
-    is_theirs = store.root.resolve() == paths.EXAMPLES.resolve()
+    is_theirs = paths.is_same_folder(store.root, paths.EXAMPLES)
     return [] if is_theirs else bundled_examples(annotated_in=store.root)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -51,9 +52,14 @@ UNFINISHED = re.compile(rf"\.(?P<name>.+)\.(?P<pid>[1-9]\d{{0,9}})-\d+{re.escape
 RUN_FOLDER = re.compile(r"[\w.+@]+(?:-[\w.+@]+){3,}-[0-9a-f]{8}")
 
 
+def is_same_folder(one: Path, other: Path) -> bool:
+    """Say whether two paths lead to one folder; links that lead to each other lead nowhere, and raise nothing."""
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 def is_in_examples(folder: Path) -> bool:
     """Say whether a folder is one of those that come with the program."""
-    return folder.parent.resolve() == EXAMPLES.resolve()
+    return is_same_folder(folder.parent, EXAMPLES)
 
 
 def reference_of(folder: Path) -> str:

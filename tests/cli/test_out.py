@@ -59,3 +59,15 @@ def test_a_folder_is_one_sentence(
     assert f"{tmp_path} cannot be written" in told
     assert "give another --out" in told
     assert list(tmp_path.iterdir()) == []
+
+
+def test_links_that_lead_to_each_other_are_one_sentence(
+    run: Callable[[Path], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    assert run(loop) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"{loop} cannot be written" in told
+    assert loop.is_symlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -213,3 +214,11 @@ def test_show_gives_every_pruned_round_a_verdict(store: Store, capsys: pytest.Ca
     with pytest.raises(SystemExit, match="2"):
         main(["show", str(alone.path), "--margin", "-1"])
     assert "is not a number of percentage points" in capsys.readouterr().err
+
+
+def test_links_that_lead_to_each_other_are_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for arguments in ([], ["--examples"]):
+        main(["list", "--store", str(loop), *arguments])
+        assert "Unexpected" not in capsys.readouterr().err
