@@ -15,7 +15,7 @@ import numpy as np
 from glt.config import Note, RunConfig, options_of
 from glt.data import DATASETS, Graph
 from glt.errors import DataError, StoreError
-from glt.formats import percent
+from glt.formats import percent, spans
 from glt.masks import EdgeMask
 from glt.methods import METHODS
 from glt.methods.ugs import KINDS, MASKS_READ, UGSOptions, at_zero, zero_from
@@ -286,15 +286,9 @@ def _stage_lines(stage: str, found: Sequence[Diagnosis]) -> list[str]:
 def rounds_words(numbers: Sequence[int]) -> str:
     """Name rounds, those that follow each other together.
 
-    >>> rounds_words([1, 2, 3, 5]), rounds_words([4]), rounds_words([7, 8])
-    ('rounds 1 to 3 and 5', 'round 4', 'rounds 7 and 8')
+    >>> rounds_words([1, 2, 3, 5]), rounds_words([4]), rounds_words([1, 2, 7, 8])
+    ('rounds 1 to 3 and 5', 'round 4', 'rounds 1, 2, 7 and 8')
     """
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][-1] + 1:
-            spans[-1].append(number)
-        else:
-            spans.append([number])
-    words = [f"{span[0]} to {span[-1]}" if len(span) > 2 else " and ".join(map(str, span)) for span in spans]
-    joined = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    before, _, last = spans(numbers).rpartition(", ")
+    joined = f"{before} and {last}" if before else last
     return f"round{'s' if len(numbers) > 1 else ''} {joined}"
