@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # A printed saving of 59 % is met from 58.5 % on.
 HALF_PERCENT = 0.005
+NO_VERDICT = "no verdict (one seed, or no spread)"
 
 
 @dataclass(frozen=True)
@@ -86,23 +87,36 @@ def tally(found: dict[int, Verdict]) -> str:
         "ticket": f"shown to {verdicts.shown_words('ticket', DELTA)} in k = ",
         "no ticket": f"shown to {verdicts.shown_words('no ticket', DELTA)} in k = ",
         "open": "open in k = ",
-        "no verdict": "no verdict from one seed in k = ",
+        "no verdict": f"{NO_VERDICT} in k = ",
     }
     of = {word: sorted(number for number, each in found.items() if each.word == word) for word in words}
     parts = [f"{text}{formats.spans(of[word])}" for word, text in words.items() if of[word]]
-    seeds = sorted({verdict.seeds for verdict in found.values()})
+    return f"{'; '.join(parts)} ({seeds_and_family_words(list(found.values()))})"
+
+
+def seeds_and_family_words(found: Sequence[Verdict]) -> str:
+    """Say of how many seeds verdicts are, and how many rounds were judged together.
+
+    >>> seeds_and_family_words(verdicts.judge([[0.001, 0.0, 0.002], [-0.01, 0.0]]))
+    'n = 2 to 3, Holm over 2 rounds'
+    """
+    seeds = sorted({verdict.seeds for verdict in found})
     number = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-    family = max(verdict.family for verdict in found.values())
-    tested = f", Holm over {formats.number_of(family, 'round')}" if family else ""
-    return f"{'; '.join(parts)} (n = {number}{tested})"
+    family = max(verdict.family for verdict in found)
+    return f"n = {number}" + (f", Holm over {formats.number_of(family, 'round')}" if family else "")
 
 
 def judged_rounds(rounds: pd.DataFrame, method: str) -> dict[int, Verdict]:
     """Return the verdict of every pruned round of a method against the dense network of the same seed, one family."""
+    losses = losses_by_round(rounds, method)
+    return dict(zip(losses, verdicts.judge(list(losses.values())), strict=True))
+
+
+def losses_by_round(rounds: pd.DataFrame, method: str) -> dict[int, np.ndarray]:
+    """Return, by pruned round of a method, its score minus that of the dense network of the same seed."""
     dense = per_seed(rounds, published.DENSE, 0)
     numbers = sorted({int(number) for number in rounds.loc[rounds["method"] == method, "round"]} - {0})
-    losses = [(per_seed(rounds, method, number) - dense).dropna() for number in numbers]
-    return dict(zip(numbers, verdicts.judge([loss.to_numpy() for loss in losses]), strict=True))
+    return {number: (per_seed(rounds, method, number) - dense).dropna().to_numpy() for number in numbers}
 
 
 def macs_removed(rounds: pd.DataFrame) -> dict[int, float]:

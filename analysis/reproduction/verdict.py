@@ -105,7 +105,8 @@ def _compared(rows: Sequence[Comparison]) -> str:
     if of["open"]:
         parts.append(f"{len(of['open'])} open ({_worst(of['open'])})")
     if of["no verdict"]:
-        parts.append(f"{len(of['no verdict'])} without a verdict, which needs two seeds ({_worst(of['no verdict'])})")
+        why = f"which needs two seeds that differ ({_worst(of['no verdict'])})"
+        parts.append(f"{len(of['no verdict'])} without a verdict, {why}")
     return f"{', '.join(parts)}{_seeds(rows)}"
 
 

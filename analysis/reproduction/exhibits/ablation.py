@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.reproduction import EXHIBITS
-from analysis.reproduction.claims import Claim, at_sparsity, judged_rounds
+from analysis.reproduction.claims import NO_VERDICT, Claim, at_sparsity, losses_by_round, seeds_and_family_words
 from analysis.reproduction.exhibit import Evidence, Exhibit, Picture, nothing
 from analysis.tables.statistics import half_width
 from glt import formats
@@ -17,7 +17,7 @@ FEW, MANY = 0.05, 0.20
 SPARSITY = 0.40
 # What the paper calls substantial has no number there; here it is a loss of more than one point.
 SUBSTANTIAL = 0.01
-COUNTED = {"ticket": "tickets", "no ticket": "no ticket", "open": "open", "no verdict": "without a verdict (one seed)"}
+COUNTED = {"ticket": "tickets", "no ticket": "no ticket", "open": "open", "no verdict": NO_VERDICT}
 ONLY = "With 20 % of weights a round, only 5 % of edges a round finds a ticket."
 AGGRESSIVE = "Removing 20 % of edges a round degrades accuracy substantially (here: by more than 1 point)."
 
@@ -32,19 +32,27 @@ def claims(evidence: Evidence) -> list[Claim]:
 
 
 def _only_few(rounds: pd.DataFrame, by_rate: dict[float, Run]) -> Claim:
-    found = {rate: _verdicts(rounds, run) for rate, run in sorted(by_rate.items())}
+    found = _verdicts(rounds, by_rate)
+    if not all(found.values()):
+        return Claim(ONLY, PLACE, None, "not all rates have a pruned round yet")
     few, others = found[FEW], [verdict for rate, each in found.items() if rate != FEW for verdict in each]
     has_ticket = any(verdict.is_ticket for verdict in few)
     if any(verdict.is_ticket for verdict in others) or all(verdict.word == "no ticket" for verdict in few):
         holds: bool | None = False
     else:
         holds = True if has_ticket and all(verdict.word == "no ticket" for verdict in others) else None
-    words = [f"{100 * rate:g} % of edges: {_counts(each)}" for rate, each in found.items()]
-    return Claim(ONLY, PLACE, holds, "; ".join(words))
+    words = "; ".join(f"{100 * rate:g} % of edges: {_counts(each)}" for rate, each in found.items())
+    return Claim(ONLY, PLACE, holds, f"{words} ({seeds_and_family_words([*few, *others])})")
 
 
-def _verdicts(rounds: pd.DataFrame, run: Run) -> list[Verdict]:
-    return list(judged_rounds(rounds[rounds["run"] == run.reference], run.config.method).values())
+def _verdicts(rounds: pd.DataFrame, by_rate: dict[float, Run]) -> dict[float, list[Verdict]]:
+    """Return, by rate, the verdicts of all pruned rounds; those of all rates are one family."""
+    losses = {
+        rate: losses_by_round(rounds[rounds["run"] == run.reference], run.config.method)
+        for rate, run in sorted(by_rate.items())
+    }
+    found = iter(judge([loss for of_rate in losses.values() for loss in of_rate.values()]))
+    return {rate: [next(found) for _ in of_rate] for rate, of_rate in losses.items()}
 
 
 def _counts(found: list[Verdict]) -> str:
@@ -61,7 +69,7 @@ def _aggressive(rounds: pd.DataFrame, by_rate: dict[float, Run]) -> Claim:
     half = float(half_width(verdict.deviation, verdict.seeds))
     gap = formats.points_interval(verdict.mean, half)
     shown = {"ticket": "less than 1 point shown", "no ticket": "more than 1 point shown", "open": "open"}
-    told = shown.get(verdict.word, "no verdict from one seed")
+    told = shown.get(verdict.word, NO_VERDICT)
     words = f"at 40 % graph sparsity {gap} against 5 % a round: {told} (n = {verdict.seeds}, one-sided paired t test)"
     return Claim(AGGRESSIVE, PLACE, {"no ticket": True, "ticket": False}.get(verdict.word), words)
 

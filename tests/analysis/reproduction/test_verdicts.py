@@ -229,6 +229,25 @@ def test_a_substantial_loss_is_one_of_more_than_a_point(
     assert f"(n = {len(loss)}, one-sided paired t test)" in aggressive.ours
 
 
+def test_all_rates_of_an_ablation_are_one_family(make_scored: MakeScored) -> None:
+    hidden = iter(range(2, 100))
+
+    def found(few: Sequence[Sequence[float]], many: Sequence[Sequence[float]]) -> tuple[bool | None, str]:
+        width, rates = next(hidden), ((0.05, few), (0.2, many))
+        runs = [make_scored("ugs", scores, p_graph=rate, hidden=width) for rate, scores in rates]
+        only, _ = EXHIBITS.get("ablation").claims(Evidence(CORA, runs, rounds_table(runs), pd.DataFrame))
+        return only.holds, only.ours
+
+    ticket = [[0.8, 0.8 + shift, 0.8 + 2 * shift] for shift in (0.0, 0.0001, 0.0002)]
+    low = [[0.8, 0.7 + shift, 0.7 + 2 * shift] for shift in (0.0, 0.0001, 0.0002)]
+    told = "5 % of edges: 2 tickets of 2 rounds; 20 % of edges: 2 no ticket of 2 rounds (n = 3, Holm over 4 rounds)"
+    assert found(ticket, low) == (True, told)
+    assert found(low, ticket)[0] is False
+    assert found([[0.8]] * 3, low) == (None, "not all rates have a pruned round yet")
+    assert found(ticket, [[0.8]] * 3) == (None, "not all rates have a pruned round yet")
+    assert "2 no verdict (one seed, or no spread) of 2 rounds" in found([[0.8, 0.79, 0.78]] * 3, low)[1]
+
+
 def test_runs_that_are_named_by_their_path_are_judged_alike(store: Store, make_scored: MakeScored) -> None:
     flat, low = [[0.8] * 15] * 3, [[0.8, *[0.8 - each] * 14] for each in (0.02, 0.021, 0.022)]
     runs = [make_scored("ugs", scores, p_graph=rate) for rate, scores in ((0.05, flat), (0.2, low))]
