@@ -8,9 +8,6 @@ round and the config; nothing is trained to find out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import numpy as np
 
 from glt.config import RunConfig
@@ -59,12 +56,6 @@ def cuts_without_gradient(config: RunConfig, graph: Graph, previous: EdgeMask, m
     if gradient is None or not count:
         return None
     return int((removed & ~gradient).sum()) / count
-
-
-def shares_of(config: RunConfig, graph: Graph, masks: Sequence[EdgeMask]) -> list[float | None]:
-    """Return `cuts_without_gradient` of rounds 0, 1, ... with these masks; None for round 0."""
-    later = [cuts_without_gradient(config, graph, *pair) for pair in pairwise(masks)]
-    return [None, *later][: len(masks)]
 
 
 def cause_of(config: RunConfig, with_gradient: bool | None) -> Cause | None:

@@ -78,11 +78,17 @@ def t_test(differences: ArrayLike, null: float = 0.0, alternative: Alternative =
     0.0608
     """
     sample = _sample(differences)
-    if not sample.testable:
+    return t_test_of(sample.mean, sample.deviation, sample.size, null, alternative)
+
+
+def t_test_of(
+    mean: float, deviation: float, size: int, null: float = 0.0, alternative: Alternative = "two-sided"
+) -> float:
+    """Return the p-value of `t_test` from the mean and the sample standard deviation of `size` values."""
+    if size < 2 or not deviation > 0:
         return math.nan
-    t = (sample.mean - null) / sample.error
-    lower = float(stdtr(sample.size - 1, t))
-    upper = float(stdtr(sample.size - 1, -t))
+    t = (mean - null) / (deviation / math.sqrt(size))
+    lower, upper = float(stdtr(size - 1, t)), float(stdtr(size - 1, -t))
     return {"less": lower, "greater": upper, "two-sided": min(1.0, 2 * min(lower, upper))}[alternative]
 
 
@@ -316,16 +322,6 @@ def sparsest_ticket(verdicts: Sequence[Verdict], sparsities: Sequence[tuple[floa
     return max(shown, key=lambda place: sparsities[place], default=None)
 
 
-def closest_by_validation(validation: Sequence[float], sparsities: Sequence[tuple[float, ...]]) -> int | None:
-    """Return the place of the round with the highest mean paired difference in VALIDATION score, ties to the sparsest.
-
-    A round chosen by its test score would have a test score that is too high. None where no round has one.
-    """
-    known = [place for place, difference in enumerate(validation) if not math.isnan(difference)]
-    # Means of equal scores may differ in the last bit.
-    return max(known, key=lambda place: (round(validation[place] / ROUNDING), sparsities[place]), default=None)
-
-
 def checked_margin(delta: float) -> float:
     """Return the margin, a fraction; ConfigError where it is negative, too large or no number."""
     if not 0 <= delta < 1:
@@ -402,14 +398,6 @@ class _Sample:
     size: int
     mean: float
     deviation: float
-
-    @property
-    def testable(self) -> bool:
-        return self.size > 1 and self.deviation > 0
-
-    @property
-    def error(self) -> float:
-        return self.deviation / math.sqrt(self.size)
 
 
 def _sample(differences: ArrayLike) -> _Sample:

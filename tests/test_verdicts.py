@@ -158,13 +158,6 @@ def test_the_sparsest_ticket_is_one_that_is_shown() -> None:
     assert verdicts.sparsest_ticket(judged[2:], sparsities[2:]) is None
 
 
-def test_closest_goes_by_validation_and_then_by_sparsity() -> None:
-    sparsities = [(0.1, 0.2), (0.3, 0.4), (0.5, 0.6)]
-    assert verdicts.closest_by_validation([-0.01, -0.02, -0.03], sparsities) == 0
-    assert verdicts.closest_by_validation([-0.01, 0.01 - 0.02, math.nan], sparsities) == 1
-    assert verdicts.closest_by_validation([math.nan], [(0.1,)]) is None
-
-
 @pytest.mark.parametrize("dependence", [0.0, 0.8])
 def test_the_chance_of_any_wrong_ticket_in_a_family_is_5_percent_at_the_margin(dependence: float) -> None:
     families, rounds, seeds = 2_000, 6, 5

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtr
 
 from glt import verdicts
 
@@ -97,12 +96,11 @@ def _agreement(sample: Sample, p_agrees: float, p_differs: float, family: int) -
 
 def _p_values(sample: Sample) -> tuple[float, float]:
     """Return the p-values of "not within the margin" and of "within the margin"; NaN where there is no spread."""
-    if sample.is_exact or sample.seeds < 2 or not sample.deviation > 0:
+
+    def p(null: float, alternative: verdicts.Alternative) -> float:
+        return verdicts.t_test_of(sample.mean, sample.deviation, sample.seeds, null, alternative)
+
+    if sample.is_exact or math.isnan(p(0.0, "less")):
         return math.nan, math.nan
-    error = sample.deviation / math.sqrt(sample.seeds)
-    upper, lower = ((sample.mean - side) / error for side in (sample.margin, -sample.margin))
-    # Chances of a mean as low, and as high, as this one if the true mean lay on the bound.
-    low_at_upper, high_at_upper, low_at_lower, high_at_lower = (
-        float(stdtr(sample.seeds - 1, t)) for t in (upper, -upper, lower, -lower)
-    )
-    return max(low_at_upper, high_at_lower), min(1.0, 2 * min(high_at_upper, low_at_lower))
+    low, high = -sample.margin, sample.margin
+    return max(p(high, "less"), p(low, "greater")), min(1.0, 2 * min(p(high, "greater"), p(low, "less")))

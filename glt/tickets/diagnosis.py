@@ -181,23 +181,6 @@ def _edge_masks(seed_run: SeedRun, number: int, graph: Graph) -> tuple[EdgeMask,
     return masks if masks and masks[0].num_edges == graph.num_edges else None
 
 
-def derived_shares(seed_run: SeedRun, records: Sequence[RoundRecord]) -> list[float | None]:
-    """Return `cuts_without_gradient` of every round, recorded or derived, without looking at epochs."""
-    shares = [of_notes(record.notes).cuts_without_gradient for record in records]
-    config = seed_run.config
-    if METHODS.get(config.method).searched_edges(config) is None or why_underived(config):
-        return shares
-    lacking = [number for number, share in enumerate(shares) if number and share is None]
-    whole = _graph_at_hand(seed_run) if lacking else None
-    if whole is None:
-        return shares
-    graph = TASKS.get(config.task).message_graph(whole, config)
-    for number in lacking:
-        masks = _edge_masks(seed_run, number, graph)
-        shares[number] = None if masks is None else cuts_without_gradient(config, graph, *masks)
-    return shares
-
-
 def _graph_at_hand(seed_run: SeedRun) -> Graph | None:
     """Return a seed's data set where it can be opened without a download and is the one it was computed on."""
     name = seed_run.config.dataset

@@ -13,7 +13,7 @@ from glt.data import DATASETS, load_graph
 from glt.presets import resolve
 from glt.store import SeedRun, Store
 from glt.store.paths import EVENTS
-from glt.tickets.diagnosis import Diagnosis, cuts_line, derive, derived_shares, diagnoses, diagnosis_of, summary
+from glt.tickets.diagnosis import Diagnosis, cuts_line, derive, diagnoses, diagnosis_of, summary
 from glt.tickets.search import find_tickets
 
 # Masks move by a tenth an epoch and reach zero at the tenth, under a penalty that nothing outweighs.
@@ -103,7 +103,6 @@ def test_older_rounds_are_derived(collapsed: SeedRun) -> None:
     found = diagnoses(collapsed, records)
     assert found == derive(collapsed, load_graph("cora"), [0, 1, 2])
     assert diagnosis_of(collapsed, records[2]) == found[2]
-    assert derived_shares(collapsed, records) == [each.cuts_without_gradient for each in found]
 
 
 def test_without_the_data_set_what_is_not_noted_stays_open(collapsed: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,6 +145,9 @@ def test_a_closest_round_is_chosen_by_its_validation_score(make_scored: Callable
     assert (row["is_ticket"], row["round"], row["verdict"]) == (False, 3, "no ticket")
     assert np.isnan(row["macs_saved"])
     assert row["macs_removed"] == pytest.approx(1 - 0.8**3, abs=1e-6)
+    # Equal means, but for the last bit, go to the sparsest round.
+    rounds = rounds.assign(val=rounds["round"].map({0: 0.8, 1: 0.79, 2: 0.8 - 0.01, 3: 0.7}))
+    assert tickets_table(rounds)["round"].tolist() == [2]
 
 
 def test_what_a_table_of_tickets_says(make_scored: Callable[..., Run]) -> None:
