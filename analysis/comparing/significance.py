@@ -31,7 +31,7 @@ WORDS: dict[Word, str] = {
 class Significance:
     """What n seeds show about a mean difference (a fraction): its two-sided p-value, and Holm's over the `family`.
 
-    `low` and `high` bound the 95% t interval, uncorrected, NaN below three seeds. `detectable` is the smallest
+    `half` is the half-width of the 95% t interval, uncorrected, NaN below three seeds. `detectable` is the smallest
     difference that so many seeds show with 80 % power in this family. Without a spread (one seed, or equal
     differences) there is no test.
     """
@@ -118,12 +118,12 @@ def detectable_words(found: Sequence[Significance]) -> str:
     """Say which differences the seeds would have shown where none is significant; "" where all are or none is tested.
 
     >>> detectable_words(significances([[-0.01, 0.02, 0.0], [0.0, 0.01, 0.003]]))
-    'there a difference of 2.4 to 7.1 points would be shown with 80 % power'
+    'there a difference of 2.4 to 7.1 points would have been shown with 80 % power'
     """
     sizes = [each.detectable for each in found if each.word == "none" and not math.isnan(each.detectable)]
     if not sizes:
         return ""
-    return f"there a difference of {span_of_points(sizes)} would be shown with {100 * verdicts.POWER:g} % power"
+    return f"there a difference of {span_of_points(sizes)} would have been shown with {100 * verdicts.POWER:g} % power"
 
 
 def span_of_points(sizes: Sequence[float] | pd.Series) -> str:

@@ -63,7 +63,8 @@ def _tested(table: pd.DataFrame, pruned: pd.DataFrame) -> str:
     if sizes.empty:
         return f"{words}."
     span = span_of_points(sizes)
-    return f"{words}; without significance, differences of {span} would be shown with {100 * verdicts.POWER:g} % power."
+    power = f"{100 * verdicts.POWER:g} % power"
+    return f"{words}; where there is none, a difference of {span} would have been shown with {power}."
 
 
 def comparison_words(row: Mapping[Hashable, Any]) -> str:

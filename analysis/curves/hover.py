@@ -73,7 +73,7 @@ def _collapse(row: Mapping[str, Any]) -> list[str]:
     if math.isnan(seeds) or not seeds:
         return []
     late = int(row["seeds_read_late"])
-    read = f"masks read after that in {late}" if late else "masks read before that"
+    read = f"masks read after that in {late} of them" if late else "masks read before that"
     return [
         f"Search at chance by epoch {row['search_at_chance']:.0f} ({formats.number_of(int(seeds), 'seed')}); {read}"
     ]

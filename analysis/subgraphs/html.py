@@ -101,10 +101,10 @@ def _replay_data(part: Subgraph, dark: bool, replay: Sequence[Sequence[Panel]]) 
 
 
 def _legend(part: Subgraph) -> list[dict[str, str]]:
-    # Unknown classes come last.
-    present = sorted({int(label) for label in part.labels}, key=lambda label: (label < 0, label))
-    names = {label: part.class_names[label] if label >= 0 else "Unknown class" for label in present}
-    return [{"name": names[k], "color": class_color(k), "shape": class_shape(k)} for k in present]
+    return [
+        {"name": part.label_name(label), "color": class_color(label), "shape": class_shape(label)}
+        for label in part.legend_labels()
+    ]
 
 
 @cache

@@ -38,8 +38,8 @@ def curve_table(
     three seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value
     (paired with those, two-sided, uncorrected), val_difference (the same of the validation score), macs,
     graph_sparsity, weight_sparsity, both counts of kept edges, solver_edges_changed (see `rounds_table`), and those of
-    `verdict_table`. is_ticket says that the
-    verdict is "ticket", is_extreme that it is the run's ticket with the highest graph sparsity, then weight sparsity.
+    `verdict_table`. is_ticket says that the verdict is "ticket", is_extreme that it is the run's ticket with the
+    highest graph sparsity, then weight sparsity.
 
     `margin` is a fraction, stated before looking. All pruned rounds in `rounds` are one family of tests, or those in
     `family`, where `rounds` are only a part of what is judged together.

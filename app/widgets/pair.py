@@ -118,7 +118,7 @@ def _numbers(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) 
     columns = {name: percent for name in shown if name in (first, second, "Graph sparsity", "Weight sparsity")}
     columns["Difference"] = st.column_config.NumberColumn(format="%+.1f")
     columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
-    columns["Holm p"] = st.column_config.NumberColumn(format="%.3f", help=f"Corrected over {_family(table)}.")
+    columns["Holm p"] = st.column_config.NumberColumn(format="%.4f", help=f"Corrected over {_family(table)}.")
     columns["Detectable"] = st.column_config.NumberColumn(format="%.1f", help=ABOUT_DETECTABLE)
     st.dataframe(
         files.cells(shown, columns),

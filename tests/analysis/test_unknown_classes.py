@@ -122,7 +122,7 @@ def test_pictures_have_a_key_for_them(graph: Graph, nobody: list[int]) -> None:
     part = take(graph, sample_nodes(graph, "nodes", 30, nodes=nobody))
     assert part.legend_labels()[-1] == -1
     assert part.label_name(-1) == UNKNOWN
-    assert "Unknown class" in panels_html([original_panel(graph, part)], False, 400)
+    assert f"{UNKNOWN}</li>" in panels_html([original_panel(graph, part)], False, 400)
     assert overview_png(original_panel(graph, part), np.array([0]))[:4] == b"\x89PNG"
     known = take(graph, np.flatnonzero(graph.labels == 2)[:5])
     assert known.legend_labels() == [2]

@@ -58,7 +58,7 @@ def teaser(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing
         return _keys(panels)
 
     points = pd.concat([panel.table.assign(axis=panel.x) for panel in panels], ignore_index=True)
-    told = "Marker area follows inference MACs; the share over a star: what the cheapest ticket shown needs of them. "
+    told = "Marker area follows inference MACs; over a star: the share of the dense MACs that the ticket needs. "
     return Drawing(points, told + rounds_caption(rounds, choices), row.height, fill)
 
 
@@ -98,7 +98,7 @@ def _rounds(area: Axes, panel: Panel, style: palette.Style, curve: pd.DataFrame)
 
 
 def _saving(area: Axes, panel: Panel) -> None:
-    """Write over the cheapest ticket shown, in a strip of its own, which share of the dense network's MACs it needs."""
+    """Write over the cheapest ticket, in a strip of its own, which share of the dense network's MACs it needs."""
     tickets = panel.table[panel.table["is_ticket"]]
     if tickets.empty:
         return

@@ -77,7 +77,7 @@ def test_a_round_that_is_significant_alone_may_not_be_among_twenty(make_scored: 
     assert table["family"][1] == 20
     words = paired_words(table, "A", "B")
     assert "no significant difference in any pruned round" in words
-    assert "Holm over 20 rounds; without significance, differences of " in words
+    assert "Holm over 20 rounds; where there is none, a difference of " in words
 
 
 def test_two_seeds_are_tested_and_have_no_interval(make_scored: MakeScored) -> None:
@@ -120,7 +120,7 @@ def test_words_say_no_more_than_the_seeds_show(make_scored: MakeScored) -> None:
     bound, scale = stats.t.ppf(0.975, 2), 0.02 / np.sqrt(3)
     size = optimize.brentq(lambda effect: stats.nct.sf(bound, 2, effect / scale) - 0.8, 0.001, 0.5)
     assert table["detectable"][1] == pytest.approx(size, rel=1e-4)
-    assert f"differences of {100 * size:.1f} points would be shown with 80 % power" in words
+    assert f"a difference of {100 * size:.1f} points would have been shown with 80 % power" in words
     same = paired_table(rounds_table([one]), one.name, one.name)
     assert paired_words(same, "A", "A") == (
         "A against A: no test in any pruned round. A test needs two shared seeds whose differences vary."

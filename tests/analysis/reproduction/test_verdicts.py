@@ -160,7 +160,7 @@ def test_claims_alone_decide_where_no_number_is_printed(store: Store, write: Cal
         ((0.010, 0.011, 0.012), True, "UGS is significantly higher in k = 1 to 20 (paired t tests of 3 seeds, Holm"),
         ((0.001, 0.030, 0.002), None, "UGS shows no significant difference in k = 1 to 20"),
         ((0.010,), None, "UGS has no test in k = 1 to 20 (a test needs two seeds that both have"),
-        ((-0.010, 0.005, 0.001), None, "would be shown with 80 % power"),
+        ((-0.010, 0.005, 0.001), None, "would have been shown with 80 % power"),
         ((-0.010,), None, "UGS has no test"),
         ((-0.010, -0.011, -0.012), False, "UGS is significantly lower in k = 1 to 20"),
     ],
