@@ -440,8 +440,8 @@ def _powers(effects: FloatArray, deviations: FloatArray, seeds: FloatArray, alph
     critical = stdtrit(freedom, 1 - alphas)
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.where(known, effects * np.sqrt(seeds) / deviations, np.nan)
-    # Beyond this the power is 1 in all digits, and the noncentral t is not computed any more.
-    far = shift > 1e3 * (1 + critical)
+    # There the power is 1 to ten digits, and scipy's noncentral t gives NaN in places where it underflows.
+    far = shift > np.maximum(35, 7.5 * critical)
     return np.asarray(np.where(far, 1.0, 1 - nctdtr(freedom, np.where(far, 0.0, shift), critical)))
 
 

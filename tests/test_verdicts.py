@@ -73,6 +73,19 @@ def test_the_power_is_that_of_simulated_tests() -> None:
     assert shown.mean() == pytest.approx(0.8, abs=0.012)
 
 
+@pytest.mark.parametrize("alpha", [0.05, 0.05 / 20, 0.05 / 500])
+def test_a_larger_effect_never_needs_more_seeds(alpha: float) -> None:
+    """At 1,000 seeds scipy's noncentral t underflows to NaN here and there from an effect of 1.1 deviations on."""
+    effects = np.linspace(0.2, 4.0, 77)
+    needed = [verdicts.seeds_needed(effect, 1.0, alpha) or verdicts.MOST_SEEDS + 1 for effect in effects]
+    assert needed == sorted(needed, reverse=True)
+    assert max(needed) <= verdicts.MOST_SEEDS
+    for effect, seeds in zip(effects, needed, strict=True):
+        enough = [verdicts.power(effect, 1.0, number, alpha) for number in (seeds - 1, seeds) if number > 1]
+        assert enough[-1] >= 0.8
+        assert all(chance < 0.8 for chance in enough[:-1])
+
+
 def test_a_forecast_of_seeds_ends_somewhere() -> None:
     assert verdicts.seeds_needed(0.0, 1.0) is None
     assert verdicts.seeds_needed(-1.0, 1.0) is None
