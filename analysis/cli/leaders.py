@@ -26,8 +26,9 @@ LEAST_LABEL = 18
 NARROWED = " A wider terminal also shows rounds, sparsity and MACs, --json everything."
 CAPTION = (
     "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the sparsest "
-    "round shown to lose less than the margin against dense. The reference has the highest mean validation score; "
-    "differences are of test scores, with p-values after Holm's correction over the rows compared with it."
+    "round shown to lose less than the margin against dense. The reference has the highest mean validation score "
+    "(of rows with two seeds or more, where there are any); differences are of test scores, with p-values after Holm's "
+    "correction over the rows compared with it."
 )
 GROUPED = " A group takes every seed once, with its mean over the runs; seeds: how many different ones there are."
 

@@ -76,7 +76,7 @@ def comparison_words(row: Mapping[Hashable, Any]) -> str:
     """
     word = row["verdict"]
     if word == REFERENCE:
-        return "reference: highest validation score"
+        return REFERENCE
     if word == "no test":
         return "no test: needs two seeds" if math.isnan(row["difference"]) else _untested(row)
     gap = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])

@@ -157,9 +157,10 @@ def _caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
     if mixed := data_words(rounds):
         parts.append(f"{mixed} and runs are compared on each")
     told = (
-        "The reference has the highest mean validation score of the rows with two seeds or more. Differences are of "
-        "test scores: paired t tests over shared seeds, Welch's where fewer than two are shared, Holm over all rows "
-        'compared with it; "detects" is the smallest difference that so many seeds show with 80 % power.'
+        "The reference has the highest mean validation score (of rows with two seeds or more, where there are any). "
+        "Differences are of test scores: paired t tests over shared seeds, Welch's where fewer than two are shared, "
+        'Holm over all rows compared with it; "detects" is the smallest difference that these seeds show with 80 % '
+        "power."
         f"{'' if board.by else ABOUT_ROWS}"
     )
     return f"{'; '.join(parts)}. {told}"

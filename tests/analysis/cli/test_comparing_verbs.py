@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -73,7 +74,9 @@ def test_leaders_by_run_and_by_setting(runs: tuple[Run, Run], store: Store, caps
     assert isinstance(grouped, list)
     assert [(row["label"], row["runs"]) for row in grouped] == [("hidden = 64", 1), ("hidden = 512", 1)]
     assert main(["leaders", *names, "--store", str(store.root)]) == 0
-    assert "reference:" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert re.search(r"\breference *$", out, re.MULTILINE)
+    assert "significantly" in out
 
 
 @pytest.mark.parametrize(

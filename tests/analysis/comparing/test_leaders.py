@@ -40,7 +40,7 @@ def test_the_reference_is_chosen_by_validation_and_not_by_test_score(make_scored
     table = leader_table(rounds)
     assert table["method"].tolist() == ["random", "ugs"]
     assert table["verdict"].tolist() == ["reference", "no test"]
-    assert comparison_words(table.to_dict("records")[0]) == "reference: highest validation score"
+    assert comparison_words(table.to_dict("records")[0]) == "reference"
     assert comparison_words(table.to_dict("records")[1]) == "no test: +20.0 points (1 shared seed)"
 
 
