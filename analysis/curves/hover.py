@@ -74,9 +74,8 @@ def _collapse(row: Mapping[str, Any]) -> list[str]:
         return []
     late = int(row["seeds_read_late"])
     read = f"masks read after that in {late} of them" if late else "masks read before that"
-    return [
-        f"Search at chance by epoch {row['search_at_chance']:.0f} ({formats.number_of(int(seeds), 'seed')}); {read}"
-    ]
+    epoch = int(row["search_at_chance"])
+    return [f"Search at chance by epoch {epoch} ({formats.number_of(int(seeds), 'seed')}); {read}"]
 
 
 def _against_dense(row: Mapping[str, Any]) -> list[str]:

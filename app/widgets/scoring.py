@@ -43,6 +43,6 @@ def pick_score() -> Score:
 def pick_margin() -> float:
     """Choose how much less than this a ticket must be shown to lose; returns a fraction."""
     points = controls.number(
-        "margin", "Margin, set first (points)", 100 * DELTA, 0.0, 5.0, 0.1, format="%.1f", width=175, help=ABOUT_MARGIN
+        "margin", "Margin (points)", 100 * DELTA, 0.0, 5.0, 0.1, format="%.1f", width=175, help=ABOUT_MARGIN
     )
     return points / 100

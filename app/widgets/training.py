@@ -78,7 +78,11 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
 def _notes(run: Run, seed: int, number: int) -> list[str]:
     """Return what is noted about a finished round, or follows from its epochs; nothing of one that is at work."""
     seed_run = run.seed(seed)
-    records = seed_run.rounds()
+    try:
+        records = seed_run.rounds()
+    except StoreError:
+        # The seed's row on the same page says what is damaged.
+        return []
     if number >= len(records):
         return []
     told = METHODS.get(run.config.method).note_words(records[number].notes)

@@ -20,7 +20,7 @@ from glt.masks import EdgeMask
 from glt.methods import METHODS
 from glt.methods.ugs import KINDS, MASKS_READ, UGSOptions, at_zero, zero_from
 from glt.removal_causes import cuts_without_gradient, why_underived
-from glt.store import NO_EPOCHS, Epochs, RoundRecord, SeedRun
+from glt.store import Epochs, RoundRecord, SeedRun
 from glt.tickets.graph import whole_graph_of
 from glt.training.collapse import at_chance_from
 from glt.training.tasks import TASKS
@@ -93,18 +93,19 @@ class Diagnosis:
 
 
 def diagnosed(
-    config: RunConfig, whole: Graph, graph: Graph, masks: tuple[EdgeMask, EdgeMask] | None, epochs: Epochs
+    config: RunConfig, whole: Graph, graph: Graph, masks: tuple[EdgeMask, EdgeMask] | None, epochs: Epochs | None
 ) -> dict[str, Note]:
     """Return the notes of a round from its masks before and after (None for round 0) and its epochs.
 
-    `whole` is the data set, `graph` the part of it that carries messages.
+    `whole` is the data set, `graph` the part of it that carries messages. Where epochs cannot be read (None), nothing is
+    said of validation.
     """
     notes: dict[str, Note] = {}
     if masks is not None:
         share = cuts_without_gradient(config, graph, *masks)
         notes |= {} if share is None else {CUTS: share}
     chance = TASKS.get(config.task).chance(whole, config)
-    if chance is not None:
+    if chance is not None and epochs is not None:
         notes[CHANCE] = chance.bound
         for number, stage in enumerate(epochs.stages):
             mine = epochs.stage == number
@@ -153,17 +154,15 @@ def derive(seed_run: SeedRun, whole: Graph, rounds: Sequence[int]) -> list[Diagn
     graph = TASKS.get(seed_run.config.task).message_graph(whole, seed_run.config)
     found = []
     for number in rounds:
-        epochs, masks = _epochs(seed_run, number), _edge_masks(seed_run, number, graph)
-        told = of_notes(diagnosed(seed_run.config, whole, graph, masks, epochs or NO_EPOCHS))
-        if epochs is None:
-            told = replace(told, at_chance_from=None)
-        else:
+        epochs, masks = readable_epochs(seed_run, number), _edge_masks(seed_run, number, graph)
+        told = of_notes(diagnosed(seed_run.config, whole, graph, masks, epochs))
+        if epochs is not None:
             told = replace(told, masks_read=_masks_read(seed_run.config, epochs), every_epoch=_every_epoch(epochs))
         found.append(told)
     return found
 
 
-def _epochs(seed_run: SeedRun, number: int) -> Epochs | None:
+def readable_epochs(seed_run: SeedRun, number: int) -> Epochs | None:
     """Return a round's epochs, None where they are damaged or gone."""
     try:
         epochs = seed_run.event_file.epochs(number)[0]

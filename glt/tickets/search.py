@@ -14,7 +14,7 @@ from glt.methods import METHODS, Proposal, RoundContext
 from glt.randomness import stream
 from glt.store import Checkpoint, Event, Progress, RoundRecord, SeedRun, Store
 from glt.tickets.clock import Clock
-from glt.tickets.diagnosis import diagnosed, round_words
+from glt.tickets.diagnosis import diagnosed, readable_epochs, round_words
 from glt.tickets.start import source_of, with_first_layer
 from glt.tickets.unfinished import UnfinishedRound
 from glt.training.loop import EpochResult, Schedule, Stage, TrainResult
@@ -155,8 +155,8 @@ class _Search:
     def _diagnosed(self, round_: int, masks: Masks) -> dict[str, Note]:
         """Return what the round's epochs and masks say of it; epochs of before a resume are in the store only."""
         edges = (self._seed_run.edge_mask(round_ - 1), masks.edges) if round_ else None
-        problem, epochs = self._problem, self._seed_run.event_file.epochs(round_)[0]
-        return diagnosed(problem.config, problem.whole, problem.graph, edges, epochs)
+        problem = self._problem
+        return diagnosed(problem.config, problem.whole, problem.graph, edges, readable_epochs(self._seed_run, round_))
 
     def _record(self, round_: int, proposal: Proposal, result: TrainResult, seconds: float) -> RoundRecord:
         return RoundRecord.of(

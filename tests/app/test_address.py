@@ -113,7 +113,7 @@ def test_every_value_that_cannot_be_used_is_told(
     app = open_page("tickets", runs=[run.name], seed="-1", margin="nan")
     assert sorted(toast.value for toast in app.toast) == [
         "The link asks for seed “-1”, not found here: another is shown.",
-        "The link asks for “nan” as “Margin, set first (points)”, which it cannot be: another value is used.",
+        "The link asks for “nan” as “Margin (points)”, which it cannot be: another value is used.",
     ]
     app = open_page("curves", runs=[run.name], margin="99", each_seed="yes", whole="1")
     assert len(app.toast) == 2

@@ -41,7 +41,7 @@ def test_a_dry_run_only_says_what_is_missing(glt: Glt, store: Store) -> None:
 
 
 def test_examples_are_not_computed_again(glt: Glt, store: Store) -> None:
-    said = glt("reproduce", "teaser", "--seeds", "0-4")
+    said = glt("reproduce", "subgraph-gallery", "--seeds", "0-2")
     assert said.returncode == 0, said.stderr
     assert said.stdout.splitlines()[-1] == "Missing: nothing."
     assert not store.root.exists()

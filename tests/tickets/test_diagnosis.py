@@ -10,10 +10,12 @@ import pytest
 
 from glt.cli.main import main
 from glt.data import DATASETS, load_graph
+from glt.errors import StoreError
 from glt.presets import resolve
-from glt.store import SeedRun, Store
+from glt.store import Epochs, SeedRun, Store
+from glt.store.event_file import EventFile
 from glt.store.paths import EVENTS
-from glt.tickets.diagnosis import Diagnosis, cuts_line, derive, diagnoses, diagnosis_of, summary
+from glt.tickets.diagnosis import Diagnosis, cuts_line, derive, diagnoses, diagnosis_of, of_notes, summary
 from glt.tickets.search import find_tickets
 
 # Masks move by a tenth an epoch and reach zero at the tenth, under a penalty that nothing outweighs.
@@ -119,6 +121,18 @@ def test_damaged_epochs_leave_only_validation_open(tmp_path: Path) -> None:
     dense, first = diagnoses(seed_run, records)
     assert dense == Diagnosis()
     assert first.at_chance_from is None
+    assert first.cuts_without_gradient == 0.0
+
+
+def test_a_round_is_written_where_its_epochs_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(self: EventFile, round: int, offset: int = 0) -> tuple[Epochs, int]:
+        raise StoreError("events.jsonl is damaged in line 3.")
+
+    monkeypatch.setattr(EventFile, "epochs", damaged)
+    seed_run = searched(Store(tmp_path), **{**SOUND, "epochs": 3, "retrain_epochs": 3, "rounds": 1})
+    monkeypatch.undo()
+    dense, first = (of_notes(record.notes) for record in seed_run.rounds())
+    assert (dense.at_chance_from, first.at_chance_from) == (None, None)
     assert first.cuts_without_gradient == 0.0
 
 
