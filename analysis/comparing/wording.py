@@ -58,7 +58,9 @@ def _tested(table: pd.DataFrame, pruned: pd.DataFrame) -> str:
         return "A test needs two shared seeds whose differences vary."
     counts = sorted({int(count) for count in table["seeds"]})
     seeds = formats.number_of(counts[0], "seed") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
-    words = f"Paired t tests of {seeds} at 5 %, Holm over {formats.number_of(family, 'round')}"
+    is_dense_tested = bool(table.loc[table["round"] == 0, "p_adjusted"].notna().any())
+    dense = " (round 0 too)" if is_dense_tested else ""
+    words = f"Paired t tests of {seeds} at 5 %, Holm over {formats.number_of(family, 'round')}{dense}"
     sizes = pruned.loc[pruned["verdict"] == "none", "detectable"].dropna()
     if sizes.empty:
         return f"{words}."

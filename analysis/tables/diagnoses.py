@@ -66,7 +66,7 @@ def late_words(curve: pd.DataFrame) -> list[str]:
     """Say of which rounds masks were read after their search had collapsed, a sentence a run, from `with_diagnoses`."""
     late = curve[curve["seeds_read_late"] > 0]
     return [
-        f"{label}, {rounds_words(rows['round'].tolist())}: masks were read after the search's validation score had "
-        "fallen to chance."
+        f"{label}, {rounds_words(rows['round'].tolist())}: masks were read while the search's validation score was "
+        "at chance."
         for label, rows in late.groupby("label", sort=False)
     ]

@@ -139,7 +139,7 @@ def _numbers(table: pd.DataFrame) -> None:
     columns[CUTS] = st.column_config.NumberColumn(format="%.1f %%", help=ABOUT_CUTS)
     columns[AT_CHANCE] = st.column_config.NumberColumn(format="%d", help=ABOUT_CHANCE)
     st.dataframe(
-        files.cells(numbers(table).assign(**_diagnosed(table)), columns),
+        files.cells(numbers(table), columns),
         hide_index=True,
         key="numbers",
         height=320,
@@ -159,6 +159,7 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
             "Edges kept, either way": 100 * table["edges_kept_either_way"],
             "Edges kept, both ways": 100 * table["edges_kept_both_ways"],
             "Weight sparsity": 100 * table["weight_sparsity"],
+            **_diagnosed(table),
             "MACs": table["macs"] / 1e6,
             f"Test {metric_words(table)}": 100 * table["mean"],
             "95% interval": 100 * (table["high"] - table["mean"]),
@@ -176,5 +177,5 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 def _diagnosed(table: pd.DataFrame) -> dict[str, pd.Series]:
     """Return columns of what rounds say of their training, where any of them does."""
-    found = {CUTS: 100 * table["cuts_without_gradient"], AT_CHANCE: table["search_at_chance"]}
-    return {name: values for name, values in found.items() if values.notna().any()}
+    known = {CUTS: ("cuts_without_gradient", 100), AT_CHANCE: ("search_at_chance", 1)}
+    return {name: scale * table[of] for name, (of, scale) in known.items() if of in table and table[of].notna().any()}

@@ -106,6 +106,7 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
         files.cells(read, _columns()),
         hide_index=True,
         # Marked rows are kept by their places: other rows must be another table.
+        placeholder=formats.MISSING,
         key=f"elements-table {choice.place}",
         height=560,
         column_config=_columns(),

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.widgets import doctor, frame, store_size
+from app.widgets import address, doctor, frame, pickers, store_size
 from app.widgets.opened import Opened
 from app.widgets.progress import RunProgress
 from glt import formats, jobs
@@ -107,7 +107,14 @@ def _confirm_delete(found: Opened, folder: Path) -> None:
             "Nothing is lost until the trash is emptied: Restore, beside Empty trash below the runs, brings it back."
         )
     if st.button("Move to trash", key="confirm-delete", type="primary", disabled=is_read):
-        _attempt(lambda: found.store.move_to_trash(folder), "Moved to the trash")
+        _attempt(lambda: _delete(found, folder), "Moved to the trash")
+
+
+def _delete(found: Opened, folder: Path) -> None:
+    """Move a run to the trash; who deletes the run that is shown here need not be told that it is gone."""
+    found.store.move_to_trash(folder)
+    if folder.name in address.held("run"):
+        pickers.let_go("run")()
 
 
 def _say_readers(found: Opened, name: str) -> bool:

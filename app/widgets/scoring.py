@@ -15,7 +15,8 @@ SCORES: dict[str, str] = {"test": "best validation", "test_last": "last epoch"}
 ABOUT_MARGIN = (
     "Set it before you look at scores. A round is a ticket when its seeds show that it loses less than this against "
     "the dense network of the same seeds (one-sided paired t test at 5 %, Holm over all rounds shown). It is no ticket "
-    "when they show that it loses more, and open when they show neither."
+    "when they show that it loses more, and open when they show neither. With fewer runs chosen fewer rounds are "
+    "judged together, so a round that is open can be settled."
 )
 
 

@@ -90,7 +90,7 @@ def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> No
     dataset, model, task = plan.setting
     _say(console, f"{plan.experiment.label} ({plan.experiment.place}): {dataset} {model} {task}")
     for need in plan.needs:
-        name = need.run.name if need.run else ""
+        name = need.run.reference if need.run else ""
         _say(console, f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}")
     if preparations(plan, store):
         _say(console, "A pre-training comes first; how long it takes is not known before.")

@@ -160,9 +160,12 @@ def _print_verdicts(console: Console, told: Mapping[str, Any], margin: float, me
         console.print("One seed: no verdicts." if one else "No verdicts: the differences from dense do not vary.")
         return
     family = tested[0].family
+    # The same number of seeds in every round stands in the title.
+    counts = {verdict.seeds for verdict in judged.values()}
+    columns = [name for name in VERDICT_COLUMNS if name != "seeds" or len(counts) > 1]
     finished = [seed["seed"] for seed in told["seeds"] if seed["rounds"]]
     table = Table(
-        *VERDICT_COLUMNS,
+        *columns,
         title=f"verdicts over {listing(finished)}, test {metric}, margin {margin_words(margin)}",
         caption=VERDICT_CAPTION.format(rule=rule_words(margin, family)),
         box=box.SIMPLE_HEAD,
@@ -174,7 +177,7 @@ def _print_verdicts(console: Console, told: Mapping[str, Any], margin: float, me
     for number, verdict in judged.items():
         table.add_row(
             str(number),
-            str(verdict.seeds),
+            *([str(verdict.seeds)] if "seeds" in columns else []),
             _against_dense(verdict),
             verdict.word,
             p_value(verdict.p_adjusted).removeprefix("p ").removeprefix("= ") or MISSING,

@@ -70,8 +70,11 @@ class Diagnosis:
 
         >>> Diagnosis(at_chance_from={"search": 130}, masks_read=14).words()
         ['search: validation is at chance from epoch 131 to the end; masks were read before, at epoch 15']
+        >>> Diagnosis(at_chance_from={"search": 0}, masks_read=4).words()
+        ['search: validation is not above chance in any epoch; masks were read at epoch 5']
         """
-        found = [self._at_chance(stage, epoch) for stage, epoch in (self.at_chance_from or {}).items()]
+        stages = sorted((self.at_chance_from or {}).items(), key=lambda each: each[0] != SEARCH)
+        found = [self._at_chance(stage, epoch) for stage, epoch in stages]
         if any(self.masks_at_zero.values()):
             shares = " and ".join(
                 f"{percent(share)} of {kind[:-1]} masks" for kind, share in self.masks_at_zero.items()
@@ -81,11 +84,11 @@ class Diagnosis:
 
     def _at_chance(self, stage: str, epoch: int) -> str:
         by = "from" if self.every_epoch else "by"
-        what = f"is at chance {by} epoch {epoch + 1} to the end" if epoch else "never rises above chance"
+        what = f"is at chance {by} epoch {epoch + 1} to the end" if epoch else "is not above chance in any epoch"
         if stage != SEARCH or self.masks_read is None:
             return f"{stage}: validation {what}"
-        when = "after that" if self.is_read_late else "before"
-        return f"{stage}: validation {what}; masks were read {when}, at epoch {self.masks_read + 1}"
+        when = "" if not epoch else " after that," if self.is_read_late else " before,"
+        return f"{stage}: validation {what}; masks were read{when} at epoch {self.masks_read + 1}"
 
     def _reached_zero(self) -> str:
         reached = [f"{kind[:-1]} masks at epoch {epoch + 1}" for kind, epoch in self.masks_zero_from.items()]
@@ -97,8 +100,8 @@ def diagnosed(
 ) -> dict[str, Note]:
     """Return the notes of a round from its masks before and after (None for round 0) and its epochs.
 
-    `whole` is the data set, `graph` the part of it that carries messages. Where epochs cannot be read (None), nothing is
-    said of validation.
+    `whole` is the data set, `graph` the part of it that carries messages. Where epochs cannot be read (None), nothing
+    is said of validation.
     """
     notes: dict[str, Note] = {}
     if masks is not None:
@@ -254,7 +257,7 @@ def _stage_lines(stage: str, found: Sequence[Diagnosis]) -> list[str]:
     never = [number for number in fell if not starts[number]]
     late = [number for number in fell if starts[number] and stage == SEARCH and fell[number].is_read_late]
     early = [number for number in fell if number not in (*never, *late)]
-    lines = [f"{stage}: validation never rises above chance in {rounds_words(never)}"] if never else []
+    lines = [f"{stage}: validation is not above chance in any epoch of {rounds_words(never)}"] if never else []
     for numbers, when in ((early, "before"), (late, "after")):
         if numbers:
             first, last = (f"{pick(starts[number] for number in numbers) + 1}" for pick in (min, max))

@@ -177,7 +177,7 @@ def test_the_words() -> None:
     )
     assert late.words() == [
         "search: validation is at chance from epoch 126 to the end; masks were read after that, at epoch 200",
-        "retrain: validation never rises above chance",
+        "retrain: validation is not above chance in any epoch",
         "search: 55.9 % of edge masks and 40.4 % of weight masks were at or below zero when they were read (half were "
         "first there: edge masks at epoch 125, weight masks at epoch 126)",
     ]

@@ -89,7 +89,7 @@ def name_exits(area: Axes, panel: Panel) -> None:
 
 def _fall(gone: marks.Exit) -> str:
     several = f"{formats.number_of(gone.seeds, 'seed')} " if gone.seeds else "" if gone.runs == 1 else f"{gone.runs} "
-    return f"{several}to {formats.percent(gone.lowest, 0).replace(' ', '')}"
+    return f"{several}to {formats.percent(gone.lowest).replace(' ', '')}"
 
 
 def _seeds_gone(panel: Panel) -> list[marks.Exit]:

@@ -82,7 +82,7 @@ def test_panels_share_the_accuracy_axis_and_run_towards_sparsity(runs: Sequence[
 def test_near_view_names_what_falls_out_and_the_full_one_shows_it(runs: Sequence[Run]) -> None:
     near = draw("accuracy", runs, FigureChoices())
     assert near.axes[0].get_ylim()[0] > 60
-    assert "to 31%" in [text.get_text() for text in near.axes[0].texts]
+    assert "to 30.5%" in [text.get_text() for text in near.axes[0].texts]
     full = draw("accuracy", runs, FigureChoices(near=False))
     assert full.axes[0].get_ylim()[0] < 30
     assert all(not text.get_text().startswith("to ") for text in full.axes[0].texts)

@@ -62,4 +62,4 @@ def test_notes_reach_the_curve_its_hover_and_its_warning(store: Store) -> None:
     assert "Edge entries removed without a gradient: 25.0 %" in round_text(row)
     assert "Search at chance by epoch 126 (1 seed); masks read after that in 1" in round_text(row)
     (sentence,) = late_words(curve)
-    assert sentence.startswith("UGS, round 1: masks were read after the search's validation score had fallen to chance")
+    assert sentence.startswith("UGS, round 1: masks were read while the search's validation score was at chance")
