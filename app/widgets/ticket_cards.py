@@ -77,7 +77,7 @@ def _numbers(row: Row) -> None:
     if row["is_ticket"]:
         right.metric("MACs saved", formats.percent(row["macs_saved"]))
     else:
-        right.metric("MACs against dense", formats.percent(-row["macs_removed"]))
+        right.metric("MACs removed", formats.percent(row["macs_removed"]))
 
 
 def _sentences(run: Run, row: Row, number: int, seed: int) -> list[str]:

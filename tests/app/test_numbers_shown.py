@@ -88,7 +88,7 @@ def test_a_round_that_no_seeds_can_settle_is_open_and_saves_nothing(
     assert "Open, these seeds cannot tell: UGS round 1." in app.info[0].value
     assert "open; closest by validation: round 1" in " ".join(badge.value for badge in app.markdown)
     labels = {metric.label for metric in app.metric}
-    assert "MACs against dense" in labels
+    assert "MACs removed" in labels
     assert "MACs saved" not in labels
     said = " ".join(caption.value for caption in app.caption)
     assert "Open: 3 seeds cannot tell, needs about" in said

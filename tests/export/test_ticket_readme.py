@@ -72,6 +72,19 @@ def test_it_finds_the_score_that_the_file_states_in_the_unpacked_folder_too(tick
     assert float(told.split("test accuracy: ")[1]) == pytest.approx(ticket.about.record.test, abs=1e-9)
 
 
+def test_a_zip_that_was_packed_again_in_a_folder_runs_too(ticket: Ticket, tmp_path: Path) -> None:
+    content = ticket_bytes(ticket)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(tmp_path / "again.zip", "w") as again:
+        (tmp_path / "load.py").write_text(program(archive.read("README.md").decode()), encoding="utf-8")
+        for name in archive.namelist():
+            again.writestr(f"my ticket/{name}", archive.read(name))
+            again.writestr(f"__MACOSX/my ticket/._{name}", b"junk")
+    command = [sys.executable, "-W", "ignore", "-c", WITHOUT_US, "again.zip"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "the outputs are those of the file" in done.stdout
+
+
 def test_other_outputs_end_the_program(ticket: Ticket, tmp_path: Path) -> None:
     """The program compares: it must not pass whatever the file holds."""
     ticket.weights["layers.1.weight"][0] += 1.0
