@@ -25,8 +25,8 @@ NARROW, LEFT_OUT = 110, (2, 4, 5, 6)
 LEAST_LABEL = 18
 NARROWED = " A wider terminal also shows rounds, sparsity and MACs, --json everything."
 CAPTION = (
-    "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the sparsest "
-    "round shown to lose less than the margin against dense. The reference has the highest mean validation score "
+    "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the score of "
+    "the sparsest round {rule}. The reference has the highest mean validation score "
     "(of rows with two seeds or more, where there are any); differences are of test scores, with p-values after Holm's "
     "correction over the rows compared with it."
 )
@@ -51,6 +51,8 @@ def run(args: Namespace) -> int:
     from analysis.begun import must_have_rows
     from analysis.comparing import grouped_by, leader_table
     from analysis.tables import rounds_table
+    from analysis.tables.curve import family_size
+    from glt.verdicts import rule_words
 
     runs = find_runs(args)
     rounds = must_have_rows(rounds_table(runs))
@@ -61,11 +63,11 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json(records(table))
     else:
-        _print(table)
+        _print(table, rule_words(args.margin, family_size(rounds, chosen_score(args))))
     return 0
 
 
-def _print(table: pd.DataFrame) -> None:
+def _print(table: pd.DataFrame, rule: str) -> None:
     from rich.console import Console
 
     from analysis import names
@@ -77,7 +79,7 @@ def _print(table: pd.DataFrame) -> None:
         console.print(_shown(rows, title, console.width < NARROW))
     together = not table["run"].all()
     narrowed = NARROWED if console.width < NARROW else ""
-    console.print(CAPTION + (GROUPED if together else "") + narrowed, highlight=False, markup=False)
+    console.print(CAPTION.format(rule=rule) + (GROUPED if together else "") + narrowed, highlight=False, markup=False)
 
 
 def _shown(rows: pd.DataFrame, title: str, narrow: bool) -> Table:
