@@ -30,12 +30,16 @@ NO_VERDICT = "no verdict (one seed, or no spread)"
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says and where, whether our rounds show it (None: open), and what they show."""
+    """What the paper says and where, whether our rounds show it (None: open), and what they show.
+
+    `tested` is False where nothing could be tested yet, as with one seed: then there is no verdict.
+    """
 
     text: str
     place: str
     holds: bool | None
     ours: str
+    tested: bool = True
 
 
 def saves_macs(evidence: Evidence, dataset: str | None = None) -> list[Claim]:
@@ -51,25 +55,30 @@ def saves_macs(evidence: Evidence, dataset: str | None = None) -> list[Claim]:
     share = formats.percent(claim.low) + (f" to {formats.percent(claim.high)}" if claim.high > claim.low else "")
     text = f"Tickets save {share} of inference MACs without losing performance ({claim.over})."
     if rounds.empty or rounds["round"].max() < 1:
-        return [Claim(text, claim.source, None, "no pruned round of UGS yet")]
+        return [Claim(text, claim.source, None, "no pruned round of UGS yet", tested=False)]
     return [Claim(text, claim.source, *_saved(rounds, claim.low))]
 
 
-def _saved(rounds: pd.DataFrame, low: float) -> tuple[bool | None, str]:
+def _saved(rounds: pd.DataFrame, low: float) -> tuple[bool | None, str, bool]:
     found = judged_rounds(rounds, "ugs")
     removed = macs_removed(rounds)
     enough = {number: verdict for number, verdict in found.items() if removed[number] >= low - HALF_PERCENT}
     tickets = [number for number, verdict in enough.items() if verdict.is_ticket]
     if tickets:
         best = max(tickets)
-        return True, (
-            f"round {best} needs {formats.percent(removed[best])} fewer MACs than the dense network; "
-            f"{_lower_first(found[best].sentence())}"
+        return (
+            True,
+            (
+                f"round {best} needs {formats.percent(removed[best])} fewer MACs than the dense network; "
+                f"{_lower_first(found[best].sentence())}"
+            ),
+            True,
         )
     if not enough:
-        return None, f"no round yet that needs {formats.percent(low)} fewer MACs"
+        return None, f"no round yet that needs {formats.percent(low)} fewer MACs", False
     asked = f"rounds k = {formats.spans(sorted(enough))} need at least {formats.percent(low)} fewer MACs"
-    return _refuted(list(enough.values())), f"{asked}: {tally(enough)}"
+    tested = any(verdict.word != "no verdict" for verdict in enough.values())
+    return _refuted(list(enough.values())), f"{asked}: {tally(enough)}", tested
 
 
 def _refuted(found: Sequence[Verdict]) -> bool | None:
@@ -135,7 +144,7 @@ def leads(
     """
     gaps = {number: gap for number, gap in _gaps(evidence.rounds, better, worse).items() if not only or number in only}
     if not gaps:
-        return [Claim(text, place, None, "not both have pruned rounds yet")]
+        return [Claim(text, place, None, "no pruned round of both methods yet", tested=False)]
     found = dict(zip(gaps, significances(list(gaps.values())), strict=True))
     of = {word: [k for k, each in found.items() if each.word == word] for word in significance.WORDS}
     holds = False if of["lower"] else True if len(of["higher"]) == len(found) else None
@@ -148,7 +157,7 @@ def leads(
     more = list(filter(None, [family_words(list(found.values())), detectable_words(list(found.values()))]))
     means = _range([each.mean for each in found.values()])
     ours = f"{palette.label(better)} {', '.join(parts)} ({'; '.join([*more, f'mean difference {means}'])})"
-    return [Claim(text, place, holds, ours)]
+    return [Claim(text, place, holds, ours, tested=len(of["no test"]) < len(found))]
 
 
 def _gaps(rounds: pd.DataFrame, better: str, worse: str) -> dict[int, np.ndarray]:

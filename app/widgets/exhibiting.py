@@ -177,5 +177,6 @@ def _claims(claims: Sequence[Claim]) -> None:
     st.markdown("**What the paper says**")
     marks = {True: ":green-badge[holds]", False: ":orange-badge[does not hold]", None: ":gray-badge[open]"}
     for claim in claims:
-        st.markdown(f"{frame.plain(claim.text)} {marks[claim.holds]}")
+        mark = marks[claim.holds] if claim.tested else ":gray-badge[no verdict]"
+        st.markdown(f"{frame.plain(claim.text)} {mark}")
         st.caption(f"{claim.place}. Ours: {frame.plain(claim.ours)}.")

@@ -27,14 +27,14 @@ def claims(evidence: Evidence) -> list[Claim]:
     by_rate = {run.config.p_graph: run for run in evidence.runs if run.config.p_weight == MANY}
     if not {FEW, MANY} <= by_rate.keys():
         waiting = "not all rates have been run yet"
-        return [Claim(ONLY, PLACE, None, waiting), Claim(AGGRESSIVE, PLACE, None, waiting)]
+        return [Claim(ONLY, PLACE, None, waiting, tested=False), Claim(AGGRESSIVE, PLACE, None, waiting, tested=False)]
     return [_only_few(evidence.rounds, by_rate), _aggressive(evidence.rounds, by_rate)]
 
 
 def _only_few(rounds: pd.DataFrame, by_rate: dict[float, Run]) -> Claim:
     found = _verdicts(rounds, by_rate)
     if not all(found.values()):
-        return Claim(ONLY, PLACE, None, "not all rates have a pruned round yet")
+        return Claim(ONLY, PLACE, None, "not all rates have a pruned round yet", tested=False)
     few, others = found[FEW], [verdict for rate, each in found.items() if rate != FEW for verdict in each]
     has_ticket = any(verdict.is_ticket for verdict in few)
     if any(verdict.is_ticket for verdict in others) or all(verdict.word == "no ticket" for verdict in few):
@@ -64,7 +64,7 @@ def _aggressive(rounds: pd.DataFrame, by_rate: dict[float, Run]) -> Claim:
     few, many = (at_sparsity(rounds, by_rate[rate].reference, SPARSITY) for rate in (FEW, MANY))
     losses = (many - few).dropna()
     if losses.empty:
-        return Claim(AGGRESSIVE, PLACE, None, "no seed has reached 40 % graph sparsity at both rates yet")
+        return Claim(AGGRESSIVE, PLACE, None, "no seed has reached 40 % graph sparsity at both rates yet", tested=False)
     (verdict,) = judge([losses.to_numpy()], SUBSTANTIAL)
     half = float(half_width(verdict.deviation, verdict.seeds))
     gap = formats.points_interval(verdict.mean, half)

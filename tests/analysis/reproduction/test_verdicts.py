@@ -13,7 +13,7 @@ from analysis import published
 from analysis.published.facts import FACTS
 from analysis.reproduction import EXHIBITS, Comparison, Evidence, Verdict, judge, settled
 from analysis.reproduction.agreement import Sample, agreements
-from analysis.reproduction.claims import leads, tally
+from analysis.reproduction.claims import leads, saves_macs, tally
 from analysis.reproduction.comparison import judged_together
 from analysis.reproduction.exhibits.random_tickets import FIRST, SECOND
 from analysis.tables import rounds_table
@@ -182,6 +182,19 @@ def test_a_lead_holds_only_where_the_difference_is_significant(
     (claim,) = leads(Evidence(gat, store.runs(), rounds, pd.DataFrame), "UGS leads.", "Section 4", "ugs", "random")
     assert claim.holds is holds
     assert words in claim.ours
+
+
+@pytest.mark.parametrize(("seeds", "tested"), [(1, False), (3, True)])
+def test_what_one_seed_says_of_a_claim_is_no_verdict(
+    store: Store, write: Callable[..., None], seeds: int, tested: bool
+) -> None:
+    gat = Setting("pubmed", "gat")
+    curves = [[0.8 - 0.002 * (number + seed * (number % 2)) for number in range(ROUNDS)] for seed in range(seeds)]
+    others = [[score - 0.01 - 0.001 * seed for score in scores] for seed, scores in enumerate(curves)]
+    write("node-classification", gat, {"ugs": curves, "random": others})
+    evidence = Evidence(gat, store.runs(), rounds_table(store.runs()), pd.DataFrame)
+    claims = [*leads(evidence, "UGS leads.", "Section 4", "ugs", "random"), *saves_macs(evidence)]
+    assert [claim.tested for claim in claims] == [tested] * 2
 
 
 @pytest.mark.parametrize(
