@@ -68,4 +68,4 @@ def version_note(runs: Sequence[KnownRun]) -> str:
     who = "" if len(apart) == len(runs) else f"{len(apart)} of {formats.number_of(len(runs), 'run')} "
     what = f"version{'s' if len(named) > 1 else ''} {' and '.join(map(str, named))}"
     computed = formats.opening(f"{who}computed by results {what}")
-    return f"{computed}; this program is version {RESULTS_VERSION}, whose rounds can differ."
+    return f"{computed}; this program computes version {RESULTS_VERSION}, whose rounds can differ."

@@ -100,7 +100,7 @@ def test_examples_record_no_version_and_are_of_the_first() -> None:
     assert "results_version" not in example.seed(0).environment()
     assert run_version(example) == 1
     assert version_note([example]) == (
-        f"Computed by results version 1; this program is version {RESULTS_VERSION}, whose rounds can differ."
+        f"Computed by results version 1; this program computes version {RESULTS_VERSION}, whose rounds can differ."
     )
 
 
@@ -113,7 +113,7 @@ def test_other_versions_are_named_and_counted(make: Callable[..., Run]) -> None:
     today, newer = make(RESULTS_VERSION), make(RESULTS_VERSION, RESULTS_VERSION + 1, hidden=32)
     assert version_note([today, newer]) == (
         f"1 of 2 runs computed by results version {RESULTS_VERSION + 1}; "
-        f"this program is version {RESULTS_VERSION}, whose rounds can differ."
+        f"this program computes version {RESULTS_VERSION}, whose rounds can differ."
     )
     assert run_version(newer) == RESULTS_VERSION
 
@@ -157,7 +157,7 @@ def test_a_bundle_of_another_versions_runs_says_so(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(bundle, "FIGURES", ())
     content = bundle.bundle_bytes([Run.open(EXAMPLES / "pubmed-node-gcn-random-ccf52687")], FigureChoices())
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert "Computed by results version 1; this program is version" in archive.read("README.md").decode()
+        assert "Computed by results version 1; this program computes version" in archive.read("README.md").decode()
 
 
 def test_the_comparison_sees_a_single_mask_value_and_a_single_number() -> None:

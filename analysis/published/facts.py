@@ -133,11 +133,11 @@ FACTS: tuple[Fact, ...] = (
 )
 
 
-def facts(experiment: str, dataset: str, model: str, task: str, differs: bool) -> list[Fact]:
-    """Return what is known about a result: always what belongs beside it, and when it `differs` also the reasons.
+def facts(experiment: str, dataset: str, model: str, task: str, falls_short: bool) -> list[Fact]:
+    """Return what is known about a result: what always belongs beside it, and reasons where it `falls_short`.
 
-    >>> [fact.name for fact in facts("measurements", "cora", "gcn", "node", differs=False)]
+    >>> [fact.name for fact in facts("measurements", "cora", "gcn", "node", falls_short=False)]
     ['swapped']
     """
     mine = [fact for fact in FACTS if fact.explains(experiment, dataset, model, task)]
-    return [fact for fact in mine if fact.always or differs]
+    return [fact for fact in mine if fact.always or falls_short]

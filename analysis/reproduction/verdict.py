@@ -43,7 +43,7 @@ class Verdict:
         return "Incomplete" if self.kind == "incomplete" else WORDS[self.kind]
 
     @property
-    def differs(self) -> bool:
+    def falls_short(self) -> bool:
         """Whether not everything is shown to be as the paper has it."""
         return self.kind in ("partly", "not reproduced", "open", "incomplete")
 

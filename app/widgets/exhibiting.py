@@ -72,7 +72,7 @@ def _words(judged: Judged) -> None:
     experiment, setting, verdict = judged.plan.experiment, judged.plan.setting, judged.verdict
     with st.container(border=True, key="verdict", gap="xsmall"):
         st.markdown(frame.plain(verdict.sentence).replace("\\`", "`"))
-        for fact in published.facts(experiment.name, *setting, differs=verdict.differs):
+        for fact in published.facts(experiment.name, *setting, falls_short=verdict.falls_short):
             st.caption(f":material/info: {frame.plain(fact.text)}")
         frame.results_note(judged.runs)
 

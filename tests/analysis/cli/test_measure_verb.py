@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,20 @@ def test_networkx_itself_computes_on_demand_and_says_how_far_the_faster_versions
     fast = json.loads(capsys.readouterr().out)
     assert "differences" not in fast
     assert fast["sparsified"] == pytest.approx(document["sparsified"], rel=1e-8)
+
+
+def test_the_time_of_networkx_is_said_for_the_graphs_that_are_not_measured_yet(
+    make_run: MakeRun, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Every definition is quick here, and said to be slow.
+    for name in ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness"):
+        monkeypatch.delitem(DEFINITIONS, name)
+    monkeypatch.setitem(DEFINITIONS, "nodes", replace(DEFINITIONS["nodes"], pace=1e-6))
+    arguments = ["measure", str(make_run().path), "--round", "2", "--engine", "networkx"]
+    assert main(arguments) == 0
+    assert "for 2 graphs; Ctrl-C stops." in capsys.readouterr().err
+    assert main(arguments) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_without_json_a_table_is_printed(make_run: MakeRun, capsys: Capture) -> None:

@@ -309,7 +309,7 @@ def test_a_number_that_rounds_to_the_printed_one_agrees(ours: int, word: str) ->
 
 def test_facts_are_shown_where_they_explain() -> None:
     def told(name: str, setting: Setting, differs: bool) -> set[str]:
-        return {fact.name for fact in published.facts(name, *setting, differs=differs)}
+        return {fact.name for fact in published.facts(name, *setting, falls_short=differs)}
 
     assert "citeseer" in told("teaser", CITESEER, True)
     assert "citeseer" not in told("teaser", CITESEER, False)
