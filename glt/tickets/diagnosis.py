@@ -83,8 +83,8 @@ class Diagnosis:
         return found
 
     def _at_chance(self, stage: str, epoch: int) -> str:
-        by = "from" if self.every_epoch else "by"
-        what = f"is at chance {by} epoch {epoch + 1} to the end" if epoch else "is not above chance in any epoch"
+        since = f"epoch {epoch + 1}" if self.every_epoch else f"epoch {epoch + 1} or earlier"
+        what = f"is at chance from {since} to the end" if epoch else "is not above chance in any epoch"
         if stage != SEARCH or self.masks_read is None:
             return f"{stage}: validation {what}"
         when = "" if not epoch else " after that," if self.is_read_late else " before,"

@@ -182,5 +182,5 @@ def test_the_words() -> None:
         "first there: edge masks at epoch 125, weight masks at epoch 126)",
     ]
     thinned = Diagnosis(at_chance_from={"search": 130}, masks_read=14, every_epoch=False)
-    assert thinned.words()[0].startswith("search: validation is at chance by epoch 131")
+    assert thinned.words()[0].startswith("search: validation is at chance from epoch 131 or earlier")
     assert Diagnosis().collapse() is None
