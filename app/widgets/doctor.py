@@ -9,7 +9,7 @@ import streamlit as st
 from app.widgets import frame
 from app.widgets.opened import Opened
 from glt.commands import command as as_typed
-from glt.doctor import Examined, examine, mend
+from glt.doctor import Examined, examine, repair
 from glt.errors import StudioError
 from glt.formats import number_of
 from glt.store import AnyRun
@@ -28,14 +28,14 @@ def check_button(found: Opened, run: AnyRun) -> None:
 def offer(found: Opened, folder: Path) -> None:
     """Offer to look into a damaged folder and mend it, beside the command that does the same."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if st.button("Mend", key=f"doctor-{folder.name}", icon=":material/healing:", help=TOLD):
+        if st.button("Repair", key=f"doctor-{folder.name}", icon=":material/healing:", help=TOLD):
             _check(found, folder)
         st.caption(frame.plain(command(found, folder)), width="content")
 
 
 def command(found: Opened, folder: Path) -> str:
     """Return what to type in place of the button."""
-    return as_typed("doctor", folder.name, "--mend", "--store", found.store.root)
+    return as_typed("doctor", folder.name, "--repair", "--store", found.store.root)
 
 
 def _check(found: Opened, folder: Path) -> None:
@@ -59,21 +59,21 @@ def _findings(found: Opened, looked: Examined) -> None:
         st.markdown(f"- {frame.plain(str(file))} {frame.plain(finding.wrong)}: {frame.plain(finding.then)}.")
     if len(faults) > MOST:
         st.caption(f"and {len(faults) - MOST} more")
-    able = sum(finding.mend is not None for finding in faults)
+    able = sum(finding.repair is not None for finding in faults)
     if not able:
-        st.caption("Nothing of this can be mended here.")
+        st.caption("Nothing of this can be repaired here.")
         return
     st.caption("What is set aside moves to a folder of the run; nothing is deleted.")
     st.caption(frame.plain(command(found, looked.folder)))
-    if st.button(f"Mend {number_of(able, 'file')}", key="confirm-mend", type="primary"):
-        _mend(looked)
+    if st.button(f"Repair {number_of(able, 'file')}", key="confirm-mend", type="primary"):
+        _repair(looked)
 
 
-def _mend(looked: Examined) -> None:
+def _repair(looked: Examined) -> None:
     try:
-        result = mend(looked)
+        result = repair(looked)
     except StudioError as error:
         frame.failure(str(error))
         return
-    st.toast(f"{number_of(len(result.mended), 'file')} mended; resume the run where rounds are missing.")
+    st.toast(f"{number_of(len(result.mended), 'file')} repaired; resume the run where rounds are missing.")
     st.rerun()

@@ -1,4 +1,4 @@
-"""`doctor`: look at every file of a store, say what is wrong, and with `--mend` move it out of the way."""
+"""`doctor`: check every file of a store, say what is wrong, and with `--repair` move it out of the way."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from glt.store import folder_size
 from glt.user_path import default_store
 
 if TYPE_CHECKING:
-    from glt.doctor import Examined
-    from glt.doctor.machine import Machine
-    from glt.doctor.mending import Mended
+    from glt.doctor import Examined, Repaired
+    from glt.doctor.environment import Machine
     from glt.store import Store
 
 
@@ -29,17 +28,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     told = "names of runs in the store, or paths of their folders (default: all, the store itself and this machine)"
     parser.add_argument("runs", nargs="*", metavar="RUN", help=told)
     parser.add_argument(
-        "--mend", action="store_true", help="move aside what is damaged or left over; nothing is deleted"
+        "--repair",
+        "--mend",
+        dest="repair",
+        action="store_true",
+        help="move aside what is damaged or left over; nothing is deleted",
     )
     add_store(parser)
     add_json(parser)
 
 
 def run(args: Namespace) -> int:
-    """Report what is found, a line each, and mend it where asked to; 1 when something is found and not mended."""
+    """Report what is found, a line each, and repair it where asked to; 1 when something is left."""
     from glt.doctor import examine, examine_store
 
-    store = open_store(args, writable=args.mend)
+    store = open_store(args, writable=args.repair)
     looked: Iterable[Examined]
     machine = None
     if args.runs:
@@ -47,7 +50,7 @@ def run(args: Namespace) -> int:
     else:
         _check_is_there(store, args)
         looked, machine = examine_store(store), _machine(store)
-    # Each is mended at once: what was seen of it holds for moments.
+    # Each is repaired at once, before anything else can change it.
     for line in machine.lines if machine and not args.json else ():
         print(line)
     results = list(_results(looked, args))
@@ -64,10 +67,10 @@ def run(args: Namespace) -> int:
     return FAILED if left else DONE
 
 
-def _results(looked: Iterable[Examined], args: Namespace) -> Iterator[tuple[Examined, Mended]]:
+def _results(looked: Iterable[Examined], args: Namespace) -> Iterator[tuple[Examined, Repaired]]:
     """Look at one folder after the other, and say at once what was found."""
     for number, examined in enumerate(looked, start=1):
-        result = _mended(examined, args.mend)
+        result = _repaired(examined, args.repair)
         if not args.json:
             clear_progress()
             for line in lines_on(examined, result):
@@ -83,19 +86,19 @@ def _check_is_there(store: Store, args: Namespace) -> None:
         raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
 
 
-def _mended(examined: Examined, wanted: bool) -> Mended:
-    """Mend where that is wanted; where it cannot be done, why is said and the next run is looked at."""
-    from glt.doctor.mending import Mended, mend
+def _repaired(examined: Examined, wanted: bool) -> Repaired:
+    """Repair where that is wanted; where it cannot be done, say why and go on."""
+    from glt.doctor import Repaired, repair
 
     try:
-        return mend(examined) if wanted else Mended((), examined.findings, None)
+        return repair(examined) if wanted else Repaired((), examined.findings, None)
     except StoreError as error:
         print(error, file=sys.stderr)
-        return Mended((), examined.findings, None)
+        return Repaired((), examined.findings, None)
 
 
 def _machine(store: Store) -> Machine:
-    from glt.doctor.machine import machine
+    from glt.doctor.environment import machine
 
     return machine(store)
 
@@ -109,10 +112,10 @@ def _notes(store: Store) -> Iterator[str]:
     if aside:
         size = file_size(sum(map(folder_size, aside)))
         places = f"{', '.join(map(str, aside[:MANY]))}{' and others' if len(aside) > MANY else ''}"
-        yield f"Set aside by mending: {size} in {places}; delete it when it is not wanted any more."
+        yield f"Set aside by repairs: {size} in {places}; delete it when you no longer need it."
 
 
-def _document(results: Sequence[tuple[Examined, Mended]], machine: Machine | None) -> dict[str, Any]:
+def _document(results: Sequence[tuple[Examined, Repaired]], machine: Machine | None) -> dict[str, Any]:
     looked = [
         {
             "folder": str(examined.folder),
@@ -126,4 +129,4 @@ def _document(results: Sequence[tuple[Examined, Mended]], machine: Machine | Non
     return {"looked_at": looked} | ({} if machine is None else {"machine": machine.as_json()})
 
 
-VERBS.register(Verb("doctor", "Look for damage in a store, and mend it", add_arguments, run))
+VERBS.register(Verb("doctor", "Check every file of a store, and repair damage", add_arguments, run))

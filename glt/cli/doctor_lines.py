@@ -11,22 +11,21 @@ from glt.formats import listing, number_of
 from glt.store import paths
 
 if TYPE_CHECKING:
-    from glt.doctor import Examined, Finding
-    from glt.doctor.mending import Mended
+    from glt.doctor import Examined, Finding, Repaired
 
 CLEARED = "\r\x1b[K"
 
 
-def lines_on(examined: Examined, result: Mended) -> Iterator[str]:
-    """Say what was found in a folder, what was mended, where things were moved, and what to do next."""
+def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
+    """Say what was found in a folder, what was repaired, where things were moved, and what to do next."""
     if examined.busy:
         yield f"{examined.folder}: {listing(examined.busy)} at work, not looked at."
     for place, finding in _grouped(result.mended):
-        yield f"Mended: {place} {finding.wrong}; {finding.then}."
+        yield f"Repaired: {place} {finding.wrong}; {finding.then}."
     if result.aside is not None:
         yield f"What was moved or cut is in {result.aside}."
     for place, finding in _grouped(result.left):
-        yield f"{place} {finding.wrong}: {'with --mend, ' if finding.mend else ''}{finding.then}."
+        yield f"{place} {finding.wrong}: {'with --repair, ' if finding.repair else ''}{finding.then}."
     if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
         yield f"Go on with: {command('resume', examined.folder)}"
 
@@ -49,7 +48,7 @@ def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
     for finding in findings:
         is_of_seed = paths.seed_of(finding.path.parent.name) is not None
         place = (finding.path.parents[1], finding.path.name) if is_of_seed else (finding.path,)
-        groups.setdefault((*place, finding.wrong, finding.then, finding.mend is None), []).append(finding)
+        groups.setdefault((*place, finding.wrong, finding.then, finding.repair is None), []).append(finding)
     for group in groups.values():
         first = group[0].path
         seeds = [seed for each in group if (seed := paths.seed_of(each.path.parent.name)) is not None]

@@ -12,10 +12,9 @@ from glt.formats import count, number_of
 from glt.store import paths
 
 if TYPE_CHECKING:
-    from glt.doctor import Examined, Finding
-    from glt.doctor.mending import Mended
+    from glt.doctor import Examined, Finding, Repaired
 
-Results = Sequence[tuple["Examined", "Mended"]]
+Results = Sequence[tuple["Examined", "Repaired"]]
 UNFIT = "GLT Studio cannot work here as it is: see the first lines"
 # Fewer runs than these are as soon read one by one.
 MANY = 5
@@ -28,7 +27,7 @@ def kinds(results: Results) -> Iterator[str]:
     """Count the runs in which a kind of finding occurs, the most frequent first, for kinds that occur in many."""
     left = _runs_by_kind([(examined.folder, result.left) for examined, result in results])
     mended = _runs_by_kind([(examined.folder, result.mended) for examined, result in results])
-    told = [*(("Mended in", kind, runs) for kind, runs in mended.items()), *(("In", *each) for each in left.items())]
+    told = [*(("Repaired in", kind, runs) for kind, runs in mended.items()), *(("In", *each) for each in left.items())]
     for when, kind, runs in sorted(told, key=lambda each: -len(each[2])):
         if len(runs) >= MANY:
             yield f"{when} {count(len(runs))} runs: {kind}."
@@ -76,7 +75,7 @@ def _verdict(found: int, results: Results) -> str:
     if not found:
         return "all well."
     if not left:
-        return f"{number_of(found, 'thing')} mended."
-    able = sum(finding.mend is not None for finding in left)
-    hint = f": --mend mends {able} of them" if able else ", which only you can put right"
+        return f"{number_of(found, 'thing')} repaired."
+    able = sum(finding.repair is not None for finding in left)
+    hint = f": --repair repairs {able} of them" if able else ", which only you can put right"
     return f"{number_of(len(left), 'thing')} wrong{hint}."

@@ -1,9 +1,11 @@
-"""The doctor: looks at every file of a store, says which is damaged, left over or out of place, and mends by moving."""
+"""The doctor: checks every file of a store, and repairs by moving what is damaged or left over out of the way."""
 
 from __future__ import annotations
 
-from glt.doctor.examination import Examined as Examined
-from glt.doctor.examination import examine as examine
-from glt.doctor.examination import examine_store as examine_store
-from glt.doctor.finding import Finding as Finding
-from glt.doctor.mending import mend as mend
+from glt.doctor.checks import Examined as Examined
+from glt.doctor.checks import Finding as Finding
+from glt.doctor.checks import Repair as Repair
+from glt.doctor.checks import examine as examine
+from glt.doctor.checks import examine_store as examine_store
+from glt.doctor.repair import Repaired as Repaired
+from glt.doctor.repair import repair as repair

@@ -6,10 +6,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from glt.errors import StoreError
+from glt.commands import command
+from glt.config import make_config
+from glt.errors import ConfigError, StoreError
 from glt.printable import quoted
 from glt.store import paths
-from glt.store.lost_config import remedy_without_config
+from glt.store.json_files import read_json
+from glt.store.naming import run_name
 from glt.store.pretraining import PRETRAINING, Pretraining
 from glt.store.remembered import remembered
 from glt.store.run import KIND, RUN, Run, read_document
@@ -33,6 +36,28 @@ def open_folder(path: Path, writable: bool = True) -> KnownRun:
     if kind not in KINDS:
         raise StoreError(f"{path} holds something this GLT Studio does not know ({quoted(kind)}): update GLT Studio.")
     return KINDS[kind](path, writable)
+
+
+def remedy_without_config(folder: Path) -> str:
+    """Return what to do about a run's folder without a config.json; names the damaged one where it was set aside."""
+    copies = sorted((folder / paths.ASIDE).glob(f"*/{paths.CONFIG}*"))
+    if not copies:
+        return REMEDY
+    if not _tells_settings(copies[-1], folder.name):
+        return (
+            f"the damaged one is {copies[-1]}; start a run with the settings it had (python -m glt run), which takes "
+            "over what was computed"
+        )
+    again = command("run", "--config", copies[-1], "--store", folder.parent)
+    return f"the damaged one is {copies[-1]}, and its settings fit the folder's name: `{again}` goes on with them"
+
+
+def _tells_settings(copy: Path, name: str) -> bool:
+    """Say whether the settings in a damaged file are those that a run's name was made of."""
+    try:
+        return run_name(make_config(read_json(copy, "")["config"])) == name
+    except (StoreError, ConfigError, KeyError, TypeError):
+        return False
 
 
 _WRITABLE = remembered(lambda config: open_folder(config.parent, writable=True))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from glt.doctor import examine, mend
+from glt.doctor import examine, repair
 from glt.store import Run
 
 OpenPage = Callable[..., AppTest]
@@ -32,12 +32,12 @@ def test_a_changed_digit_is_said_and_offered_to_be_mended(make_run: MakeRun, ope
     app = open_page("runs")
     assert not app.exception
     assert ["rounds.jsonl is damaged in line 2" in error.value for error in app.error] == [True]
-    assert f"python -m glt doctor {run.name} --mend --store" in words(app)
+    assert f"python -m glt doctor {run.name} --repair --store" in words(app)
     app.button(key=f"doctor-{run.name}").click().run()
     assert "rounds 1 to 3 are set aside" in words(app)
-    assert app.button(key="confirm-mend").label == "Mend 1 file"
+    assert app.button(key="confirm-mend").label == "Repair 1 file"
     # AppTest closes a dialog with every click, so what its button does is done here.
-    mend(examine(run.path))
+    repair(examine(run.path))
     app = open_page("runs")
     assert not app.exception
     assert not [error.value for error in app.error]
@@ -55,7 +55,7 @@ def test_check_finds_what_no_page_has_read(make_run: MakeRun, open_page: OpenPag
     assert not app.error
     app.button(key=f"mend-{run.name}").click().run()
     assert "weights-03.safetensors is damaged" in words(app)
-    assert app.button(key="confirm-mend").label == "Mend 1 file"
+    assert app.button(key="confirm-mend").label == "Repair 1 file"
 
 
 def test_a_sound_run_is_said_to_be_sound(make_run: MakeRun, open_page: OpenPage) -> None:
@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_opened_has_its_command(make_run: MakeRun, open_
     (run.path / "config.json").write_bytes(b"\x00" * 300)
     app = open_page("runs")
     assert not app.exception
-    assert f"python -m glt doctor {run.name} --mend --store" in words(app)
+    assert f"python -m glt doctor {run.name} --repair --store" in words(app)
     app.button(key=f"doctor-{run.name}").click().run()
     assert "start a run with the same settings" in words(app)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from glt.doctor import examine, examine_store, mend
+from glt.doctor import examine, examine_store, repair
 from glt.errors import StoreError
 from glt.store import Run, State, Status, Store
 from glt.store.setting_aside import is_usable
@@ -109,7 +109,7 @@ def test_whatever_is_damaged_is_named_and_mended(copy: Copy, name: str, kind: st
         return
     assert looked.findings[0].path.name == name
     assert "\n" not in looked.findings[0].sentence
-    mend(looked)
+    repair(looked)
     assert not examine(run.path).findings
     assert run.seed(1).is_sound()
     run.seed(0).drop_unfinished()
@@ -141,7 +141,7 @@ def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
     found = {finding.path for each in looked for finding in each.findings}
     assert found == {*left, seed.path / "events.jsonl"}
     for each in looked:
-        mend(each)
+        repair(each)
     assert not any(path.exists() for path in left)
     assert doctor(store) == 0
     assert str(run.path / "set-aside") in said("glt", ["doctor", "--store", str(store.root)]).out
@@ -156,7 +156,7 @@ def test_a_seed_called_running_whose_process_is_gone_can_be_resumed(copy: Copy) 
     run.seed(0).write_status(gone)
     findings = examine(run.path).findings
     assert ["is gone" in finding.wrong for finding in findings] == [True]
-    mend(examine(run.path))
+    repair(examine(run.path))
     assert run.seed(0).status() == Status(state="done", seed=0, threads=1)
 
 
@@ -166,7 +166,7 @@ def test_a_seed_whose_rounds_are_all_there_is_called_done(copy: Copy, state: Sta
     run.seed(0).write_status(Status(state=state, seed=0, error="it was edited"))
     (finding,) = examine(run.path).findings
     assert finding.wrong == f"says {state}, but everything is there"
-    mend(examine(run.path))
+    repair(examine(run.path))
     assert run.seed(0).status() == Status(state="done", seed=0)
     assert examine(run.path).findings == ()
 
@@ -196,7 +196,7 @@ def test_the_same_settings_take_over_a_run_whose_config_is_lost(copy: Copy) -> N
     store = copy()
     run = store.runs()[0]
     noise(run.path / "config.json")
-    mend(examine(run.path))
+    repair(examine(run.path))
     assert ["is missing" in finding.wrong for finding in examine(run.path).findings] == [True]
     again = store.create(run.config)
     assert again.seed(0).is_sound()

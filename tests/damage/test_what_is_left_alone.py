@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from glt.doctor import examine, examine_store, mend
+from glt.doctor import examine, examine_store, repair
 from glt.errors import StoreError
 from glt.store import Store
 from tests.damage.damages import noise, remove
@@ -104,8 +104,8 @@ def test_what_lies_beyond_a_link_is_told_and_stays(copy: Copy, tmp_path: Path) -
     before = contents(elsewhere)
     looked = examine(run.path)
     assert looked.findings
-    assert all(finding.mend is None and "symbolic link" in finding.then for finding in looked.findings)
-    assert not mend(looked).mended
+    assert all(finding.repair is None and "symbolic link" in finding.then for finding in looked.findings)
+    assert not repair(looked).mended
     assert contents(elsewhere) == before
 
 
@@ -132,7 +132,7 @@ def test_what_has_been_put_right_since_is_not_mended(copy: Copy, tmp_path: Path)
     assert looked.findings
     shutil.rmtree(seed)
     shutil.copytree(whole, seed)
-    assert not mend(looked).mended
+    assert not repair(looked).mended
     assert contents(seed) == contents(whole)
     assert not (run.path / "set-aside").exists()
 

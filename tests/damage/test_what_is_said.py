@@ -11,7 +11,7 @@ import pytest
 from glt.cli.main import main
 from glt.commands import command
 from glt.config import make_config
-from glt.doctor import examine, mend
+from glt.doctor import examine, repair
 from glt.store import Status, Store
 from tests.damage.reading import said
 
@@ -49,7 +49,7 @@ def test_a_lost_config_names_its_copy_and_the_command_that_goes_on(copy: Copy) -
 def test_a_config_that_tells_nothing_is_named_too(copy: Copy) -> None:
     run = copy().runs()[0]
     (run.path / "config.json").write_text("noise")
-    (left,) = mend(examine(run.path)).left
+    (left,) = repair(examine(run.path)).left
     assert str(run.path / "set-aside") in left.then
     assert "python -m glt run" in left.then
 
@@ -99,6 +99,6 @@ def test_a_kind_of_finding_in_many_runs_is_counted_at_the_end(copy: Copy) -> Non
     assert f"In 6 runs: {every}." in told[-2:]
     assert not any(line.startswith("In ") and once in line for line in told)
     told = said("glt", [*arguments, "--mend"]).out.splitlines()
-    assert f"Mended in 6 runs: {every}." in told
-    (places,) = (line for line in told if line.startswith("Set aside by mending: "))
+    assert f"Repaired in 6 runs: {every}." in told
+    (places,) = (line for line in told if line.startswith("Set aside by repairs: "))
     assert (places.count("set-aside"), " and others; " in places) == (5, True)

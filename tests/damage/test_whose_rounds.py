@@ -9,8 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from glt.cli.main import main
-from glt.doctor import examine
-from glt.doctor.mending import mend
+from glt.doctor import examine, repair
 from glt.errors import StoreError
 from glt.presets import resolve
 from glt.store import Run, Store
@@ -34,7 +33,7 @@ def test_a_copied_seed_is_not_another_seed(run: Run, capsys: pytest.CaptureFixtu
     assert "holds the rounds of" in capsys.readouterr().err
     looked = examine(run.path)
     assert [finding.path.name for finding in looked.findings] == ["seed-5"]
-    mend(looked)
+    repair(looked)
     assert not examine(run.path).findings
     assert run.seeds() == [0, 1]
     assert list(run.path.glob("set-aside/*/seed-5/rounds.jsonl"))

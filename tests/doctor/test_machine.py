@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from glt.doctor.machine import machine, packages
+from glt.doctor.environment import machine, packages
 from glt.store import Store
 
 
@@ -31,7 +31,7 @@ def test_packages_are_held_against_their_pins(tmp_path: Path) -> None:
 def test_a_build_of_a_pinned_version_is_that_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pins = tmp_path / "requirements.txt"
     pins.write_text("torch==2.13.0\n")
-    monkeypatch.setattr("glt.doctor.machine.version", lambda name: "2.13.0+cpu")
+    monkeypatch.setattr("glt.doctor.environment.version", lambda name: "2.13.0+cpu")
     assert packages(pins)[1].endswith("all 1 packages as pinned.")
 
 

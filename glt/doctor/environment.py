@@ -1,4 +1,4 @@
-"""The machine's side: versions against the pins, the store's disk, and which data sets are at hand. No network."""
+"""The machine a store is used on: packages against the pins, the store's disk, data sets at hand. No network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PINS = Path(glt.__file__).parents[1] / "requirements.txt"
 
 @dataclass(frozen=True)
 class Machine:
-    """What is said of the machine, a line each; `faults` are those of the lines that keep GLT Studio from working."""
+    """A line for each thing that was checked; `faults` are the lines that keep GLT Studio from working."""
 
     lines: tuple[str, ...]
     faults: tuple[str, ...]
@@ -39,34 +39,40 @@ class Machine:
 
 
 def machine(store: Store) -> Machine:
-    """Look at the machine that a store is used on."""
+    """Check the machine that a store is used on."""
     missing, versions = packages(PINS)
     writable, disk = _disk(store)
-    lines = (versions, disk, _data(), "Not needed: LaTeX (only figures as PGF), Chromium (only the browser tests).")
+    here = [spec.name for spec in DATASETS if spec.is_at_hand()]
+    away = [spec.name for spec in DATASETS if spec.name not in here]
+    there = f"; not there: {', '.join(away)} (downloaded when a run first needs them)" if away else ""
+    data = f"Data in {data_root()}: {', '.join(here)}{there}."
+    optional = "Not needed: LaTeX (only figures as PGF), Chromium (only the browser tests)."
     faults = [line for line, is_fault in ((versions, bool(missing)), (disk, not writable)) if is_fault]
-    return Machine(lines, tuple(faults))
+    return Machine((versions, disk, data, optional), tuple(faults))
 
 
 def packages(pins: Path) -> tuple[list[str], str]:
-    """Return the packages that are missing, and what to say of all.
+    """Return the packages that are missing, and a line on all of them.
 
-    Wanted are those of `pins`, a requirements.txt, and without that file those the installed program declares.
+    Required are those of `pins`, a requirements.txt, and without that file those the installed program declares.
     """
-    wanted = list(_pinned(pins))
+    wanted = list(_required(pins))
     found = {each.name: _installed(each.name) for each in wanted}
-    missing = [each.name for each in wanted if found[each.name] is None]
+    missing = [name for name, known in found.items() if known is None]
     others = [each for each in wanted if (known := found[each.name]) and not each.specifier.contains(known.public)]
-    told = [f"{name} is missing" for name in missing]
-    told += [f"{each.name} is {found[each.name]}, pinned {each.specifier}" for each in others]
-    verdict = "; ".join(told) or (f"all {len(wanted)} packages as pinned" if wanted else "pins are not at hand")
+    faults = [f"{name} is missing" for name in missing]
+    faults += [f"{each.name} is {found[each.name]}, pinned {each.specifier}" for each in others]
+    verdict = "; ".join(faults) or (f"all {len(wanted)} packages as pinned" if wanted else "pins are not at hand")
     how = "pip install -r requirements.txt" if pins.exists() else "install GLT Studio again with pip"
-    remedy = f": {how}" if told else ""
-    return missing, f"Python {platform.python_version()}; {verdict}{remedy}."
+    return missing, f"Python {platform.python_version()}; {verdict}{f': {how}' if faults else ''}."
 
 
-def _pinned(pins: Path) -> Iterator[Requirement]:
+def _required(pins: Path) -> Iterator[Requirement]:
     """Return the requirements that hold for this Python."""
-    lines = pins.read_text(encoding="utf-8").splitlines() if pins.exists() else _declared()
+    try:
+        lines = pins.read_text(encoding="utf-8").splitlines() if pins.exists() else requires(PROGRAM) or []
+    except PackageNotFoundError:
+        lines = []
     for line in lines:
         try:
             requirement = Requirement(line.split("#")[0])
@@ -74,13 +80,6 @@ def _pinned(pins: Path) -> Iterator[Requirement]:
             continue
         if requirement.specifier and (requirement.marker is None or requirement.marker.evaluate()):
             yield requirement
-
-
-def _declared() -> list[str]:
-    try:
-        return requires(PROGRAM) or []
-    except PackageNotFoundError:
-        return []
 
 
 def _installed(package: str) -> Version | None:
@@ -103,11 +102,3 @@ def _disk(store: Store) -> tuple[bool, str]:
         why = os.strerror(error.errno or 0)
         return False, f"Store {store.root}: cannot be written ({why}): choose another with --store or GLT_STORE."
     return True, f"Store {store.root}: {'can be written' if store.root.exists() else 'not made yet'}{free}."
-
-
-def _data() -> str:
-    """Say which data sets are at hand and which would be downloaded, and where they are looked for."""
-    here = [spec.name for spec in DATASETS if spec.is_at_hand()]
-    other = [spec.name for spec in DATASETS if spec.name not in here]
-    there = f"; not there: {', '.join(other)} (downloaded when a run first needs them)" if other else ""
-    return f"Data in {data_root()}: {', '.join(here)}{there}."

@@ -1,0 +1,421 @@
+"""The checks of a store, its runs and their seeds: what must hold; why; what a repair does.
+
+Of a run
+- config.json opens and fits the folder's name; nothing else means anything without it; moved aside.
+Of a seed
+- Its rounds are its own; a copied seed would count twice; the folder is moved aside.
+- Every file opens; a folder, dead link or bad sector stops every reader; moved aside, then as for damaged rounds.
+- environment.json fits its checksum; it says what computed the results; moved aside.
+- status.json is readable and true; a seed called running cannot be resumed; a copy is kept, the true state written.
+- Lines, epochs and tensors of finished rounds fit their checksums; a changed digit is still a digit; from the first
+  damaged round on, all is moved aside, and a resume computes the same bytes again.
+- Every finished round has a checksum; damage would go unnoticed; written again if all rounds can be read.
+- The checkpoint and other files of the round at work are usable; a resume starts from them; moved aside.
+- theta_0 is readable; every round rewinds to it; moved aside, and a resume makes it again from the seed.
+- Tables end with a whole line; a full disk or lost power cuts lines; a copy is moved aside, the half line cut.
+- A pre-training's result and epochs are readable; other runs start from it; moved aside, and a resume trains again.
+Of a store
+- No unfinished write or place in the queue is of a process that is gone; they are in the way; moved aside.
+- annotations.json is readable; it holds titles and notes; moved aside.
+
+Repairs delete nothing. Other programs' files are named and stay. Examples, seeds at work and what lies beyond a
+symbolic link are never changed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from glt.errors import StoreError
+from glt.jobs.queueing import TICKET
+from glt.store import AnyRun, PretrainingSeed, Run, SeedFolder, SeedRun, State, Store, paths
+from glt.store.annotations import is_of_others
+from glt.store.checksums import foreign_owner
+from glt.store.json_files import read_json, whole_lines
+from glt.store.liveness import ACTIVE
+from glt.store.lock import is_locked, is_seen_locked
+from glt.store.naming import owner_of
+from glt.store.opening import open_folder, remedy_without_config
+from glt.store.resuming import (
+    checksums_or_none,
+    damaged_or_missing,
+    finished_rounds,
+    name_rounds,
+    round_faults,
+    unusable,
+)
+from glt.store.setting_aside import is_usable
+from glt.store.signing import is_signed
+
+Repair = Enum("Repair", ["MOVE", "CUT", "ROUNDS", "STATUS"])
+
+# Seconds. A write takes moments; a younger one may be of a host whose processes are not seen here.
+WRITING = 10.0
+STORE_MARKS = (paths.CONFIG_LOCK, paths.ANNOTATIONS_LOCK, paths.QUEUE)
+TABLES = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
+CONFIG_REMEDY = "bring it back from a copy, or start a run with the same settings, which takes over what was computed"
+EXAMPLE_REMEDY = "bring it back from a copy (in a checkout: git checkout)"
+ROUNDS_AGAIN = "resuming computes again what is missing"
+# What moving a file of a seed aside leads to.
+AFTER = {
+    paths.STATUS: "the other files tell how far the seed is",
+    paths.ENVIRONMENT: "what a finished seed was computed with cannot be made again",
+    paths.LOG: "the log cannot be made again",
+    paths.LOCK: "the next worker makes another",
+    paths.CHECKPOINT: "the round at work starts again",
+    paths.CHECKSUMS: "it is made again from the files as they are",
+    paths.INIT: "resuming makes theta_0 again from the seed",
+    paths.PRETRAINED: "resuming trains it again",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with `path`; `then` says what `repair` does, or what a person can do where it is None.
+
+    `is_fault` is False of other programs' files.
+    """
+
+    path: Path
+    wrong: str
+    then: str
+    repair: Repair | None = None
+    is_fault: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong and what would be done, in one line."""
+        return f"{self.path} {self.wrong}: {'with --repair, ' if self.repair else ''}{self.then}."
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the entry that `glt doctor --json` prints."""
+        return {
+            "file": str(self.path),
+            "wrong": self.wrong,
+            "then": self.then,
+            "can_be_mended": self.repair is not None,
+            "is_fault": self.is_fault,
+        }
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The findings in a run's folder, or in a store beside its runs. Seeds that are `busy` were not examined.
+
+    `run` is None where the folder cannot be opened as one.
+    """
+
+    folder: Path
+    findings: tuple[Finding, ...]
+    run: AnyRun | None = None
+    busy: tuple[int, ...] = ()
+    is_store: bool = False
+
+
+def examine_store(store: Store) -> Iterator[Examined]:
+    """Examine every run of a store, by name, each when it is asked for, and then what lies beside them.
+
+    Raises StoreError for a folder that is no store.
+    """
+    root = store.root
+    if root.exists() and not root.is_dir():
+        raise StoreError(f"{root} is no folder, so no store: name one with --store or GLT_STORE.")
+    if root.exists() and not _looks_like_store(store) and any(root.iterdir()):
+        raise StoreError(f"{root} is no store: no run lies in it; name the folder your runs are in with --store.")
+    yield from map(examine, store.folders())
+    yield examine_beside_runs(store)
+
+
+def examine_beside_runs(store: Store) -> Examined:
+    """Examine what a store keeps beside its runs."""
+    return Examined(store.root, tuple(_store_findings(store)), is_store=True)
+
+
+def examine(folder: Path, held: Collection[int] = ()) -> Examined:
+    """Examine every file of one run, except seeds that a worker is at; the caller holds the locks of seeds `held`."""
+    try:
+        run = open_folder(folder)
+    except StoreError as error:
+        return _without_links(Examined(folder, (_config_finding(folder, error),)))
+    if run.is_example:
+        return Examined(folder, tuple(_example_findings(run)) if isinstance(run, Run) else (), run)
+    numbers = (paths.seed_of(path.name) for path in folder.iterdir() if path.is_dir())
+    seeds = [run.seed(number) for number in sorted(each for each in numbers if each is not None)]
+    busy = tuple(seed.seed for seed in seeds if _is_busy(seed, seed.seed in held))
+    found = [finding for seed in seeds if seed.seed not in busy for finding in _seed_findings(seed)]
+    misplaced = [
+        path for path in sorted(folder.iterdir()) if paths.seed_of(path.name) is not None and not path.is_dir()
+    ]
+    found += [_moved(path, "is no folder", "resuming makes the seed again") for path in misplaced]
+    return _without_links(Examined(folder, (*found, *_strays(folder, paths.is_of_run)), run, busy))
+
+
+def _moved(path: Path, wrong: str, then: str = "") -> Finding:
+    return Finding(path, wrong, f"it is set aside; {then}" if then else "it is set aside", Repair.MOVE)
+
+
+def _is_busy(seed: SeedFolder, is_held: bool) -> bool:
+    return seed.is_at_work() or (not is_held and is_seen_locked(seed.lock_path))
+
+
+def _without_links(examined: Examined) -> Examined:
+    """Leave what lies beyond a symbolic link unrepaired: it is outside the store, and may belong to somebody else."""
+    then = "it lies beyond a symbolic link, so it is left alone: put the folder itself in the link's place"
+    folder = examined.folder
+
+    def is_linked(path: Path) -> bool:
+        return folder.is_symlink() or any((folder / part).is_symlink() for part in path.relative_to(folder).parents)
+
+    found = [
+        replace(each, then=then, repair=None) if each.repair and is_linked(each.path) else each
+        for each in examined.findings
+    ]
+    return replace(examined, findings=tuple(found))
+
+
+# A run's folder
+
+
+def _config_finding(folder: Path, error: StoreError) -> Finding:
+    """Say what is wrong with the config.json of a folder that cannot be opened for this `error`."""
+    path, owner = folder / paths.CONFIG, owner_of(folder)
+    has_seeds = any(paths.seed_of(each.name) is not None for each in folder.iterdir())
+    is_run = paths.has_run_name(folder.name) and has_seeds
+    if "update GLT Studio" in str(error):
+        return Finding(path, "was written by a newer GLT Studio", "update GLT Studio")
+    if is_run and not os.path.lexists(path):
+        return Finding(path, "is missing", remedy_without_config(folder))
+    # Many programs write a config.json: it is only moved where the folder's name, too, is a run's.
+    if owner is None and not (is_run and _may_be_settings(path)):
+        in_store = _looks_like_store(Store(folder.parent, writable=False))
+        then = "move it out of the store" if in_store else "give the name or the folder of a run"
+        return Finding(folder, "is no run", then)
+    if not is_usable(path):
+        return _moved(path, _what_it_is(path), CONFIG_REMEDY)
+    if owner is not None and owner != folder.name:
+        then = f"name the folder {owner} again where it was renamed, else undo the change in the file"
+        return Finding(path, f"is of the run {owner}, not of this folder", then)
+    return _moved(path, "is damaged", CONFIG_REMEDY)
+
+
+def _may_be_settings(path: Path) -> bool:
+    """Say whether a config.json is a run's, or damaged so that nobody can tell."""
+    try:
+        document = read_json(path, "")
+    except StoreError:
+        return os.path.lexists(path)
+    return isinstance(document, dict) and bool({"schema", "config"} & set(document))
+
+
+def _example_findings(run: Run) -> Iterator[Finding]:
+    """Find the files of an example that cannot be read; nobody writes to it, so none is repaired."""
+    for number in run.seeds():
+        seed = run.seed(number)
+        reads: dict[str, Callable[[], object]] = {
+            paths.ROUNDS: seed.rounds,
+            paths.EVENTS: seed.events,
+            paths.ENVIRONMENT: seed.environment,
+            paths.COMPACT_MASKS: lambda seed=seed: seed.masks(0),  # type: ignore[misc]
+        }
+        for name, read in reads.items():
+            try:
+                read()
+            except StoreError:
+                yield Finding(seed.path / name, damaged_or_missing(seed.path / name), EXAMPLE_REMEDY)
+
+
+def _strays(folder: Path, is_ours: Callable[[str], bool]) -> Iterator[Finding]:
+    """Find unfinished writes of names that `is_ours` knows, and other programs' files, which stay."""
+    for path in sorted(folder.iterdir()):
+        writer = paths.writer_of(path.name)
+        if writer is not None and is_ours(writer[0]):
+            with suppress(FileNotFoundError):
+                if time.time() - path.lstat().st_mtime >= WRITING and not psutil.pid_exists(writer[1]):
+                    yield _moved(path, "was being written when its process ended")
+        elif not is_ours(path.name) and not path.name.startswith("."):
+            yield Finding(path, "is not GLT Studio's", "it stays as it is", is_fault=False)
+
+
+# A seed
+
+
+def state_of_files(seed: SeedFolder) -> State:
+    """Return the state of a seed that no worker is at, as its files other than status.json tell it."""
+    has_all = seed.is_complete() and (not isinstance(seed, SeedRun) or seed.has_theta0())
+    return "done" if has_all else "stopped"
+
+
+def _seed_findings(seed: SeedFolder) -> list[Finding]:
+    """Return everything wrong with a seed that no worker is at."""
+    with suppress(StoreError):
+        if isinstance(seed, SeedRun) and (owner := foreign_owner(seed.path)):
+            return [_moved(seed.path, f"holds the rounds of {owner}", "resuming computes the seed itself")]
+    bad = unusable(seed.path)
+    return [*map(_unusable_finding, bad), *(found for found in _content_findings(seed) if found.path not in bad)]
+
+
+def _unusable_finding(path: Path) -> Finding:
+    """Return the finding on a file of a seed that cannot be opened."""
+    then = f"it is set aside; {AFTER.get(path.name, ROUNDS_AGAIN)}"
+    of_rounds = path.name not in AFTER or path.name in (paths.CHECKSUMS, paths.PRETRAINED)
+    way = Repair.STATUS if path.name == paths.STATUS else Repair.ROUNDS if of_rounds else Repair.MOVE
+    return Finding(path, _what_it_is(path), then, way)
+
+
+def _content_findings(seed: SeedFolder) -> Iterator[Finding]:
+    yield from _environment_findings(seed)
+    yield from _status_findings(seed)
+    if isinstance(seed, SeedRun):
+        yield from _round_findings(seed)
+        yield from _theta0_findings(seed)
+    elif isinstance(seed, PretrainingSeed):
+        yield from _pretraining_findings(seed)
+    for path in (seed.path / name for name in TABLES):
+        if is_usable(path) and (extra := path.stat().st_size - whole_lines(path)[1]):
+            then = f"a copy is set aside and the {extra} bytes are cut"
+            yield Finding(path, "ends in half a line", then, Repair.CUT)
+    yield from _strays(seed.path, paths.is_of_seed)
+
+
+def _environment_findings(seed: SeedFolder) -> Iterator[Finding]:
+    path = seed.path / paths.ENVIRONMENT
+    try:
+        is_damaged = bool(seed.environment()) and _has_checksums(seed) and not _is_signed(path)
+    except StoreError:
+        is_damaged = True
+    if is_damaged:
+        yield _moved(path, "is damaged", AFTER[paths.ENVIRONMENT])
+
+
+def _has_checksums(seed: SeedFolder) -> bool:
+    """Say whether the files of a run carry checksums, which those of earlier versions lack."""
+    return _is_signed(seed.path.parent / paths.CONFIG) or _is_signed(seed.path / paths.ENVIRONMENT)
+
+
+def _is_signed(path: Path) -> bool:
+    try:
+        return is_signed(read_json(path, ""))
+    except StoreError:
+        return False
+
+
+def _status_findings(seed: SeedFolder) -> Iterator[Finding]:
+    path, written, state = seed.path / paths.STATUS, seed.written_status(), state_of_files(seed)
+    then = f"the seed is called {state}"
+    if written is None:
+        if seed.was_started():
+            wrong = "is damaged" if is_usable(path) else "is missing"
+            yield Finding(path, wrong, f"{then}, which the other files tell", Repair.STATUS)
+    elif written.state in ACTIVE and seed.status().state not in ACTIVE:
+        wrong = f"says {written.state}, but process {written.pid or 'that should do it'} is gone"
+        yield Finding(path, wrong, f"{then}, and can be resumed", Repair.STATUS)
+    elif written.state not in (*ACTIVE, "done") and state == "done" and seed.is_sound():
+        yield Finding(path, f"says {written.state}, but everything is there", then, Repair.STATUS)
+
+
+def _round_findings(seed: SeedRun) -> Iterator[Finding]:
+    """Find damaged rounds, a checkpoint of no use, files that belong to no round, and rounds without checksums."""
+    faults, finished = round_faults(seed.path), finished_rounds(seed.path)
+    first = min((fault.round for fault in faults), default=finished)
+    then = f"{name_rounds(first, finished)} {'is' if first == finished - 1 else 'are'} set aside, and {ROUNDS_AGAIN}"
+    for fault in faults:
+        yield Finding(fault.path, fault.wrong, then, Repair.ROUNDS)
+    again = "resuming computes the round again"
+    if why := seed.checkpoint_fault():
+        yield _moved(seed.path / paths.CHECKPOINT, f"is of no use ({why})", again)
+    for path in sorted(seed.path.iterdir()):
+        number = paths.round_of(path.name)
+        if number is not None and number >= finished and is_usable(path):
+            yield _moved(path, "belongs to no finished round", again)
+    # A worker that was killed at the end of a round leaves one without a checksum.
+    path, known = seed.path / paths.CHECKSUMS, len(checksums_or_none(seed.path))
+    if not faults and known < finished and _has_checksums(seed):
+        wrong = f"lacks {name_rounds(known, finished)}" if path.exists() else "is missing"
+        yield Finding(path, wrong, AFTER[paths.CHECKSUMS], Repair.ROUNDS)
+
+
+def _theta0_findings(seed: SeedRun) -> Iterator[Finding]:
+    path = seed.path / paths.INIT
+    # A seed that is called stopped makes it again when it is resumed.
+    if not seed.has_theta0() and seed.whole_rounds() and (path.exists() or seed.status().state == "done"):
+        yield _moved(path, damaged_or_missing(path), f"the seed is called stopped, and {AFTER[paths.INIT]}")
+
+
+def _pretraining_findings(seed: PretrainingSeed) -> Iterator[Finding]:
+    if not seed.was_complete() or seed.is_sound():
+        return
+    wrong, then = "is missing", "the seed is called stopped"
+    if seed.is_complete():
+        wrong, then = f"has epochs in {paths.EVENTS} that are not those that were written", "it is set aside"
+        try:
+            seed.first_layer()
+        except StoreError:
+            wrong = "is damaged"
+    yield Finding(seed.path / paths.PRETRAINED, wrong, f"{then}; {AFTER[paths.PRETRAINED]}", Repair.ROUNDS)
+
+
+def _what_it_is(path: Path) -> str:
+    """Say what stands in the place of a file that cannot be opened."""
+    if path.is_symlink() and not path.exists():
+        return "is a symbolic link that leads nowhere"
+    try:
+        if path.is_dir():
+            return "is a folder where a file belongs"
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "is no ordinary file"
+        with path.open("rb") as file:
+            file.read(1)
+    except OSError as error:
+        return f"cannot be read ({os.strerror(error.errno or 0)})"
+    return "is damaged"
+
+
+# A store beside its runs
+
+
+def _looks_like_store(store: Store) -> bool:
+    """Say whether a folder holds what only a store does: a run, also a renamed one, or a file beside runs."""
+    folders = store.folders()
+    return (
+        any(paths.has_run_name(folder.name) for folder in folders)
+        or any((store.root / mark).exists() for mark in STORE_MARKS)
+        or any(owner_of(folder) is not None for folder in folders)
+    )
+
+
+def _store_findings(store: Store) -> Iterator[Finding]:
+    if not store.root.is_dir():
+        return
+    yield from _annotation_findings(store)
+    folders = {folder.name for folder in store.folders()}
+    yield from _strays(store.root, lambda name: name.startswith(paths.ANNOTATIONS) or name in folders)
+    queue = store.queue_path
+    # The next worker that waits would clear such places too. Where the file system keeps no locks nobody can tell.
+    for path in sorted(queue.rglob(f"*{TICKET}")) if queue.is_dir() and not queue.is_symlink() else ():
+        with suppress(StoreError):
+            if not is_usable(path) or not is_locked(path):
+                yield _moved(path, "is the place in the queue of a process that is gone")
+
+
+def _annotation_findings(store: Store) -> Iterator[Finding]:
+    path, lost = store.root / paths.ANNOTATIONS, "titles and notes in it cannot be made again"
+    if not os.path.lexists(path):
+        return
+    if not is_usable(path):
+        yield _moved(path, _what_it_is(path), lost)
+    elif is_of_others(path):
+        yield Finding(path, "is not GLT Studio's", "it stays as it is", is_fault=False)
+    elif damage := store.annotations().damage:
+        wrong = damage.removeprefix(f"{path} ").split(":")[0].split(", so")[0]
+        is_partial = "cannot be read" in damage
+        yield Finding(path, wrong, "annotate it again") if is_partial else _moved(path, wrong, lost)
