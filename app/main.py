@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,60 +18,46 @@ STATIC = Path(__file__).resolve().parent / "static"
 # Read once: each of them goes with every run of the script.
 MARK = (STATIC / "mark.svg").read_text(encoding="utf-8")
 STYLE = f"<style>{(STATIC / 'style.css').read_text(encoding='utf-8')}</style>"
-# Beside the script that the page itself is of, wherever that is served.
-PREPARE = """<script>{{
-  const own = [...document.scripts].find(script => script.type === "module" && script.src);
-  if (own) import(new URL({name}, own.src).href).catch(() => {{}});
-}}</script>"""
 PAGES = ("Launch", "Runs", "Curves", "Subgraphs", "Measurements", "Tickets", "Compare", "Paper", "Export")
 FIRST = "curves"
 
 
 def main() -> None:
     """Lay out the navigation and run the chosen page; the bare address leads to the curves."""
-    from app.widgets import protection
+    from app import streamlit_patches
 
-    protection.require()
+    streamlit_patches.require_protection()
     st.set_page_config(page_title="GLT Studio", page_icon=MARK, layout="wide")
     st.logo(MARK, size="large")
     st.html(STYLE)
     # There at every run, hidden by style.css: what comes and goes before a picture makes the browser draw it anew.
     with st.container(key="prepare"):
-        if not _is_imported():
-            _prepare_charts()
+        if "app.tour" not in sys.modules:
+            streamlit_patches.preload_charts()
     # Imported here: at a start of the server the browser prepares itself meanwhile.
-    from app.widgets import address, links, offline, opened, own_origin, store_gone, tour, whole_pages
+    from app import tour
+    from app.components import frame, url_state
+    from app.data.runs import one_look
     from glt.data import reading_apart
 
     reading_apart.only_apart.set()
-    offline.stay()
-    whole_pages.keep()
-    own_origin.only()
+    streamlit_patches.apply_patches()
+    # The first page of a server opens its session before the patches: this check covers it too.
+    streamlit_patches.require_own_origin()
     pages = {title.lower(): st.Page(view(title.lower()), title=title, url_path=title.lower()) for title in PAGES}
-    links.register(pages)
+    url_state.register_pages(pages)
     # Every page keeps an address of its own: a default page would answer only to the bare one.
-    bare = st.Page(lambda: links.go(FIRST), title="GLT Studio", url_path="start", default=True, visibility="hidden")
+    bare = st.Page(lambda: url_state.go(FIRST), title="GLT Studio", url_path="start", default=True, visibility="hidden")
     chosen = st.navigation([bare, *pages.values()], position="top")
     if chosen is not bare:
         st.set_page_config(page_title=f"{chosen.title} · GLT Studio")
-    address.enter(chosen.url_path)
-    with opened.one_look():
+    url_state.enter(chosen.url_path)
+    with one_look():
         if chosen is not bare:
-            store_gone.tell()
+            frame.tell_store_gone()
             tour.show(chosen.url_path)
         chosen.run()
-    address.write()
-
-
-def _is_imported() -> bool:
-    return "app.widgets.tour" in sys.modules
-
-
-def _prepare_charts() -> None:
-    """Have the browser load what draws charts, which takes it a second, while the server still imports."""
-    scripts = Path(st.__file__).parent / "static" / "static" / "js"
-    for script in scripts.glob("PlotlyChart.*.js"):
-        st.html(PREPARE.format(name=json.dumps(script.name)), unsafe_allow_javascript=True)
+    url_state.write()
 
 
 def view(name: str) -> Callable[[], None]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.main import main as analysis_main
-from app.widgets.first_start import ended_file
-from app.widgets.opened import store_root
+from app.data.runs import store_root
+from app.tour import ended_file
 from glt.cli.main import main
 from glt.errors import ConfigError
 from glt.presets import resolve

@@ -1,18 +1,54 @@
-"""Compare: every run beside the one that validates best, and two runs paired by seed."""
+"""Compare: rank runs, and compare any two paired by seed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from zlib import crc32
 
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
+from analysis import palette
+from analysis.comparing import (
+    AT_WORDS,
+    RANKS,
+    UNGROUPED,
+    At,
+    EnvironmentDifference,
+    Rank,
+    Side,
+    comparison_words,
+    environment_differences,
+    few_seeds_words,
+    group_fields,
+    grouped_by,
+    leader_table,
+    paired_figure,
+    paired_seeds,
+    paired_table,
+    paired_words,
+    setting_differences,
+    shared_seeds,
+)
+from analysis.comparing.leaders import PAIRED, SUBJECT
+from analysis.comparing.settings import setting_text
 from analysis.settings import unusual
-from app.widgets import controls, frame, leader_board, pair, pickers, run_filter, scoring
-from app.widgets.leader_board import Board
-from app.widgets.opened import opened
-from app.widgets.readable import readable
+from analysis.tables import Score, data_words, metric_words
+from analysis.tables.caption import MAC_WORDS, averaged_over
+from analysis.tables.curve import family_size
+from analysis.tables.scores import score_words
+from app.components import charts, controls, downloads, frame, run_select
+from app.components.run_select import readable
+from app.data import cache
+from app.data.runs import opened
 from glt import formats
-from glt.store import Run
+from glt.printable import cell
+from glt.store import MacConvention, Run
+from glt.verdicts import rule_words
 
 # More rows than this are read only when they are asked for.
 MOST_ROWS = 30
@@ -21,9 +57,9 @@ MOST_ROWS = 30
 def page() -> None:
     """Show the page."""
     with frame.page("Compare", "Significant differences between runs, and the settings in which two of them differ."):
-        found = pickers.with_rounds(opened().runs)
+        found = run_select.with_rounds(opened().runs)
         if not found:
-            pickers.tell_none_left("one")
+            run_select.tell_none_left("one")
             frame.empty(
                 "Nothing to compare yet",
                 "Runs are compared as soon as one has finished its dense round.",
@@ -44,16 +80,16 @@ def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
     """Return the runs on the chosen data set, those of them that fit the words, and what the table holds."""
     subjects: dict[str, list[Run]] = {}
     for run in found:
-        subjects.setdefault(pickers.scores_of(run), []).append(run)
-    usual = pickers.scores_of(pickers.together(found)[0])
+        subjects.setdefault(run_select.scores_of(run), []).append(run)
+    usual = run_select.scores_of(run_select.together(found)[0])
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
         on = controls.select("on", "Scores of", {words: words for words in subjects}, usual, width=270)
         alike = subjects[on]
-        by = leader_board.pick_group(alike)
-        rank = leader_board.pick_rank()
-        score, macs, margin = scoring.pick_score(), scoring.pick_macs(), scoring.pick_margin()
-        words = run_filter.pick_words(len(found))
-    chosen = run_filter.matching(alike, words)
+        by = pick_group(alike)
+        rank = pick_rank()
+        score, macs, margin = run_select.pick_score(), run_select.pick_macs(), run_select.pick_margin()
+        words = run_select.pick_filter(len(found))
+    chosen = run_select.matching(alike, words)
     if not words and not by:
         chosen = _usual(chosen)
     sound = readable(chosen)
@@ -78,7 +114,7 @@ def _leaders(chosen: list[Run], board: Board) -> list[str]:
     if not chosen:
         st.caption("No run fits all these words.")
         return []
-    first = leader_board.show(chosen, board)
+    first = show_leaders(chosen, board)
     frame.results_note(chosen)
     return first
 
@@ -88,4 +124,327 @@ def _pair(alike: list[Run], board: Board, first: Sequence[str]) -> None:
     if len(alike) < 2:
         st.caption("Only one run has these scores: there is none to compare it with.")
         return
-    pair.show(alike, board.score, first)
+    show_pair(alike, board.score, first)
+
+
+# Reading so many runs for the first time takes seconds.
+MANY = 200
+# Pixels.
+ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
+ROUND = {"best": "Round", "sparsest": "Ticket's round"}
+INTERVAL = {"dense": "± dense", "best": "± best", "sparsest": "± ticket"}
+ABOUT_ROWS = " Choose two rows to compare them below."
+
+
+@dataclass(frozen=True)
+class Board:
+    """What the controls say of the table; `by` is the setting that runs are grouped by, "" for a row a run."""
+
+    by: str
+    rank: Rank
+    score: Score
+    macs: MacConvention
+    margin: float
+
+
+def pick_group(runs: Sequence[Run]) -> str:
+    """Choose the setting whose values the runs are put together by, or none."""
+    fields = group_fields(runs)
+    words = {name: f"{name} ({formats.number_of(count, 'value')})" for name, count in fields.items()}
+    options = {UNGROUPED: "nothing: a row a run", **words}
+    return controls.optional("by", "Group by", options, width=190) or UNGROUPED
+
+
+def pick_rank() -> Rank:
+    """Choose the round at which runs are compared."""
+    words = {str(name): text for name, text in RANKS.items()}
+    return cast(Rank, controls.select("rank", "Compared at", words, "best", width=160))
+
+
+def show_leaders(runs: list[Run], board: Board) -> list[str]:
+    """Show the table with its caption and download, and return the two runs to look at first, none of groups.
+
+    Two rows that are chosen become the pair below.
+    """
+    with st.spinner(f"Reading {formats.number_of(len(runs), 'run')}", show_time=len(runs) > MANY):
+        table = _leaders_of(cache.stamps(runs), board, runs)
+    if not board.by:
+        table = table.assign(label=table["run"].map(run_select.run_words(runs)))
+    height = min(HEAD + ROW * len(table), MOST_HEIGHT)
+    event = st.dataframe(
+        charts.cells(leader_numbers(table, board), _leader_columns(table, board)),
+        hide_index=True,
+        # Chosen rows are kept by their places: other rows must be another table.
+        key=f"leaders-{board.by}-{crc32(' '.join(table['run']).encode())}",
+        height=height,
+        column_config=_leader_columns(table, board),
+        on_select="rerun" if not board.by else "ignore",
+        selection_mode="multi-row",
+        placeholder=formats.MISSING,
+    )
+    if not board.by:
+        _choose_pair(table, cast(Any, event).selection.rows)
+    st.caption(frame.plain(_leader_caption(table, board, cache.rounds_of(runs))))
+    downloads.csv_button(table, "leaders.csv")
+    return first_pair(table) if not board.by else []
+
+
+def first_pair(table: pd.DataFrame) -> list[str]:
+    """Return the reference of a `leader_table` and the next run that is paired with it."""
+    rivals = table[(table[SUBJECT] == table[SUBJECT].iloc[0]).all(axis="columns")]
+    paired = rivals[rivals["compared"] == PAIRED]
+    return [str(table["run"].iloc[0]), *map(str, paired["run"].iloc[:1])]
+
+
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Board: repr})
+def _leaders_of(stamps: tuple[cache.Stamp, ...], board: Board, _runs: list[Run]) -> pd.DataFrame:
+    groups = grouped_by(_runs, board.by) if board.by else None
+    rounds = cache.rounds_of(_runs)
+    return leader_table(rounds, score=board.score, macs=board.macs, margin=board.margin, rank=board.rank, groups=groups)
+
+
+def _choose_pair(table: pd.DataFrame, rows: Sequence[int]) -> None:
+    """Make the two chosen rows the pair, once for each choice, so that the pickers can change it afterwards."""
+    chosen = [str(table["run"].iloc[row]) for row in sorted(rows) if row < len(table)]
+    if len(chosen) == 2 and st.session_state.get("leaders: chosen") != chosen:
+        st.session_state["leaders: chosen"] = chosen
+        st.session_state["one"], st.session_state["other"] = chosen
+
+
+def leader_numbers(table: pd.DataFrame, board: Board) -> pd.DataFrame:
+    """Return `leader_table` under the words of the page: percent and millions, so that they sort."""
+    metric = metric_words(table)
+    shown = {"Run" if not board.by else board.by: table["label"]}
+    shown["Against the reference"] = [comparison_words(row) for row in table.to_dict("records")]
+    for part, words in (("dense", f"Dense {metric}"), ("best", f"Best pruned {metric}"), ("sparsest", "Ticket")):
+        if part != "dense":
+            shown[ROUND[part]] = table[f"{part}_round"]
+        shown[words] = 100 * table[f"{part}_mean"]
+        shown[INTERVAL[part]] = 100 * (table[f"{part}_high"] - table[f"{part}_mean"])
+    shown["Ticket's graph sparsity"] = 100 * table["sparsest_graph_sparsity"]
+    shown["Ticket's weight sparsity"] = 100 * table["sparsest_weight_sparsity"]
+    shown["Ticket's MACs"] = table["sparsest_macs"] / 1e6
+    if board.by:
+        shown["Runs"] = table["runs"]
+        shown["With a ticket"] = table["sparsest_runs"]
+    shown["Seeds"] = table["seeds"]
+    frame_ = pd.DataFrame(shown)
+    return frame_.drop(columns=[name for name in frame_ if str(name).startswith("±") and frame_[name].isna().all()])
+
+
+def _leader_columns(table: pd.DataFrame, board: Board) -> dict[str, Any]:
+    metric = metric_words(table)
+    percent, half = "%.1f %%", "± %.1f"
+    scores = (f"Dense {metric}", f"Best pruned {metric}", "Ticket")
+    columns = {name: st.column_config.NumberColumn(format=percent) for name in scores}
+    columns |= {INTERVAL[part]: st.column_config.NumberColumn(format=half) for part in INTERVAL}
+    columns |= {
+        f"Ticket's {what} sparsity": st.column_config.NumberColumn(f"{what.capitalize()} sparsity", format=percent)
+        for what in ("graph", "weight")
+    }
+    decimals = 1 if np.nan_to_num(table["sparsest_macs"]).max() < 1e8 else 0
+    columns["Ticket's MACs"] = st.column_config.NumberColumn("MACs", format=f"%.{decimals}f M")
+    columns["Ticket's round"] = st.column_config.NumberColumn("Round", format="%d")
+    columns["Round"] = st.column_config.NumberColumn(format="%d")
+    wide = st.column_config.TextColumn(width=RUN_WIDTH, pinned=True)
+    return columns | {"Run" if not board.by else board.by: wide}
+
+
+def _leader_caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
+    together = bool(board.by) and not table["run"].all()
+    over = "the different seeds of a group (each the mean over its runs)" if together else "seeds"
+    parts = [
+        f"{formats.opening(score_words(rounds, board.score))}; means and 95% t intervals over {over}, from three on",
+        f"best pruned: the round with the highest mean validation {metric_words(table)}",
+        f"ticket: the sparsest round {rule_words(board.margin, family_size(rounds, board.score))}",
+        f"MACs count {MAC_WORDS[board.macs]}",
+    ]
+    if mixed := data_words(rounds):
+        parts.append(f"{mixed} and runs are compared on each")
+    told = (
+        "The reference has the highest mean validation score (of rows with two seeds or more, where there are any). "
+        "Differences are of test scores: paired t tests over shared seeds, Welch's where fewer than two are shared, "
+        'Holm over all rows compared with it; "detects" is the smallest difference that these seeds show with 80 % '
+        "power."
+        f"{'' if board.by else ABOUT_ROWS}"
+    )
+    return f"{'; '.join(parts)}. {told}"
+
+
+COLUMNS = (
+    "Round",
+    "Difference",
+    "95% interval",
+    "Significant",
+    "Holm p",
+    "Detectable",
+    "Graph sparsity",
+    "Weight sparsity",
+    "Seeds",
+)
+
+
+SIGNIFICANT = {"higher": "higher", "lower": "lower", "none": "no", "no test": "no test"}
+ABOUT_DETECTABLE = (
+    "The smallest difference in points that these seeds show with 80 % power, corrected like the p-value."
+)
+
+
+def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
+    """Choose two of the runs, at first those named `first`, and show in what they differ."""
+    one, other, at = _pick_pair(runs, first)
+    rounds = cache.rounds_of([one, other])
+    labels = dict(zip(rounds["run"], rounds["label"], strict=True))
+    seeds = shared_seeds(rounds, one.reference, other.reference)
+    table = paired_table(rounds, one.reference, other.reference, score, at)
+    if too_few := few_seeds_words(seeds):
+        st.info(frame.plain(too_few), icon=":material/info:")
+    if len(table):
+        st.markdown(frame.plain(paired_words(table, labels[one.reference], labels[other.reference])))
+        _chart(one, other, at, score)
+        st.caption(frame.plain(_pair_caption(table, labels[one.reference], labels[other.reference], at, rounds)))
+    elif not too_few:
+        st.caption(f"The two runs have no round at {AT_WORDS[at]}.")
+    paired_numbers, differences = st.columns([1.35, 1], gap="medium")
+    with paired_numbers:
+        _show_paired(table, labels, one, other)
+    with differences:
+        show_differences(one, other, labels[one.reference], labels[other.reference])
+
+
+def _pick_pair(runs: list[Run], first: Sequence[str]) -> tuple[Run, Run, At]:
+    words, by_name = run_select.run_words(runs), {run.reference: run for run in runs}
+    usual = list(dict.fromkeys([*first, *(run.reference for run in run_select.together(runs)), *by_name]))
+    with st.container(key="pair-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        one = run_select.select_run("one", "Run", words, usual[0])
+        others = {name: text for name, text in words.items() if name != one}
+        default = next(name for name in usual if name != one)
+        other = run_select.select_run("other", "minus", others, default)
+        at = controls.segments("at", "Paired at", {str(name): text for name, text in AT_WORDS.items()}, "round")
+    return by_name[one], by_name[other], cast(At, at)
+
+
+def _chart(one: Run, other: Run, at: At, score: Score) -> None:
+    stamps = (cache.stamp(one), cache.stamp(other))
+    figure = _figure(stamps, at, score, frame.is_dark(), one, other)
+    charts.show_rounds(figure, "paired", "Difference of the two runs over the rounds, with its interval")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _figure(stamps: tuple[cache.Stamp, ...], at: At, score: Score, dark: bool, _one: Run, _other: Run) -> go.Figure:
+    rounds = cache.rounds_of([_one, _other])
+    labels = dict(zip(rounds["run"], rounds["label"], strict=True))
+    one, other = (
+        Side(run.reference, labels[run.reference], palette.painted(run.config.method, run.annotation.color))
+        for run in (_one, _other)
+    )
+    table = paired_table(rounds, _one.reference, _other.reference, score, at)
+    seeds = paired_seeds(rounds, _one.reference, _other.reference, score, at)
+    return paired_figure(table, seeds, one, other, at, dark)
+
+
+def _pair_caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataFrame) -> str:
+    between = " (between two rounds of the second, its score is taken to lie on a straight line)"
+    return (
+        f"{one} minus {other} at {AT_WORDS[at]}{between if at != 'round' else ''}: test {metric_words(rounds)}, paired "
+        f"by seed; {averaged_over(map(int, table['seeds']))}. Significant: two-sided paired t test "
+        f"at 5 %, Holm over all rounds shown; intervals are not corrected."
+    )
+
+
+def _show_paired(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) -> None:
+    if table.empty:
+        return
+    first, second = (str(cell(heading(labels[run.reference]))) for run in (one, other))
+    shown = paired_numbers(table, first, second)
+    percent = st.column_config.NumberColumn(format="%.1f %%")
+    columns = {name: percent for name in shown if name in (first, second, "Graph sparsity", "Weight sparsity")}
+    columns["Difference"] = st.column_config.NumberColumn(format="%+.1f")
+    columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
+    columns["Holm p"] = st.column_config.NumberColumn(format="%.4f", help=f"Corrected over {_family(table)}.")
+    columns["Detectable"] = st.column_config.NumberColumn(format="%.1f", help=ABOUT_DETECTABLE)
+    st.dataframe(
+        charts.cells(shown, columns),
+        hide_index=True,
+        key="paired-numbers",
+        placeholder=formats.MISSING,
+        height="content",
+        column_config=columns,
+    )
+    downloads.csv_button(table, f"{one.reference}-minus-{other.reference}.csv".replace("/", "-"))
+
+
+def _family(table: pd.DataFrame) -> str:
+    return formats.number_of(int(table["family"].max()), "round")
+
+
+def heading(label: str) -> str:
+    """Return a run's label as the heading of a column, which a title like "Round" must not take from another.
+
+    >>> heading("UGS"), heading("Round")
+    ('UGS', 'Round (run)')
+    """
+    return f"{label} (run)" if label in COLUMNS else label
+
+
+def paired_numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
+    """Return `paired_table` under the words of the page, in percent and points; empty columns are left out."""
+    shown = pd.DataFrame(
+        {
+            "Round": table["round"],
+            "Difference": 100 * table["difference"],
+            "95% interval": 100 * (table["high"] - table["difference"]),
+            "Significant": table["verdict"].map(SIGNIFICANT),
+            "Holm p": table["p_adjusted"],
+            "Detectable": 100 * table["detectable"],
+            one: 100 * table["one"],
+            other: 100 * table["other"],
+            "Graph sparsity": 100 * table["graph_sparsity"],
+            "Weight sparsity": 100 * table["weight_sparsity"],
+            "Seeds": table["seeds"],
+        }
+    )
+    return shown.dropna(axis="columns", how="all")
+
+
+NOT_RECORDED = "not recorded"
+
+
+def show_differences(one: Run, other: Run, first: str, second: str) -> None:
+    """Show the tables; `first` and `second` are the labels of the runs."""
+    found = setting_differences(one.config, other.config)
+    st.markdown("**Settings that differ**")
+    if found.rows:
+        rows = [[row.setting, row.one_words, row.other_words] for row in found.rows]
+        _difference_table("settings", rows, first, second)
+    else:
+        st.caption("None that both use.")
+    st.caption(f"{formats.number_of(found.same, 'setting')} that both use {_are(found.same)} the same.")
+    for label, used in ((first, found.only_one), (second, found.only_other)):
+        if used:
+            st.caption(frame.plain(f"Used by {label} only: {_listed(used)}."))
+    _environments(environment_differences(one, other), first, second)
+
+
+def _environments(found: Sequence[EnvironmentDifference], first: str, second: str) -> None:
+    if not found:
+        st.caption("Recorded with the same versions, threads, device and data.")
+        return
+    st.markdown("**Computed with**")
+    rows = [[each.what, *(", ".join(side) or NOT_RECORDED for side in (each.one, each.other))] for each in found]
+    _difference_table("environments", rows, first, second)
+
+
+def _difference_table(key: str, rows: Sequence[Sequence[str]], first: str, second: str) -> None:
+    columns = ["", first, second if second != first else f"{second} "]
+    cells = [[frame.plain(cell) for cell in row] for row in rows]
+    with st.container(key=f"differences-{key}"):
+        st.table(pd.DataFrame(cells, columns=list(map(frame.plain, columns))), border="horizontal", hide_index=True)
+
+
+def _listed(used: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {setting_text(name, value)}" for name, value in used.items())
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

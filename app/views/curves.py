@@ -10,9 +10,10 @@ import streamlit as st
 
 from analysis.curves import accuracy_figure
 from analysis.tables import Score, XAxis, caption, late_words, metric_words, ticket_words, with_diagnoses
-from app.widgets import controls, files, frame, look, pickers, reading, round_chart, scoring
-from app.widgets.opened import opened
-from app.widgets.readable import readable
+from app.components import charts, controls, frame, run_select
+from app.components.run_select import readable
+from app.data import cache
+from app.data.runs import opened
 from glt import formats
 from glt.store import MacConvention, Run
 
@@ -59,9 +60,9 @@ class View:
 def page() -> None:
     """Show the page."""
     with frame.page("Curves", "The test score of every round against what was removed."):
-        found = pickers.with_rounds(opened().runs)
+        found = run_select.with_rounds(opened().runs)
         if not found:
-            pickers.tell_none_left("runs")
+            run_select.tell_none_left("runs")
             frame.empty(
                 "No finished rounds yet",
                 "A curve appears as soon as a run has finished its dense round.",
@@ -71,7 +72,7 @@ def page() -> None:
             )
             return
         runs, view = _controls(found)
-        pickers.tell_gone("runs")
+        run_select.tell_gone("runs")
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "stacked_line_chart")
             return
@@ -80,9 +81,9 @@ def page() -> None:
 
 def _controls(found: list[Run]) -> tuple[list[Run], View]:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        runs = pickers.pick_runs(found, pickers.together(found))
-        x, macs = scoring.pick_axis(), scoring.pick_macs()
-        score, margin = scoring.pick_score(), scoring.pick_margin()
+        runs = run_select.pick_runs(found, run_select.together(found))
+        x, macs = run_select.pick_axis(), run_select.pick_macs()
+        score, margin = run_select.pick_score(), run_select.pick_margin()
         with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
             paper = controls.switch("paper", "Paper's points")
             each_seed = controls.switch("each_seed", "Each seed", default=True)
@@ -91,12 +92,12 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
 
 
 def _picture(runs: list[Run], view: View) -> None:
-    rounds = reading.rounds_of(runs)
-    table = reading.curve_of(runs, view.score, view.x, view.macs, view.margin)
-    table = with_diagnoses(table, reading.diagnoses_of(runs))
-    figure = _figure(reading.stamps(runs), view, look.is_dark(), table, rounds)
-    round_chart.show(figure, "accuracy", "Test score of every round against sparsity")
-    tickets = reading.tickets_of(runs, view.score, view.macs, view.margin)
+    rounds = cache.rounds_of(runs)
+    table = cache.curve_of(runs, view.score, view.x, view.macs, view.margin)
+    table = with_diagnoses(table, cache.diagnoses_of(runs))
+    figure = _figure(cache.stamps(runs), view, frame.is_dark(), table, rounds)
+    charts.show_rounds(figure, "accuracy", "Test score of every round against sparsity")
+    tickets = cache.tickets_of(runs, view.score, view.macs, view.margin)
     finding = "" if tickets.empty else f"{ticket_words(tickets)} "
     st.caption(frame.plain(f"{finding}{caption(rounds, view.score, view.macs, view.margin, view.paper)}"))
     frame.results_note(runs)
@@ -107,7 +108,7 @@ def _picture(runs: list[Run], view: View) -> None:
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={View: repr})
 def _figure(
-    stamps: tuple[reading.Stamp, ...], view: View, dark: bool, _table: pd.DataFrame, _rounds: pd.DataFrame
+    stamps: tuple[cache.Stamp, ...], view: View, dark: bool, _table: pd.DataFrame, _rounds: pd.DataFrame
 ) -> go.Figure:
     return accuracy_figure(
         _table,
@@ -139,7 +140,7 @@ def _numbers(table: pd.DataFrame) -> None:
     columns[CUTS] = st.column_config.NumberColumn(format="%.1f %%", help=ABOUT_CUTS)
     columns[AT_CHANCE] = st.column_config.NumberColumn(format="%d", help=ABOUT_CHANCE)
     st.dataframe(
-        files.cells(numbers(table), columns),
+        charts.cells(numbers(table), columns),
         hide_index=True,
         key="numbers",
         height=320,

@@ -1,46 +1,53 @@
-"""Export: a figure or a table as a paper wants it, seen before it is downloaded."""
+"""Export: figures, tables and reproduction bundles, with a preview before the download."""
 
 from __future__ import annotations
 
+import io
+import zipfile
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.ablation import one_sweep
+from analysis.begun import with_rounds
 from analysis.export import (
     DPI,
     FIGURES,
     GROUPS,
     VENUES,
     FigureChoices,
+    PaperFigure,
+    bundle_bytes,
     csv_bytes,
+    figure_bytes,
     figure_command,
     formats_here,
     json_bytes,
+    lost_sources,
     measurements_latex,
+    on_page,
+    plan,
     tickets_latex,
 )
+from analysis.export.figures.base import Use
 from analysis.export.panels import MOST
+from analysis.export.venues import FONTS, LARGEST, SMALLEST
 from analysis.shared_graph import printed_measurements, training_part
-from app.widgets import (
-    bundling,
-    controls,
-    figure_controls,
-    figure_gallery,
-    files,
-    frame,
-    measuring,
-    pickers,
-    reading,
-    scoring,
-)
-from app.widgets.figure_files import MIME, Wanted
-from app.widgets.opened import opened
-from app.widgets.readable import readable
-from glt.errors import ConfigError
+from app.components import controls, downloads, frame, graph_select, measurement, run_select
+from app.components.frame import plain
+from app.components.run_select import readable
+from app.data import cache
+from app.data.runs import opened
+from app.views import measurements
+from glt import formats
+from glt.errors import ConfigError, StudioError
 from glt.store import Run
+from glt.tickets.graph import graph_of
 
 # The one figure that is about the runs of a sweep.
 ABLATION = "ablation"
@@ -56,9 +63,9 @@ SCREEN_PIXELS_AN_INCH = 150
 def page() -> None:
     """Show the page."""
     with frame.page("Export", "Figures and tables as a paper wants them, from the numbers on the other pages."):
-        found = pickers.with_rounds(opened().runs)
+        found = run_select.with_rounds(opened().runs)
         if not found:
-            pickers.tell_none_left("runs")
+            run_select.tell_none_left("runs")
             frame.empty(
                 "Nothing to export yet",
                 "Figures and tables appear as soon as a run has finished a round.",
@@ -69,11 +76,11 @@ def page() -> None:
             return
         with st.container(key="choice", horizontal=True, vertical_alignment="bottom", gap="small"):
             what = controls.select("what", "Figure or table", _whats(), "accuracy", width=360)
-            runs = pickers.pick_runs(found, one_sweep(found) if what == ABLATION else pickers.together(found))
-            choices = FigureChoices() if what in TABLES else figure_controls.pick_page()
-            if what != figure_gallery.NAME:
-                figure_gallery.way_back()
-        pickers.tell_gone("runs")
+            runs = run_select.pick_runs(found, one_sweep(found) if what == ABLATION else run_select.together(found))
+            choices = FigureChoices() if what in TABLES else pick_page()
+            if what != GALLERY:
+                way_back()
+        run_select.tell_gone("runs")
         if not runs:
             frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
         else:
@@ -84,14 +91,14 @@ def page() -> None:
 def _whats() -> dict[str, str]:
     """Return everything that can be exported, figures in the order of the gallery."""
     figures = {each.name: f"Figure · {each.label}" for group in GROUPS for each in FIGURES if each.group == group}
-    first = {figure_gallery.NAME: "Gallery · all figures of these runs"}
+    first = {GALLERY: "Gallery · all figures of these runs"}
     last = {BUNDLE: "Reproduction bundle · all of it in a zip"}
     return {**first, **figures, PANELS: "Panels · several figures as one", **TABLES, **last}
 
 
 def _show(what: str, runs: list[Run], choices: FigureChoices) -> None:
-    if what == figure_gallery.NAME:
-        figure_gallery.show(runs, choices)
+    if what == GALLERY:
+        show_gallery(runs, choices)
     elif what in TABLES:
         _table(what, runs)
     elif what == BUNDLE:
@@ -100,7 +107,7 @@ def _show(what: str, runs: list[Run], choices: FigureChoices) -> None:
         _panels(runs, choices)
     else:
         with st.container(key="controls", gap="small"):
-            choices = figure_controls.pick(runs, choices, FIGURES.get(what).uses)
+            choices = pick_choices(runs, choices, FIGURES.get(what).uses)
         _figure(Wanted(what, tuple(runs), choices), what)
 
 
@@ -111,7 +118,7 @@ def _panels(runs: list[Run], choices: FigureChoices) -> None:
             names = controls.several("figures", "Panels, in this order", words, FIRST_PANELS, max_selections=MOST)
             shape = controls.select("shape", "Rows by columns", SHAPES, width=150)
         uses = frozenset(use for name in names for use in FIGURES.get(name).uses)
-        choices = figure_controls.pick(runs, choices, uses)
+        choices = pick_choices(runs, choices, uses)
     if not names:
         frame.empty("No panels chosen", "Choose at least one figure in the row above.", "grid_view")
         return
@@ -120,7 +127,7 @@ def _panels(runs: list[Run], choices: FigureChoices) -> None:
 
 def _figure(wanted: Wanted, what: str) -> None:
     choices = wanted.choices
-    if "trend" in wanted.name.split(",") and not measuring.is_trend_ready(wanted.runs, choices.measure, choices.null):
+    if "trend" in wanted.name.split(",") and not measurement.is_trend_ready(wanted.runs, choices.measure, choices.null):
         return
     place = st.container()
     row = st.container(horizontal=True, gap="small", key="downloads", vertical_alignment="bottom")
@@ -148,10 +155,10 @@ def _preview(wanted: Wanted, dots: int) -> None:
 def _downloads(wanted: Wanted, what: str, dots: int, told: DeltaGenerator) -> None:
     name = _stem(wanted, what)
     for kind in formats_here():
-        files.file_button(kind.upper(), f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots), told)
+        downloads.file_button(kind.upper(), f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots), told)
     for kind in ("csv", "json"):
         label = f"{kind.upper()} of its points"
-        files.file_button(label, f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots), told)
+        downloads.file_button(label, f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots), told)
 
 
 def _stem(wanted: Wanted, what: str) -> str:
@@ -167,11 +174,11 @@ def _command(wanted: Wanted, what: str, dots: int) -> None:
 
 def _bundle(runs: list[Run], choices: FigureChoices) -> None:
     with st.container(key="controls", gap="small"):
-        choices = figure_controls.pick(runs, choices, figure_controls.CURVE)
-    content = bundling.made(runs, choices)
+        choices = pick_choices(runs, choices, CURVE)
+    content = made_bundle(runs, choices)
     if content is not None:
-        files.file_button("Bundle", f"{runs[0].config.dataset}-bundle.zip", "application/zip", lambda: content)
-        bundling.contents(content, runs)
+        downloads.file_button("Bundle", f"{runs[0].config.dataset}-bundle.zip", "application/zip", lambda: content)
+        bundle_contents(content, runs)
 
 
 def _table(what: str, runs: list[Run]) -> None:
@@ -183,23 +190,261 @@ def _table(what: str, runs: list[Run]) -> None:
     st.code(latex, language="latex", height=420, wrap_lines=True)
     name = f"{runs[0].config.dataset}-{what}"
     with st.container(horizontal=True, gap="small", key="downloads"):
-        files.file_button("LaTeX", f"{name}.tex", "application/x-tex", latex.encode)
-        files.file_button("CSV", f"{name}.csv", "text/csv", partial(csv_bytes, table))
-        files.file_button("JSON", f"{name}.json", "application/json", partial(json_bytes, table))
+        downloads.file_button("LaTeX", f"{name}.tex", "application/x-tex", latex.encode)
+        downloads.file_button("CSV", f"{name}.csv", "text/csv", partial(csv_bytes, table))
+        downloads.file_button("JSON", f"{name}.json", "application/json", partial(json_bytes, table))
 
 
 def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str] | None:
     dataset = runs[0].config.dataset
-    number = pickers.pick_any_round(runs)
-    if not measuring.is_table_ready(runs, (number,), null=False):
+    number = run_select.pick_any_round(runs)
+    if not measurement.is_table_ready(runs, (number,), null=False):
         return None
-    table = measuring.table_of(runs, number, null=False, printed=printed_measurements(runs[0].config))
+    table = measurement.table_of(runs, number, null=False, printed=printed_measurements(runs[0].config))
     return table, measurements_latex(table, dataset, note=training_part(runs[0].config))
 
 
 def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:
-    score, macs, margin = scoring.pick_score(), scoring.pick_macs(), scoring.pick_margin()
-    table = reading.tickets_of(runs, score, macs, margin)
+    score, macs, margin = run_select.pick_score(), run_select.pick_macs(), run_select.pick_margin()
+    table = cache.tickets_of(runs, score, macs, margin)
     if table.empty:
         raise ConfigError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
     return table, tickets_latex(table, score, macs, margin)
+
+
+MIME = {
+    "pdf": "application/pdf",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "pgf": "application/x-tex",
+    "csv": "text/csv",
+    "json": "application/json",
+}
+
+
+class Shown(NamedTuple):
+    """The PNG of a figure and the sentence under it."""
+
+    picture: bytes
+    caption: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A figure, or several with commas between them in a `shape`, of these runs with these choices."""
+
+    name: str
+    runs: tuple[Run, ...]
+    choices: FigureChoices
+    shape: str | None = None
+
+    @property
+    def missing(self) -> str:
+        """Say which runs it leaves out, "" where it shows them all."""
+        return " ".join(dict.fromkeys(filter(None, (FIGURES.get(n).missing(self.runs) for n in self.name.split(",")))))
+
+    def shown(self, dpi: int) -> Shown:
+        """Return the figure as PNG, from the cache while neither its runs nor the choices have changed."""
+        return _shown(self.name, cache.stamps(self.runs), repr(self.choices), self.shape, dpi, self)
+
+    def file(self, kind: str, dpi: int) -> bytes:
+        """Return the figure as a file, or the numbers in it as CSV or JSON."""
+        if kind == "png":
+            return self.shown(dpi).picture
+        drawing = plan(self.name, self.runs, self.choices, self.shape)
+        if kind in ("csv", "json"):
+            return (csv_bytes if kind == "csv" else json_bytes)(drawing.points)
+        return figure_bytes(on_page(drawing, self.choices), kind)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _shown(
+    name: str, stamps: tuple[cache.Stamp, ...], chosen: str, shape: str | None, dpi: int, _wanted: Wanted
+) -> Shown:
+    drawing = plan(name, _wanted.runs, _wanted.choices, shape)
+    return Shown(figure_bytes(on_page(drawing, _wanted.choices), "png", dpi), drawing.caption)
+
+
+COLUMNS = {"1": "one column", "2": "two columns"}
+CURVE: tuple[Use, ...] = ("axis", "score", "paper", "near")
+ABOUT_EDGE = (
+    "Both ends of an edge with a comma between them, by number or the nodes' own ids. Empty: the edge of the node with "
+    "most neighbours that was cut first."
+)
+ABOUT_NULL = "Dotted: as many undirected edges as each run kept, drawn at random."
+
+
+def pick_page() -> FigureChoices:
+    """Choose venue, width, letters and greys."""
+    venue = controls.select("venue", "Venue", {v.name: v.label for v in VENUES.values()}, "icml", width=120)
+    columns = controls.segments("columns", "Width", COLUMNS)
+    letters = controls.select("font", "Letters", {str(name): words for name, words in FONTS.items()}, width=130)
+    own = VENUES[venue].text
+    points = controls.number("text", "Points", own, SMALLEST, LARGEST, 0.5, width=110)
+    grey = controls.switch("grey", "Grey", help="Greys and dashes instead of colours, for a print without any.")
+    font = next(name for name in FONTS if name == letters)
+    text = None if points == own else points
+    return FigureChoices(venue=venue, columns=int(columns), font=font, text=text, grey=grey)
+
+
+def pick_choices(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
+    """Choose what figures with these `uses` show; the page's choices stay as they are."""
+    rows: tuple[tuple[tuple[Use, ...], Callable[..., FigureChoices]], ...] = (
+        (CURVE, _pick_curve),
+        (("round", "seed", "sample"), _pick_round),
+        (("measure",), _pick_measure),
+        (("edge",), _pick_edge),
+    )
+    for wanted, row in rows:
+        if any(use in uses for use in wanted):
+            with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"controls-{wanted[0]}"):
+                choices = row(runs, choices, uses)
+    return choices
+
+
+def _pick_curve(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
+    if "axis" in uses:
+        choices = replace(choices, x=run_select.pick_axes())
+    if "score" in uses:
+        macs, score = run_select.pick_macs(), run_select.pick_score()
+        choices = replace(choices, macs=macs, score=score, margin=run_select.pick_margin())
+    with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
+        paper = "paper" in uses and controls.switch("paper", "Paper's points")
+        whole = "near" in uses and controls.switch("whole", "Full range")
+    return replace(choices, paper=paper, near=not whole)
+
+
+def _pick_round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
+    if "seed" in uses:
+        choices = replace(choices, seed=run_select.pick_shared_seed(runs))
+    if "round" in uses:
+        shown = [run.existing_seed(choices.seed) for run in runs]
+        choices = replace(choices, round=run_select.pick_round(shown))
+    if "sample" in uses:
+        graph = graph_of(runs[0].existing_seed(choices.seed))
+        picked = graph_select.pick_round_sample(graph)
+        graph_select.tell_unknown(graph, picked)
+        fresh = controls.switch("fresh", "Mark this round's", help="Strong dashes: edges that this very round removed.")
+        choices = replace(choices, sample=replace(picked.sample, nodes=picked.nodes), fresh=fresh)
+    return choices
+
+
+def _pick_measure(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
+    trend = measurements.pick_trend()
+    null = controls.switch("null", "Beside random graphs", True, help=ABOUT_NULL)
+    return replace(choices, measure=trend.name, over=trend.x, null=null)
+
+
+def _pick_edge(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
+    text = controls.text("edge", "Edge", width=220, placeholder="cut first at the hub", help=ABOUT_EDGE)
+    if not text:
+        return choices
+    ends = graph_select.find_nodes(graph_of(runs[0].existing_seed(choices.seed)), text)
+    if len(ends) != 2:
+        raise ConfigError("An edge has two ends: name two nodes, with a comma between them.")
+    return replace(choices, edge=(ends[0], ends[1]))
+
+
+GALLERY = "gallery"
+ACROSS, THUMBNAIL_DPI = 3, 120
+# A picture taller than this is shown in a window of its own height (pixels).
+THUMBNAIL_HEIGHT = 270
+# A figure with a panel a run shows so many of them here: a strip of more is too narrow to read.
+MOST_PANELS = 4
+SLOW = "Reads every round of every seed: open it to draw it."
+LARGE = "Reads a large graph: open it to draw it."
+
+
+def show_gallery(runs: Sequence[Run], choices: FigureChoices) -> None:
+    """Show every figure there is of these runs, drawn one after the other; those drawn before are there at once."""
+    choices = replace(choices, round=min(run_select.DEFAULT_ROUND, _last_round(runs)))
+    for group, words in GROUPS.items():
+        st.subheader(words, anchor=False)
+        entries = [figure for figure in FIGURES if figure.group == group]
+        for start in range(0, len(entries), ACROSS):
+            for place, entry in zip(st.columns(ACROSS), entries[start : start + ACROSS], strict=False):
+                with place:
+                    _figure_card(entry, runs, choices)
+
+
+def _last_round(runs: Sequence[Run]) -> int:
+    counts = [run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()]
+    return max(min(counts, default=1) - 1, 0)
+
+
+def _figure_card(entry: PaperFigure, runs: Sequence[Run], choices: FigureChoices) -> None:
+    shown = runs[:MOST_PANELS] if "round" in entry.uses else runs
+    with st.container(border=True, key=f"card-{entry.name}", gap="small"):
+        st.button(entry.label, key=f"open-{entry.name}", on_click=open_figure, args=(entry.name,), width="stretch")
+        with st.container(
+            height=THUMBNAIL_HEIGHT, border=False, key=f"thumb-{entry.name}", horizontal_alignment="center"
+        ):
+            _thumbnail(entry, Wanted(entry.name, tuple(shown), choices))
+        if len(shown) < len(runs):
+            st.caption(f"The first {len(shown)} of {len(runs)} runs; open it for all.")
+
+
+def _thumbnail(entry: PaperFigure, wanted: Wanted) -> None:
+    if entry.slow:
+        st.caption(f":material/hourglass_empty: {SLOW}")
+        return
+    try:
+        if entry.group == "structure" and "round" in entry.uses and measurement.is_large(wanted.runs[:1]):
+            st.caption(f":material/hourglass_empty: {LARGE}")
+            return
+        with st.skeleton(height=THUMBNAIL_HEIGHT - 20):
+            picture = wanted.shown(THUMBNAIL_DPI).picture
+        st.image(picture, width="stretch", alt=f"Preview: {entry.label}")
+    except StudioError as error:
+        st.caption(f":material/info: {plain(str(error))}")
+    # One that fails by itself must not cost the rest; Streamlit's own exceptions, which end a page, are no Exception.
+    except Exception as error:
+        st.caption(f":material/info: It could not be drawn ({plain(f'{type(error).__name__}: {error}')}).")
+
+
+def way_back() -> None:
+    """Offer the gallery from a figure."""
+    icon = ":material/grid_view:"
+    st.button("All figures", key="to-gallery", type="tertiary", icon=icon, on_click=open_figure, args=(GALLERY,))
+
+
+def open_figure(name: str) -> None:
+    """Open a figure, or the gallery, as if it had been chosen above."""
+    st.session_state["what"] = name
+
+
+BUNDLE_KEPT = "export: bundle"
+BUNDLE_HEIGHT = 520
+ABOUT_BUNDLE = (
+    "Figures, tables, the numbers behind them, settings, environments, and the commands that make it all again."
+)
+BUNDLING = "Draws the figures and measures the graphs; one never measured before takes up to a minute"
+
+
+def made_bundle(runs: list[Run], choices: FigureChoices) -> bytes | None:
+    """Return the bundle of these runs and choices, None until the reader has asked for it."""
+    state = cache.stamps(runs), repr(choices)
+    known, content = st.session_state.get(BUNDLE_KEPT, (None, None))
+    if known == state:
+        return bytes(content)
+    st.caption(ABOUT_BUNDLE)
+    asked = controls.pressed(
+        "Make the bundle", "make-bundle", repr(state), type="primary", icon=":material/folder_zip:"
+    )
+    if asked:
+        with st.spinner(BUNDLING):
+            st.session_state[BUNDLE_KEPT] = state, bundle_bytes(runs, choices)
+        st.rerun()
+    return None
+
+
+def bundle_contents(bundle: bytes, runs: list[Run]) -> None:
+    """Show which files are in a bundle of these runs, its README, and what its commands cannot compute anew."""
+    for sentence in lost_sources(with_rounds(runs)):
+        st.warning(frame.plain(sentence), icon=":material/warning:")
+    with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+        sizes = [{"File": entry.filename, "Size": formats.file_size(entry.file_size)} for entry in archive.infolist()]
+        readme = archive.read("README.md").decode()
+    listing, told = st.columns([1, 1.6], gap="medium")
+    listing.dataframe(pd.DataFrame(sizes), hide_index=True, height=BUNDLE_HEIGHT)
+    told.code(readme, language="markdown", height=BUNDLE_HEIGHT, wrap_lines=True)

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from analysis import palette
-from app.widgets import (
-    controls,
-    frame,
-    links,
-    prunable,
-    reading,
-    run_actions,
-    settings,
-    source_field,
-    start_field,
-    sweep_fields,
-)
-from app.widgets.drafting import Draft, Plan, plan
-from app.widgets.opened import Opened, opened
+from app.components import controls, frame, url_state
+from app.data import cache
+from app.data.runs import Opened, opened
+from app.views import launch_fields, run_actions
 from glt import formats
+from glt.config import RunConfig
 from glt.data import DATASETS, DatasetSpec
 from glt.data.room import free_bytes
-from glt.errors import ConfigError, StudioError
+from glt.errors import ConfigError, Faults, StudioError
 from glt.jobs import machine_memory
-from glt.jobs.forecast import Forecast
-from glt.jobs.sweeping import start_all
+from glt.jobs.forecast import Forecast, weight_count
+from glt.jobs.sweeping import Point, grid_points, read_grid, start_all
 from glt.jobs.waiting import awaited, check_needs
 from glt.methods import METHODS
-from glt.models import MODELS
+from glt.models import MODELS, TensorSpec
 from glt.presets import PRESETS, resolve
 from glt.pretraining.start import pretraining_of
+from glt.seeds import read_seeds
 from glt.store import run_name
 from glt.tickets.start import check_start, start_words
+from glt.training.shapes import network_shape, tensor_specs
 from glt.training.tasks import TASKS
 
 COMPLETE = "complete"
@@ -70,13 +64,15 @@ def _form(found: Opened) -> Draft:
     with seeds_column:
         seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
     with length:
-        filled = settings.core_fields(settings.GROUPS["Length"], resolved, across=3)
-    filled |= source_field.pick(found, setting, methods)
+        filled = launch_fields.core_fields(launch_fields.GROUPS["Length"], resolved, across=3)
+    filled |= launch_fields.pick_source(found, setting, methods)
     with st.expander("All settings", icon=":material/tune:", key="all-settings"):
         st.caption("An empty field takes the preset's value, which it shows in grey.")
         filled |= _all_settings(setting, methods, resolved)
-    filled |= start_field.pick(found, setting, seeds, filled.get("hidden", settings.plain(resolved.get("hidden"))))
-    grid = sweep_fields.pick_grid(setting, methods, resolved)
+    filled |= launch_fields.pick_start(
+        found, setting, seeds, filled.get("hidden", launch_fields.setting_text(resolved.get("hidden")))
+    )
+    grid = launch_fields.pick_grid(setting, methods, resolved)
     return Draft(setting, methods, seeds, preset, filled, grid)
 
 
@@ -114,18 +110,18 @@ def _about(spec: DatasetSpec) -> str:
 
 def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: Mapping[str, Any]) -> dict[str, str]:
     filled: dict[str, str] = {}
-    groups = {name: fields for name, fields in settings.GROUPS.items() if name != "Length"}
-    for title, fields in {**groups, "Other": settings.ungrouped()}.items():
+    groups = {name: fields for name, fields in launch_fields.GROUPS.items() if name != "Length"}
+    for title, fields in {**groups, "Other": launch_fields.ungrouped()}.items():
         if fields:
             st.markdown(f"**{title}**")
-            filled |= settings.core_fields(fields, resolved)
+            filled |= launch_fields.core_fields(fields, resolved)
     model, task = MODELS.get(setting["model"]), TASKS.get(setting["task"])
     owners = [(model.label, model.Options), (task.label, task.Options)]
     owners += [(method.label, method.Options) for method in map(METHODS.get, methods)]
     for label, options in owners:
         if options.model_fields:
             st.markdown(f"**{label}**")
-            filled |= settings.option_fields(options, resolved, without=[source_field.FIELD])
+            filled |= launch_fields.option_fields(options, resolved, without=[launch_fields.MASKS_OF])
     return filled
 
 
@@ -145,10 +141,10 @@ def _cost(found: Opened, draft: Draft) -> None:
         frame.failures(error.faults if isinstance(error, ConfigError) else [str(error)])
         st.button("Start", key="start", type="primary", disabled=True, width="stretch")
         return
-    cost = reading.forecast_of(found, wanted.configs, wanted.seeds)
+    cost = cache.forecast_of(found, wanted.configs, wanted.seeds)
     _numbers(cost)
     _runs(found, wanted)
-    prunable.listing(wanted.configs[0])
+    prunable_tensors(wanted.configs[0])
     if starts:
         st.caption(frame.plain(starts))
     _room(found.store.root, cost)
@@ -238,4 +234,81 @@ def _room(root: Path, cost: Forecast) -> None:
 def _start(found: Opened, wanted: Plan) -> None:
     started = start_all(found.store, wanted.configs, wanted.seeds)
     run_actions.say_not_started(started)
-    links.go("runs", run=started[0].run.name)
+    url_state.go("runs", run=started[0].run.name)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What the form says, as text; `plan` turns it into configurations or says all that is wrong with it."""
+
+    setting: Mapping[str, str]
+    methods: Sequence[str]
+    seeds: str
+    preset: str
+    filled: Mapping[str, str]
+    grid: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run a method, or one for each of a sweep's points, and the seeds they share."""
+
+    points: tuple[Point, ...]
+    seeds: tuple[int, ...]
+
+    @property
+    def configs(self) -> tuple[RunConfig, ...]:
+        """The configuration of every run."""
+        return tuple(point.config for point in self.points)
+
+
+def plan(draft: Draft) -> Plan:
+    """Return what the form asks for; raises ConfigError that names everything that cannot be."""
+    faults, points = Faults(), list[Point]()
+    seeds: tuple[int, ...] = ()
+    if not draft.methods:
+        faults.add("No method is chosen: choose at least one.")
+    with faults.noted():
+        seeds = read_seeds(draft.seeds)
+    for method in draft.methods:
+        with faults.noted():
+            points += _points(draft, method)
+    faults.raise_any()
+    return Plan(tuple(points), seeds)
+
+
+def _points(draft: Draft, method: str) -> Sequence[Point]:
+    values = _of_method(draft, method)
+    if not draft.grid:
+        return [Point({}, resolve(values, draft.preset))]
+    return grid_points(values, read_grid(draft.grid.items()), draft.preset)
+
+
+def _of_method(draft: Draft, method: str) -> dict[str, str]:
+    """Return what one method's run is resolved from: options of the other methods left out."""
+    of_others = {
+        name for other in draft.methods if other != method for name in METHODS.get(other).Options.model_fields
+    } - set(METHODS.get(method).Options.model_fields)
+    own = {name: value for name, value in draft.filled.items() if name not in of_others}
+    return {**draft.setting, "method": method, **own}
+
+
+def prunable_tensors(config: RunConfig) -> None:
+    """Show it folded, with the number of prunable weights outside."""
+    spec = DATASETS.get(config.dataset)
+    tensors = tensor_specs(config, network_shape(config, spec.sizes))
+    title = f"Masks cover {formats.count(weight_count(config))} weights"
+    with st.expander(title, icon=":material/grid_on:", key="prunable"):
+        st.table(_tensor_rows(tensors), border="horizontal")
+        st.caption("and every edge of the graph that carries messages; a node's own message always stays.")
+
+
+def _tensor_rows(tensors: Sequence[TensorSpec]) -> list[dict[str, str]]:
+    return [
+        {
+            "Tensor": tensor.name,
+            "Shape": " by ".join(formats.count(size) for size in tensor.shape),
+            "Pruned": "yes" if tensor.prunable else "no",
+        }
+        for tensor in tensors
+    ]

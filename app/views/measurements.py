@@ -1,27 +1,45 @@
-"""Measurements: what pruning left of the graph's shape, ours beside the paper's."""
+"""Measurements: graph structure after pruning, as a table and over rounds."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, cast
 
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from app.widgets import address, controls, element_table, frame, measured_table, measured_trend, pickers
-from app.widgets.opened import opened
-from app.widgets.readable import readable
+from analysis import names, published
+from analysis.curves import trend_figure
+from analysis.curves.trend import TrendAxis
+from analysis.measures import Engine, Explanation, MeasuredGraph, explanation, explanations, in_order, wording
+from analysis.measures.table import is_as_published
+from analysis.shared_graph import by_graph, printed_measurements, shared_graph, training_part
+from analysis.tables.caption import averaged_over
+from analysis.tables.statistics import half_width
+from app.components import charts, controls, downloads, frame, measurement, run_select, url_state
+from app.components.run_select import readable
+from app.data import cache
+from app.data.runs import opened
+from app.views import measurements_nodes
+from glt import formats
+from glt.errors import StudioError
 from glt.store import Run
 
 VIEWS = {"table": "Table", "trend": "Over rounds", "elements": "Per node and edge"}
-
-as_read = measured_table.as_read
 
 
 def page() -> None:
     """Show the page."""
     with frame.page("Measurements", "What pruning leaves of the graph's shape, ours beside the paper's."):
-        found = pickers.with_rounds(opened().runs)
+        found = run_select.with_rounds(opened().runs)
         if not found:
-            pickers.tell_none_left("runs")
+            run_select.tell_none_left("runs")
             frame.empty(
                 "Nothing to measure yet",
                 "Measurements appear as soon as a run has finished a round.",
@@ -33,35 +51,355 @@ def page() -> None:
         turned = partial(_turn, found)
         view = controls.segments("view", "View", VIEWS, label_visibility="collapsed", on_change=turned)
         if view == "elements":
-            element_table.show(found)
+            measurements_nodes.show_elements(found)
         else:
             _of_several(found, view)
 
 
 def _turn(found: list[Run]) -> None:
     """On turning from several runs to the nodes and edges of one, take the first of those that were chosen."""
-    chosen = address.recall("runs")
+    chosen = url_state.recall("runs")
     first = next((run.reference for run in found if run.reference in chosen), None)
     if st.session_state["view"] == "elements" and first is not None:
         # Reading it first keeps the address from overruling the choice.
-        address.start("run")
+        url_state.start("run")
         st.session_state["run"] = first
 
 
 def _of_several(found: list[Run], view: str) -> None:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        runs = pickers.pick_runs(found, pickers.together(found))
-        chosen = measured_table.choose(runs or found) if view == "table" else measured_trend.choose()
-        engine = measured_table.choose_engine() if view == "table" else "default"
+        runs = run_select.pick_runs(found, run_select.together(found))
+        chosen = pick_rounds(runs or found) if view == "table" else pick_trend()
+        engine = pick_engine() if view == "table" else "default"
         null = controls.switch(
             "null",
             "Random graphs of equal density",
             help="Beside each run: as many undirected edges as it kept, drawn at random from the original graph.",
         )
-    pickers.tell_gone("runs")
+    run_select.tell_gone("runs")
     if not runs:
         frame.empty("No runs chosen", "Choose at least one run in the row above.", "straighten")
-    elif isinstance(chosen, measured_trend.Trend):
-        measured_trend.show(readable(runs), chosen, null)
+    elif isinstance(chosen, Trend):
+        show_trend(readable(runs), chosen, null)
     else:
-        measured_table.show(readable(runs), chosen, null, engine)
+        show_table(readable(runs), chosen, null, engine)
+
+
+HEADLINE = (
+    "entries_kept",
+    "edges_kept_either_way",
+    "edges_kept_both_ways",
+    "isolated_nodes",
+    "largest_component_share",
+    "reach",
+    "average_path_length",
+    "average_clustering",
+    "edge_homophily",
+    "pagerank_spearman",
+)
+WHERE = "They stand beside the original graph and beside a GCN's rounds within a point of that sparsity, nowhere else."
+SLOW = "Measure the slow ones too"
+TAKEN = ("Measure", "Original")
+ENGINES: dict[Engine, str] = {"default": "Default", "networkx": "NetworkX"}
+Printed = Mapping[str, Mapping[str, float]]
+
+
+def pick_rounds(runs: Sequence[Run]) -> list[int]:
+    """Choose a round and any others to stand beside it."""
+    number = run_select.pick_any_round(runs)
+    last = max(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1
+    if last < 1:
+        return [number]
+    options = {str(other): str(other) for other in range(last + 1)}
+    kept = st.session_state.get("also") or []
+    with st.popover(f"Other rounds · {len(kept)}" if kept else "Other rounds", key="pick-rounds"):
+        also = controls.several("also", "Rounds beside it", options, [], width=320)
+    return sorted({number, *map(int, also)})
+
+
+def pick_engine() -> Engine:
+    """Choose who computes the table."""
+    told = (
+        "Default: NetworkX for clustering, components and degrees on graphs up to PubMed's size, faster versions with "
+        "NetworkX's definitions for the rest. NetworkX: everything by NetworkX itself, with the largest difference."
+    )
+    return cast("Engine", controls.segments("engine", "Computed by", cast("dict[str, str]", ENGINES), help=told))
+
+
+def show_table(runs: list[Run], rounds: Sequence[int], null: bool, engine: Engine) -> None:
+    """Show the tables of every graph that these runs are on; what must be measured first shows how far it is."""
+    graphs = [Measured(name, tuple(chosen), rounds, null, engine) for name, chosen in by_graph(runs).items()]
+    alone = len(graphs) == 1
+    graphs = [graph for graph in graphs if (graph.is_ready() if alone else _is_measured(graph))]
+    places = [_first(graph, len(graphs) > 1) for graph in graphs]
+    slow = _others(graphs)
+    for graph, place in zip(graphs, places, strict=True):
+        with place:
+            _take_away(graph, slow)
+    with st.expander("What each of them means", icon=":material/menu_book:", key="definitions"):
+        st.markdown("\n".join(map(_told, explanations())))
+
+
+def _told(each: Explanation) -> str:
+    definition, reading = frame.plain(each.definition), frame.plain(each.reading)
+    return f"- **{each.label}**: {definition}  \n  Reading it: {reading}  \n  :gray[{each.cost} {each.engine}]"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One graph of the page: its name, the runs on it, the rounds, and whether random graphs stand beside them."""
+
+    name: str
+    runs: tuple[Run, ...]
+    rounds: Sequence[int]
+    null: bool
+    engine: Engine
+
+    def table(self, slow: bool = False) -> pd.DataFrame:
+        """Return the measurements, measured now or known before."""
+        return measurement.table_of(self.runs, self.rounds, self.null, self.printed, slow, self.engine)
+
+    def is_ready(self, slow: bool = False) -> bool:
+        """Say whether it is measured or takes a moment; else offer to measure, or show the progress."""
+        return measurement.is_table_ready(self.runs, self.rounds, self.null, slow, self.engine)
+
+    @property
+    def dataset(self) -> str:
+        """Name of its data set."""
+        return self.runs[0].config.dataset
+
+    @property
+    def printed(self) -> Printed:
+        """The paper's values of this graph."""
+        return printed_measurements(self.runs[0].config)
+
+
+def _is_measured(graph: Measured) -> bool:
+    """Measure a graph beside others; one that cannot be, as when its data are not here, says so and leaves them be."""
+    try:
+        if not graph.is_ready():
+            return False
+        graph.table()
+    except StudioError as error:
+        frame.failure(f"{graph.name}: {error}")
+        return False
+    return True
+
+
+def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
+    """Show what stands first of a graph, under its name beside others; return the place of its downloads."""
+    if is_named:
+        st.subheader(frame.plain(graph.name), anchor=False)
+    _figures(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
+    st.caption(_table_caption(graph))
+    if graph.printed:
+        _papers(graph)
+    return st.container(key=f"downloads-{graph.name}", horizontal=True, vertical_alignment="center", gap="small")
+
+
+def _take_away(graph: Measured, slow: bool) -> None:
+    table, name = graph.table(slow), re.sub(r"[^a-z0-9]+", "-", graph.name.lower()).strip("-")
+    note = training_part(graph.runs[0].config)
+
+    def latex() -> bytes:
+        # Loads matplotlib, which a page that only shows the table does without.
+        from analysis.export import measurements_latex
+
+        return measurements_latex(table, graph.dataset, note=note).encode()
+
+    downloads.csv_button(table, f"{name}-measurements.csv")
+    downloads.file_button("LaTeX", f"{name}-measurements.tex", "application/x-tex", latex)
+    runs = [run.reference for run in graph.runs]
+    url_state.link(
+        "export", "Export", ":material/file_save:", what="measurements", runs=runs, round=str(graph.rounds[0])
+    )
+
+
+def _papers(graph: Measured) -> None:
+    dataset = graph.dataset
+    st.markdown(f"**The paper's table** :gray[{published.MEASUREMENT_TABLE.split(' (')[0]}]")
+    as_printed = published.measurements(dataset, as_printed=True) if published.swapped(dataset) else {}
+    read = as_read(graph.table(), published.MEASUREMENT_ROWS, graph.printed, as_printed, dataset)
+    _figures(f"paper-table-{graph.name}", read)
+    notes = [published.measured_at(dataset), WHERE, *([published.SWAP_NOTE] if as_printed else [])]
+    st.caption(" ".join(notes))
+
+
+def _others(graphs: Sequence[Measured]) -> bool:
+    """Show what is left of every graph, and say whether the slow measures were asked for."""
+    waiting = [formats.inside(measure.label) for measure in in_order() if measure.cost == "background"]
+    with st.expander("All other measures", icon=":material/more_horiz:", key="other-measures"):
+        told = f"Seconds on Cora, a minute or more a graph on PubMed: {', '.join(waiting)}."
+        slow = controls.switch("slow", SLOW, help=told)
+        for graph in graphs:
+            if len(graphs) > 1:
+                st.markdown(f"**{frame.plain(graph.name)}**")
+            if slow and not graph.is_ready(slow):
+                slow = False
+            table, shown = graph.table(slow), {*HEADLINE, *graph.printed}
+            _figures(f"others-{graph.name}", as_read(table, [name for name in _names(table) if name not in shown], {}))
+    return slow
+
+
+def _figures(key: str, read: pd.DataFrame) -> None:
+    with st.container(key=f"figures-{key}"):
+        st.table(read, border="horizontal", hide_index=True, width="content")
+
+
+def as_read(
+    table: pd.DataFrame, measures: Iterable[str], printed: Printed, as_printed: Printed | None = None, dataset: str = ""
+) -> pd.DataFrame:
+    """Return one row a measure and one column a graph, as people read them; the paper's values in rows of their own.
+
+    `printed` are the paper's values of this graph, `as_printed` those that stand under the name of `dataset` there.
+    """
+    graphs = table.to_dict("records")
+    rows: list[list[str]] = []
+    for name in measures:
+        halves = half_width(table[f"{name}_spread"], table["seeds"])
+        if f"{name}_error" in table:
+            halves = np.hypot(np.nan_to_num(halves), table[f"{name}_error"])
+        cells = [wording.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
+        rows.append([wording.label(name), *map(_unbroken, cells)])
+        if name in printed:
+            rows.append(_gray("in the paper", printed[name], graphs))
+        if as_printed and name in as_printed:
+            rows.append(_gray(f"printed under {names.dataset(dataset)}", as_printed[name], graphs))
+    return pd.DataFrame(rows, columns=["Measure", *(_heading(graph) for graph in graphs)])
+
+
+def _unbroken(cell: str) -> str:
+    """Let a narrow column break a value before its interval only."""
+    return cell.replace(" ", "\N{NO-BREAK SPACE}").replace("\N{NO-BREAK SPACE}±", " ±")
+
+
+def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[Any, Any]]) -> list[str]:
+    found = [values.get(graph["method"]) if is_as_published(graph) else None for graph in graphs]
+    cells = [formats.MISSING if value is None else formats.fixed(value, 5) for value in found]
+    return [f":gray[{cell}]" for cell in (words, *cells)]
+
+
+def _heading(graph: Mapping[Any, Any]) -> str:
+    if graph["kind"] != "null":
+        # A table with two columns of one name cannot be shown, and a run may be called anything.
+        taken = graph["kind"] == "run" and graph["label"] in TAKEN
+        return frame.plain(graph["label"]) + (" (run)" if taken else "")
+    whose = graph["label"].removeprefix("As many edges as ").removesuffix(", at random")
+    return f"Random, as dense as {frame.plain(whose)}"
+
+
+def _names(table: pd.DataFrame) -> list[str]:
+    found = [column.removesuffix("_spread") for column in table.columns if column.endswith("_spread")]
+    # How many edges survive both ways belongs beside how many survive at all.
+    return sorted(
+        found, key=lambda name: found.index("edges") + 0.5 if name == "edges_both_ways" else found.index(name)
+    )
+
+
+def _table_caption(graph: Measured) -> str:
+    config, rounds, table = graph.runs[0].config, graph.rounds, graph.table()
+    averaged = averaged_over(int(count) for count in table.loc[table["kind"] == "run", "seeds"])
+    drawn = table.loc[table["kind"] == "null", "seeds"]
+    null = f" Random graphs: {averaged_over(int(n) for n in drawn).replace('seeds', 'draws')}." if len(drawn) else ""
+    estimated = [column.removesuffix("_error") for column in table.columns if column.endswith("_error")]
+    sampled = f" {wording.estimated(estimated)}" if estimated else ""
+    told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
+    return (
+        f"{names.dataset(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
+        f"direction, as in the paper; isolated nodes are kept. {_engine_words(graph)}{sampled} {training_part(config)}"
+    )
+
+
+def _engine_words(graph: Measured) -> str:
+    """Say who computed a table; of NetworkX's own values, the largest difference from the faster versions."""
+    # NetworkX takes a third of a second to import, which the start of the app does without.
+    from analysis.measures.networkx_engine import is_quick
+
+    table = graph.table()
+    found = [column.removesuffix("_difference") for column in table.columns if column.endswith("_difference")]
+    if not found:
+        quick = is_quick("average_clustering", MeasuredGraph.of(shared_graph(graph.runs, "Measuring")))
+        by_networkx = "Clustering, components and degrees by NetworkX, the rest by" if quick else "Computed by"
+        return f"{by_networkx} faster versions of NetworkX's definitions."
+    largest = {name: float(table[f"{name}_difference"].max()) for name in found}
+    return f"Computed by NetworkX itself. {wording.largest_difference(largest)}"
+
+
+FIRST_MEASURE = "average_clustering"
+AXES = {"round": "Round", "kept": "Edges kept"}
+COUNTS = ("entries_kept", "edges_kept_either_way", "edges_kept_both_ways")
+
+
+@dataclass(frozen=True)
+class Trend:
+    """What the controls say: the measure and the axis it is drawn over."""
+
+    name: str
+    x: TrendAxis
+
+
+def pick_trend() -> Trend:
+    """Choose the measure and the axis."""
+    options = {name: wording.label(name) for name in COUNTS}
+    options |= {measure.name: measure.label for measure in in_order() if measure.cost != "background"}
+    name = controls.select("measure", "Measure", options, FIRST_MEASURE, width=270)
+    return Trend(name, cast("TrendAxis", controls.segments("over", "Over", AXES)))
+
+
+def show_trend(runs: list[Run], trend: Trend, null: bool) -> None:
+    """Draw the trend on every graph that these runs are on; what must be measured first shows how far it is."""
+    graphs = by_graph(runs)
+    for name, chosen in graphs.items():
+        if not measurement.is_trend_ready(chosen, trend.name, null):
+            continue
+        if len(graphs) > 1:
+            st.subheader(frame.plain(name), anchor=False)
+        _one_graph(chosen, trend, null, f"-{name}" if len(graphs) > 1 else "")
+
+
+def _one_graph(runs: list[Run], trend: Trend, null: bool, key: str) -> None:
+    table = measurement.trend_of(runs, trend.name, null)
+    figure = _trend(cache.stamps(runs), trend, null, frame.is_dark(), table)
+    words = wording.label(trend.name)
+    charts.show(figure, f"trend{key}", f"{words} over the rounds")
+    st.caption(_trend_caption(runs, trend, table))
+    with st.expander("The numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
+        st.dataframe(charts.cells(trend_numbers(table, trend.name)), hide_index=True, height=320)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Trend: repr})
+def _trend(stamps: tuple[cache.Stamp, ...], trend: Trend, null: bool, dark: bool, _table: pd.DataFrame) -> go.Figure:
+    return trend_figure(_table, trend.name, trend.x, dark)
+
+
+def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the rows of `trend_table` under the words of the page, as trend_numbers that sort; shares in percent."""
+    scale = 100.0 if wording.is_share(name) else 1.0
+    unit = " (%)" if wording.is_share(name) else ""
+    graphs = [
+        f"Random, as dense as {label}" if kind == "null" else label
+        for kind, label in zip(table["kind"], table["label"], strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "Graph": graphs,
+            "Round": table["round"],
+            "Edges kept, either way (%)": [formats.rounded(100 * kept, 1) for kept in table["kept"]],
+            wording.label(name) + unit: scale * table["mean"],
+            "95% interval, ±": scale * (table["high"] - table["mean"]),
+            "Seeds": table["seeds"],
+        }
+    )
+
+
+def _trend_caption(runs: list[Run], trend: Trend, table: pd.DataFrame) -> str:
+    mine = table[table["kind"] == "run"]
+    parts = [
+        f"{names.dataset(runs[0].config.dataset)}, rounds 0 to {mine['round'].max()}: {averaged_over(mine['seeds'])}",
+        "dashed: the original graph",
+    ]
+    if (table["kind"] == "null").any():
+        parts.append("dotted: as many undirected edges as each run kept, drawn at random (five draws or one a seed)")
+    if "error" in table:
+        parts.append(wording.estimated([trend.name]).removesuffix("."))
+    return "; ".join(parts) + f". {frame.plain(explanation(trend.name).definition)}"

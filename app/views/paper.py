@@ -1,21 +1,39 @@
-"""Paper: every figure and table on small graphs, each beside our runs and judged by what these show."""
+"""Paper: the paper's figures and tables beside our runs, each with a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from analysis.reproduction import EXHIBITS
-from app.widgets import controls, exhibiting, frame
-from app.widgets.judging import Judged, judged
-from app.widgets.opened import Opened, opened
+from analysis import names, palette, published
+from analysis.curves import ablation_figure, accuracy_figure
+from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Kind, Picture, Verdict, judge, settled
+from analysis.reproduction.comparison import margins_words
+from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
+from analysis.tables import caption
+from app.components import charts, controls, frame, graph_select, measurement, url_state
+from app.components.frame import BadgeColor
+from app.data import cache
+from app.data.runs import Opened, opened, state_of
+from app.views import run_actions
+from glt import formats
 from glt.data import DATASETS
 from glt.errors import ConfigError
+from glt.jobs.forecast import Forecast
+from glt.jobs.waiting import awaited
 from glt.models import MODELS
-from glt.reproduction import Experiment, Setting, in_order
+from glt.pretraining.config import PretrainConfig
+from glt.reproduction import Experiment, Need, Plan, Setting, in_order, make_plan
+from glt.reproduction.starting import command, cost_words, preparations, start
 from glt.seeds import read_seeds
+from glt.store import AnyRun, Run, Store, run_name
+from glt.tickets.graph import graph_of
 from glt.training.tasks import TASKS
+from glt.verdicts import DELTA
 
 FIRST = "node-classification"
 DEFAULT_SEEDS = "0-2"
@@ -68,7 +86,7 @@ def _contents(found: Opened, dataset: str, model: str, seeds: Sequence[int]) -> 
 
 def _badge(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int]) -> str:
     seen = _judged(found, experiment, setting, seeds)
-    return exhibiting.badge(seen.verdict, bool(seen.runs) and _is_unmeasured(experiment, setting))
+    return badge(seen.verdict, bool(seen.runs) and _is_unmeasured(experiment, setting))
 
 
 def _task(experiment: Experiment) -> str:
@@ -104,4 +122,316 @@ def _section(
         judged(found, experiment, setting, seeds, measure=True)
         # The contents were written before the measurements were known.
         st.rerun()
-    exhibiting.section(found, _judged(found, experiment, setting, seeds))
+    show_section(found, _judged(found, experiment, setting, seeds))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """An experiment in a setting: what is there, what is missing and its cost, what was compared, and the verdict."""
+
+    exhibit: Exhibit
+    plan: Plan
+    runs: list[Run]
+    cost: Forecast
+    rows: list[Comparison]
+    claims: list[Claim]
+    verdict: Verdict
+
+
+def judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
+    """Judge an experiment; graph measurements it needs are taken only if `measure` says so or they are known."""
+    plan = make_plan(experiment, setting, seeds, found.runs)
+    exhibit = EXHIBITS.get(experiment.name)
+    runs = shown_runs(plan)
+    cost = cache.forecast_of(found, [need.config for need in plan.lacking if need.config], plan.seeds)
+    # A run with other settings is drawn and said to be one, and never counts in a mean, a claim or a verdict.
+    tested = plan.runs if measure or not exhibit.measures else []
+    rows, claims = _compared(exhibit, setting, tested) if tested else ([], [])
+    claims = settled(claims, plan)
+    return Judged(exhibit, plan, runs, cost, rows, claims, judge(plan, rows, claims, cost_words(plan, cost)))
+
+
+def shown_runs(plan: Plan) -> list[Run]:
+    """Return the runs of an experiment's figure: for every arm its own, or the one that stands in for it."""
+    runs = [need.run if need.has_rounds else need.stand_in for need in plan.needs]
+    return list({run.reference: run for run in runs if run is not None}.values())
+
+
+def _compared(exhibit: Exhibit, setting: Setting, runs: list[Run]) -> tuple[list[Comparison], list[Claim]]:
+    if exhibit.measures:
+        # Measuring shows a bar and keeps its own tables, so what follows from them is not kept once more.
+        return _compare(exhibit, setting, runs, lambda: measurement.table_of(runs, published.MEASUREMENT_ROUND, False))
+    return _compared_curves(cache.stamps(runs), exhibit.name, setting, runs)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _compared_curves(
+    stamps: tuple[cache.Stamp, ...], name: str, setting: Setting, _runs: list[Run]
+) -> tuple[list[Comparison], list[Claim]]:
+    return _compare(EXHIBITS.get(name), setting, _runs, pd.DataFrame)
+
+
+def _compare(
+    exhibit: Exhibit, setting: Setting, runs: list[Run], measured: Callable[[], pd.DataFrame]
+) -> tuple[list[Comparison], list[Claim]]:
+    evidence = Evidence(setting, runs, cache.rounds_of(runs), measured)
+    return exhibit.rows(evidence), exhibit.claims(evidence)
+
+
+LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
+    "reproduced": ("green", ":material/check:"),
+    "partly": ("orange", ":material/contrast:"),
+    "not reproduced": ("red", ":material/close:"),
+    "open": ("gray", ":material/help:"),
+    "incomplete": ("blue", ":material/hourglass_empty:"),
+    "shown": ("green", ":material/image:"),
+    "not run": ("gray", ":material/radio_button_unchecked:"),
+    "unavailable": ("gray", ":material/block:"),
+}
+GALLERY = Sample("walk", 120)
+HEIGHT = 560
+
+
+def badge(verdict: Verdict, unmeasured: bool = False) -> str:
+    """Write a verdict's kind as a small coloured word inside Markdown; `unmeasured` graphs have none yet."""
+    if unmeasured:
+        return ":gray-badge[:material/straighten: Open it to measure and judge]"
+    color, icon = LOOKS[verdict.kind]
+    return f":{color}-badge[{icon} {verdict.title}]"
+
+
+def show_section(found: Opened, judged: Judged) -> None:
+    """Show one experiment in full."""
+    experiment, setting = judged.plan.experiment, judged.plan.setting
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(experiment.label, anchor=False, width="content")
+        st.markdown(badge(judged.verdict), width="content")
+    where = f"{experiment.place} · {names.dataset(setting.dataset)}, {names.model(setting.model)}"
+    st.caption(f"{where}, {names.task(setting.task)}. {experiment.about}")
+    _verdict(judged)
+    if judged.runs:
+        with frame.or_why():
+            _pictures(judged)
+        _side_by_side(judged.rows)
+    else:
+        frame.empty(
+            "Nothing to show yet",
+            f"As {experiment.place} of the paper, drawn here as soon as a run below has finished its first round.",
+            "menu_book",
+        )
+    _show_claims(judged.claims)
+    show_needs(found, judged)
+
+
+def _verdict(judged: Judged) -> None:
+    experiment, setting, verdict = judged.plan.experiment, judged.plan.setting, judged.verdict
+    with st.container(border=True, key="verdict", gap="xsmall"):
+        st.markdown(frame.plain(verdict.sentence).replace("\\`", "`"))
+        for fact in published.facts(experiment.name, *setting, falls_short=verdict.falls_short):
+            st.caption(f":material/info: {frame.plain(fact.text)}")
+        frame.results_note(judged.runs)
+
+
+def _pictures(judged: Judged) -> None:
+    pictures = judged.exhibit.pictures
+    if not pictures:
+        return
+    picture = pictures[0]
+    if len(pictures) > 1:
+        labels = {str(each.x): each.label for each in pictures}
+        axis = controls.segments("axis", "Over", labels, label_visibility="collapsed")
+        picture = next(each for each in pictures if each.x == axis)
+    if picture.kind == "subgraphs":
+        _subgraphs(judged.runs[0], judged.plan.experiment.rounds)
+    else:
+        _curve(judged.runs, picture, bool(judged.rows))
+
+
+def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
+    figure = _curve_figure(cache.stamps(runs), picture, frame.is_dark(), printed, runs)
+    charts.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
+    st.caption(f"As {picture.place}. {frame.plain(caption(cache.rounds_of(runs), paper=printed))}")
+    charts.numbers(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Picture: repr})
+def _curve_figure(
+    stamps: tuple[cache.Stamp, ...], picture: Picture, dark: bool, printed: bool, _runs: list[Run]
+) -> go.Figure:
+    x = picture.x
+    if picture.kind == "ablation" and len(_runs) > 1:
+        return ablation_figure(_runs, x=x, dark=dark)
+    table = cache.curve_of(_runs, "test", x, "dense_features", DELTA)
+    rounds = cache.rounds_of(_runs)
+    return accuracy_figure(table, rounds, x=x, paper=printed, dark=dark, seeds=False)
+
+
+def _subgraphs(run: Run, number: int) -> None:
+    seed = next((seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number), None)
+    if seed is None:
+        st.caption(f"The subgraphs are of round {number}, which no seed has finished yet.")
+        return
+    graph = graph_of(run.seed(seed))
+    part = graph_select.subgraph(graph, GALLERY)
+    title = f"{palette.label(run.config.method)}, round {number}"
+    panel = make_panel(graph, part, cache.edge_mask(run, seed, number), title)
+    html = panels_html([original_panel(graph, part), panel], frame.is_dark(), HEIGHT)
+    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}, {title}. {' '.join(panel.caption)}")
+    sparsity = formats.percent(run.seed(seed).rounds()[number].graph_sparsity, 2)
+    st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}; a random walk's nodes.")
+    url_state.link("subgraphs", "Choose another part", ":material/hub:", run=run.reference, round=str(number))
+
+
+def _side_by_side(rows: Sequence[Comparison]) -> None:
+    if not rows:
+        return
+    again = any(row.rerun for row in rows)
+    what = "Measure" if rows[0].quantity == "measure" else "Round"
+    heads = [
+        "Graph" if what == "Measure" else "Method",
+        what,
+        "Ours",
+        "Paper",
+        "Difference",
+        "Shown",
+        *(["Authors' code, run again"] if again else []),
+    ]
+    table = [_cells(row, again) for row in rows]
+    with st.container(key="figures-paper"):
+        st.table(pd.DataFrame(table, columns=heads), border="horizontal", hide_index=True, width="content")
+    sources = "; ".join(dict.fromkeys(row.source for row in rows))
+    st.caption(f"{_method_words(rows)} Paper: {sources}.")
+
+
+def _method_words(rows: Sequence[Comparison]) -> str:
+    """Say what was tested, with which margins, and over how many values."""
+    margins = margins_words({row.quantity for row in rows})
+    family = max(row.agreement.family for row in rows)
+    tested = (
+        f"two one-sided t tests show the mean within the margin (agrees), a two-sided one beyond it (differs), Holm "
+        f"over {formats.number_of(family, 'value')} at 5 %, else open, with about how many seeds would settle it"
+        if family
+        else "a test needs two seeds"
+    )
+    return (
+        f"Mean and 95% interval over seeds, from three on. A printed number is one run and taken as exact; {tested}. "
+        f"Margins: {margins}, never finer than the printed digits."
+    )
+
+
+def _cells(row: Comparison, again: bool) -> list[str]:
+    words = row.agreement_words()
+    shown = f":orange[{words}]" if row.agreement.word == "differs" else words
+    cells = [row.group, row.where, row.ours_words(), row.paper_words(), row.difference_words(), shown]
+    return [*cells, row.rerun_words() or formats.MISSING] if again else cells
+
+
+def _show_claims(claims: Sequence[Claim]) -> None:
+    if not claims:
+        return
+    st.markdown("**What the paper says**")
+    marks = {True: ":green-badge[holds]", False: ":orange-badge[does not hold]", None: ":gray-badge[open]"}
+    for claim in claims:
+        mark = marks[claim.holds] if claim.tested else ":gray-badge[no verdict]"
+        st.markdown(f"{frame.plain(claim.text)} {mark}")
+        st.caption(f"{claim.place}. Ours: {frame.plain(claim.ours)}.")
+
+
+PRETRAINING = "the pre-training"
+
+
+def show_needs(found: Opened, judged: Judged) -> None:
+    """Show every arm's state, and how to get what is missing."""
+    plan, store = judged.plan, found.store
+    words = _arm_words(plan)
+    with st.container(border=True, key="needs", gap="small"):
+        st.markdown("**What it needs**")
+        for number, need in enumerate(plan.needs):
+            _need(number, need, store, words)
+        if not plan.lacking:
+            if not plan.unavailable:
+                st.caption(f"Everything is there for seeds {', '.join(map(str, plan.seeds))}.")
+            return
+        st.caption(frame.plain(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}."))
+        firsts = preparations(plan, store)
+        for first in firsts:
+            st.caption(_preparation(found, first))
+        for sentence in order_words(plan, firsts):
+            st.caption(f":material/account_tree: {frame.plain(sentence)}")
+        _button(found, plan, firsts)
+        st.code(command(plan), language="bash")
+
+
+def _arm_words(plan: Plan) -> Mapping[str, str]:
+    """Return what each arm is called, by the name of its run."""
+    return {run_name(need.config): need.arm.words for need in plan.needs if need.config is not None}
+
+
+def order_words(plan: Plan, firsts: list[PretrainConfig]) -> list[str]:
+    """Say which missing arms begin by themselves when something else is finished."""
+    words = _arm_words(plan)
+    behind: dict[str, list[str]] = {}
+    for need in plan.lacking:
+        if need.arm.first in firsts and need.arm.first is not None:
+            behind.setdefault(PRETRAINING, []).append(need.arm.words)
+        elif any(other.config is not None and run_name(other.config) == need.arm.reads for other in plan.lacking):
+            behind.setdefault(words[need.arm.reads], []).append(need.arm.words)
+    return [_waiting(first, waiting) for first, waiting in behind.items()]
+
+
+def _waiting(first: str, waiting: list[str]) -> str:
+    if len(waiting) == 1:
+        return f"{waiting[0]}: waits for {first}, and begins by itself when that is finished."
+    return f"{'; '.join(waiting)}: wait for {first}, and begin by themselves when that is finished."
+
+
+def _preparation(found: Opened, first: PretrainConfig) -> str:
+    name = run_name(first)
+    known = next((run for run in found.pretrainings if run.name == name), None)
+    stands = f"is {state_of(known)}" if known is not None else "is not started yet"
+    return f"A pre-training comes first ({name}, which {stands}); how long it takes is not known before."
+
+
+def _button(found: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
+    known = {run.name: run for run in found.pretrainings}
+    idle_firsts = [first for first in firsts if _has_idle(known.get(run_name(first)), plan.seeds)]
+    idle = [need for need in plan.lacking if _has_idle(need.own, need.lacking)]
+    parts = [formats.number_of(len(idle), "run")] if idle else []
+    parts += [formats.number_of(len(idle_firsts), "pre-training")] if idle_firsts else []
+    words = f"Start {' and '.join(parts)}" if parts else "All started"
+    if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=not parts):
+        started = start(plan, found.store)
+        run_actions.say_not_started(started)
+        # The pre-training is what is at work first.
+        url_state.go("runs", run=next(iter([*map(run_name, firsts), *(each.run.name for each in started)])))
+    if len(idle) < len(plan.lacking) or len(idle_firsts) < len(firsts):
+        url_state.link("runs", "At work: see Runs", ":material/arrow_forward:")
+
+
+def _has_idle(run: AnyRun | None, seeds: tuple[int, ...]) -> bool:
+    """Say whether a seed is not at work; nothing is of a run that is not there."""
+    return run is None or any(not run.seed(seed).is_at_work() for seed in seeds)
+
+
+def _need(number: int, need: Need, store: Store, words: Mapping[str, str]) -> None:
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"need-{number}"):
+        st.markdown(need.arm.words, width="content")
+        state, color = state_words(need, store, words)
+        st.badge(state, color=color)
+        if need.run is not None and need.has_rounds:
+            st.caption(f"{need.run.reference}{' · example' if need.run.is_example else ''}", width="content")
+        elif need.stand_in is not None:
+            st.caption(frame.plain(f"shown instead: {need.stand_in.reference} ({need.differs})"), width="content")
+
+
+def state_words(need: Need, store: Store, words: Mapping[str, str]) -> tuple[str, BadgeColor]:
+    """Return what is said of an arm: complete, at work, waiting for another one, or what is missing."""
+    run = need.own
+    active = [seed for seed in need.lacking if run is not None and run.seed(seed).is_at_work()]
+    if run is None or not active:
+        return frame.plain(need.state), "green" if need.state == "complete" else "gray"
+    sources = [awaited(store, run.config, seed) for seed in active]
+    if None in sources:
+        return "at work", "blue"
+    names = dict.fromkeys(words.get(source or "", PRETRAINING) for source in sources)
+    return f"waits for {' and '.join(names)}", "violet"

@@ -1,23 +1,29 @@
-"""Tickets: for each run the sparsest round that is shown to be a ticket, its cost, and its audit."""
+"""Tickets: the sparsest round of each run that is shown to be a ticket, its cost, and its audit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import marks, names
+from analysis.curves import pareto_figure
 from analysis.marks.axes import MAC_NAMES
-from analysis.tables import Score, XAxis, metric_words, ticket_words
-from app.widgets import controls, frame, importing, pareto, pickers, reading, scoring, ticket_cards
-from app.widgets.opened import opened
-from app.widgets.readable import readable
+from analysis.tables import Score, XAxis, caption, metric_words, ticket_words
+from analysis.tables.pareto import with_front
+from app.components import charts, controls, frame, run_select, url_state
+from app.components.run_select import readable
+from app.data import cache
+from app.data.runs import opened
+from app.views import ticket_actions, ticket_import
 from glt import formats
+from glt.errors import StoreError
 from glt.store import MAC_CONVENTIONS, Run
-from glt.verdicts import rule_words
+from glt.verdicts import detectable_words, rule_words
 
 VIEWS = {"runs": "Of runs", "file": "From a file"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -31,15 +37,15 @@ def page() -> None:
         "Tickets", "The sparsest round of each run that is shown to lose less than a margin against dense."
     ):
         if controls.segments("view", "View", VIEWS, label_visibility="collapsed") == "file":
-            importing.show()
+            ticket_import.show_import()
         else:
             _of_runs()
 
 
 def _of_runs() -> None:
-    found = pickers.with_rounds(opened().runs)
+    found = run_select.with_rounds(opened().runs)
     if not found:
-        pickers.tell_none_left("runs")
+        run_select.tell_none_left("runs")
         frame.empty(
             "No tickets yet",
             "Tickets are looked for as soon as a run has finished its first pruning round.",
@@ -49,18 +55,18 @@ def _of_runs() -> None:
         )
         return
     chosen, x, score, margin = _controls(found)
-    pickers.tell_gone("runs")
+    run_select.tell_gone("runs")
     if not chosen:
         frame.empty("No runs chosen", "Choose at least one run in the row above.", "confirmation_number")
         return
     runs = readable(chosen)
-    table = reading.tickets_of(runs, score, "dense_features", margin)
+    table = cache.tickets_of(runs, score, "dense_features", margin)
     if table.empty:
         frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")
         return
     _finding(table)
-    pareto.picture(runs, x, score, margin)
-    ticket_cards.show({run.reference: run for run in runs}, table)
+    pareto(runs, x, score, margin)
+    show_cards({run.reference: run for run in runs}, table)
     with st.container(key="figures-tickets"):
         st.table(as_read(runs, score, margin), border="horizontal", hide_index=True)
     st.caption(_caption(table, margin))
@@ -69,8 +75,8 @@ def _of_runs() -> None:
 
 def _controls(found: list[Run]) -> tuple[list[Run], XAxis, Score, float]:
     with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        runs = pickers.pick_runs(found, pickers.together(found))
-        return runs, scoring.pick_axis(), scoring.pick_score(), scoring.pick_margin()
+        runs = run_select.pick_runs(found, run_select.together(found))
+        return runs, run_select.pick_axis(), run_select.pick_score(), run_select.pick_margin()
 
 
 def _finding(table: pd.DataFrame) -> None:
@@ -89,7 +95,7 @@ def _finding(table: pd.DataFrame) -> None:
 
 def as_read(runs: Sequence[Run], score: Score, margin: float) -> pd.DataFrame:
     """Return one row a run, as people read it: the round, its verdict, its paired difference, MACs three ways."""
-    tables = {name: reading.tickets_of(runs, score, name, margin) for name in MAC_CONVENTIONS}
+    tables = {name: cache.tickets_of(runs, score, name, margin) for name in MAC_CONVENTIONS}
     table = tables["dense_features"]
     read = {
         "Method": list(map(frame.plain, table["label"])),
@@ -139,3 +145,116 @@ def _caption(table: pd.DataFrame, margin: float) -> str:
         "validation score. Differences are paired by seed. Paper's criterion: mean at least the dense mean, without a "
         "test. Cards count MACs with dense features, as the paper does."
     )
+
+
+ABOUT_PARETO = (
+    "Every round is a point; full ones are on the Pareto front, where no other round has both a mean score as high and "
+    "a cost as low. It is a front of means, without a test, over all chosen runs of one data set and network."
+)
+
+
+def pareto(runs: Sequence[Run], x: XAxis, score: Score, margin: float) -> None:
+    """Draw all rounds with the front, MACs with dense features; a click on a point opens its round in Subgraphs."""
+    stamps = cache.stamps(runs)
+    figure = _pareto_figure(stamps, x, score, margin, frame.is_dark(), list(runs))
+    charts.show_rounds(figure, "pareto", "Test score of every round against its cost, with the Pareto front")
+    told = caption(cache.rounds_of(runs), score, "dense_features", margin, paper=False)
+    st.caption(f"{ABOUT_PARETO} {frame.plain(told)}")
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _pareto_figure(
+    stamps: tuple[cache.Stamp, ...], x: XAxis, score: Score, margin: float, dark: bool, _runs: list[Run]
+) -> go.Figure:
+    table = cache.curve_of(_runs, score, x, "dense_features", margin)
+    return pareto_figure(with_front(table, x), cache.rounds_of(_runs), x=x, score=score, dark=dark)
+
+
+ACROSS = 3
+ABOUT_SEED = "Cards show means over seeds; audit, MACs, latency, files and bytes on disk are of this one."
+
+
+def show_cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
+    """Show the rows of a `tickets_table`, and which seed is asked about."""
+    rows = table.to_dict("records")
+    asked = _pick_seed([runs[row["run"]] for row in rows])
+    for start in range(0, len(rows), ACROSS):
+        for column, row in zip(st.columns(ACROSS, gap="small"), rows[start : start + ACROSS], strict=False):
+            with column, st.container(border=True, key=f"ticket-{row['run']}"):
+                _card(runs[row["run"]], row, asked)
+
+
+def _pick_seed(runs: Sequence[Run]) -> int:
+    """Choose a seed that any of these runs has a round of."""
+    seeds = sorted({seed for run in runs for seed in run.seeds() if run.seed(seed).whole_rounds()})
+    options = {str(seed): str(seed) for seed in seeds}
+    return int(controls.select("seed", "Cards act on seed", options, width=150, help=ABOUT_SEED))
+
+
+def seed_of(run: Run, number: int, asked: int) -> int:
+    """Return the seed that is asked about, or the run's first one with this round where that one has not got it."""
+    able = [seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number]
+    return asked if asked in able else able[0]
+
+
+def _card(run: Run, row: Row, asked: int) -> None:
+    number = int(row["round"])
+    seed = seed_of(run, number, asked)
+    with st.container(gap="xsmall"):
+        st.subheader(frame.plain(str(row["label"])), anchor=False)
+        if row["is_ticket"]:
+            st.badge(f"ticket, round {number}", color="green", icon=":material/star:")
+        else:
+            color: Literal["orange", "gray"] = "orange" if row["verdict"] == "open" else "gray"
+            st.badge(f"{row['verdict']}; closest by validation: round {number}", color=color)
+    _card_numbers(row)
+    st.caption("  \n".join(_sentences(run, row, number, seed)))
+    if seed != asked:
+        st.caption(f":material/info: This run has no seed {asked} with that round: what follows is of seed {seed}.")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        ticket_actions.audit(run, number, seed)
+        ticket_actions.mac_counts(run, number, seed)
+        ticket_actions.latency(run, number, seed)
+        ticket_actions.download(run, number, seed)
+        view = {"run": run.reference, "seed": str(seed), "round": str(number)}
+        url_state.link("subgraphs", "Subgraph", ":material/hub:", **view)
+
+
+def _card_numbers(row: Row) -> None:
+    left, right = st.columns(2, gap="small")
+    left.metric(f"Test {names.metric(row['dataset'], row['task'])}", formats.percent(row["mean"]))
+    right.metric("Against dense", formats.points(row["difference"]))
+    left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
+    right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
+    left.metric("MACs", formats.macs(row["macs"]))
+    # Only a round that is shown to be as good saves anything.
+    if row["is_ticket"]:
+        right.metric("MACs saved", formats.percent(row["macs_saved"]))
+    else:
+        right.metric("MACs removed", formats.percent(row["macs_removed"]))
+
+
+def _sentences(run: Run, row: Row, number: int, seed: int) -> list[str]:
+    kept, both = formats.percent(row["edges_kept_either_way"]), formats.percent(row["edges_kept_both_ways"])
+    return [
+        frame.plain(row["verdict_sentence"]),
+        *_detectable(row),
+        f"Undirected edges kept: {kept} either way, {both} both ways.",
+        f"Search up to this round: {formats.duration(row['search_seconds'])} a seed.",
+        f"{_disk(run, number, seed)}.",
+    ]
+
+
+def _detectable(row: Row) -> list[str]:
+    words = detectable_words(int(row["paired_seeds"]), row["detectable"])
+    return [f"{words}."] if words else []
+
+
+def _disk(run: Run, number: int, seed: int) -> str:
+    if run.is_example:
+        return "On disk: an example keeps masks alone"
+    try:
+        round_, dense = (formats.file_size(run.seed(seed).bytes_on_disk(each)) for each in (number, 0))
+    except StoreError as error:
+        return f"On disk: {frame.plain(str(error)).removesuffix('.')}"
+    return f"On disk: {round_}, the dense round {dense} (seed {seed})"

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import opened
+from app.data import runs
 from glt.presets import resolve
 from glt.store import Run, State, Store
 from glt.store.compact import pack_run
@@ -26,7 +26,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """An empty store that the app opens, and no examples beside it."""
     monkeypatch.setenv(STORE_VARIABLE, str(tmp_path / "store"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "no examples")
+    monkeypatch.setattr(runs, "EXAMPLES", tmp_path / "no examples")
     st.cache_data.clear()
     st.cache_resource.clear()
     return Store(tmp_path / "store")
@@ -61,5 +61,5 @@ def example(make_run: MakeRun, store: Store, tmp_path: Path, monkeypatch: pytest
     run = make_run("ugs")
     packed = pack_run(run, tmp_path / "examples")
     store.move_to_trash(run.path)
-    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
+    monkeypatch.setattr(runs, "EXAMPLES", tmp_path / "examples")
     return packed

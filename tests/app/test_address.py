@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import controls
+from app.components import controls
 from glt.store import Run
 
 
@@ -85,10 +85,10 @@ def test_words_typed_on_one_page_are_not_a_choice_made_on_another() -> None:
     def script() -> None:
         import streamlit as st
 
-        from app.widgets import address, controls
+        from app.components import controls, url_state
 
         page = st.session_state.setdefault("page", "compare")
-        address.enter(page)
+        url_state.enter(page)
         if page == "compare":
             controls.segments("at", "Paired at", {"round": "round", "sparsity": "sparsity"}, "round")
         else:

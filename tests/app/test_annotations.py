@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import opened, pickers
+from app.components import run_select
+from app.data import runs
 from glt.store import Run, Store, bundled_examples, paths
 from glt.store.compact import pack_run
 
@@ -102,7 +103,7 @@ def test_where_all_runs_are_hidden_they_are_offered(make_run: MakeRun, store: St
     app = open_page("curves")
     assert not app.exception
     assert app.query_params["runs"] == run.name
-    assert pickers.together([run]) == [run]
+    assert run_select.together([run]) == [run]
 
 
 def test_hidden_runs_stand_at_the_end_when_asked_for(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
@@ -123,9 +124,9 @@ def test_hidden_runs_stand_at_the_end_when_asked_for(make_run: MakeRun, store: S
 def test_a_note_is_found_by_the_filter(
     make_run: MakeRun, store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.widgets import run_filter
+    from app.components import run_select
 
-    monkeypatch.setattr(run_filter, "SHOWN_FROM", 1)
+    monkeypatch.setattr(run_select, "SHOWN_FROM", 1)
     noted, other = make_run("ugs"), make_run("random")
     store.annotate(noted.name, {"note": "Tried on the LAPTOP"})
     app = open_page("runs", filter="laptop")
@@ -140,7 +141,7 @@ def test_an_example_is_annotated_in_the_users_store(
     run = make_run("ugs")
     packed = pack_run(run, tmp_path / "examples")
     store.move_to_trash(run.path)
-    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
+    monkeypatch.setattr(runs, "EXAMPLES", tmp_path / "examples")
     app = open_page("runs")
     app.text_input(key=f"annotation-title-examples/{packed.name}").set_value("of the paper")
     app.button(key=f"save-annotation-examples/{packed.name}").click().run()

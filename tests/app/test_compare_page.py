@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import run_filter
+from app.components import run_select
 from glt.store import Run, Store
 
 MakeRun = Callable[..., Run]
@@ -88,7 +88,7 @@ def test_runs_are_grouped_by_a_setting(make_run: MakeRun, open_page: OpenPage) -
 
 
 def test_words_narrow_the_table(pair: tuple[Run, Run], open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_filter, "SHOWN_FROM", 1)
+    monkeypatch.setattr(run_select, "SHOWN_FROM", 1)
     app = open_page("compare", filter="hidden=64")
     assert app.dataframe[0].value["Run"].tolist() == ["Random pruning · Cora GCN"]
     app.text_input(key="filter").set_value("nothing of the kind").run()
@@ -132,9 +132,9 @@ def test_two_chosen_rows_become_the_pair_until_the_pickers_say_otherwise(pair: t
 def _choose(table: dict[str, list[str]]) -> None:
     import pandas as pd
 
-    from app.widgets import leader_board
+    from app.views import compare
 
-    leader_board._choose(pd.DataFrame(table), [1, 0])
+    compare._choose_pair(pd.DataFrame(table), [1, 0])
 
 
 def test_csv_holds_all_the_numbers(pair: tuple[Run, Run]) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.widgets import epoch_reader, seed_rows
-from app.widgets.epoch_reader import Reader
+from app.data import cache
+from app.data.cache import Reader
+from app.views import run_detail
 from glt.config import RunConfig
 from glt.store import Event, SeedRun, Store
 
@@ -16,7 +17,7 @@ from glt.store import Event, SeedRun, Store
 @pytest.fixture
 def seed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SeedRun:
     """A seed without events, of which every look is a new one."""
-    monkeypatch.setattr(epoch_reader, "FRESH", 0.0)
+    monkeypatch.setattr(cache, "FRESH", 0.0)
     seed = Store(tmp_path).create(RunConfig()).seed(0)
     seed.make()
     return seed
@@ -72,7 +73,7 @@ def test_only_rounds_that_are_looked_at_are_kept(seed_run: SeedRun) -> None:
         add(seed_run, number, range(5))
     reader = Reader(seed_run)
     check(reader, seed_run)
-    assert len(reader._kept) <= epoch_reader.MOST_ROUNDS
+    assert len(reader._kept) <= cache.MOST_ROUNDS
     check(reader, seed_run)
 
 
@@ -87,7 +88,7 @@ def test_what_changes_with_the_epochs_stays_while_they_do(seed_run: SeedRun) -> 
 
 
 def test_one_look_serves_every_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(epoch_reader, "FRESH", 60.0)
+    monkeypatch.setattr(cache, "FRESH", 60.0)
     seed = Store(tmp_path).create(RunConfig()).seed(0)
     seed.make()
     add(seed, 0, range(2))
@@ -99,11 +100,11 @@ def test_one_look_serves_every_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_long_log_is_shown_by_its_end(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
-    assert seed_rows.tail(path, 3) == ""
+    assert run_detail.tail(path, 3) == ""
     path.write_text("".join(f"line {number}\n" for number in range(50_000)))
-    assert seed_rows.tail(path, 3) == "line 49997\nline 49998\nline 49999\n"
+    assert run_detail.tail(path, 3) == "line 49997\nline 49998\nline 49999\n"
     path.write_text("one\ntwo\nthree")
-    assert seed_rows.tail(path, 2) == "two\nthree"
-    assert seed_rows.tail(path, 9) == "one\ntwo\nthree"
-    path.write_bytes(b"\xff" * 2 * seed_rows.MOST_BYTES)
-    assert len(seed_rows.tail(path, 3)) == seed_rows.MOST_BYTES
+    assert run_detail.tail(path, 2) == "two\nthree"
+    assert run_detail.tail(path, 9) == "one\ntwo\nthree"
+    path.write_bytes(b"\xff" * 2 * run_detail.MOST_BYTES)
+    assert len(run_detail.tail(path, 3)) == run_detail.MOST_BYTES

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from analysis.export import FigureChoices, bundle_bytes
-from app.widgets import bundling
+from app.views import export
 from glt.store import Run
 
 
@@ -15,10 +15,10 @@ def test_the_page_makes_the_same_bytes(make_run: Callable[..., Run], open_page: 
     run = make_run("ugs")
     app = open_page("export", what="bundle", runs=run.name, columns="2")
     assert not app.exception
-    assert bundling.MADE not in app.session_state
+    assert export.BUNDLE_KEPT not in app.session_state
     app.button(key="make-bundle").click().run()
     assert not app.exception
-    assert app.session_state[bundling.MADE][1] == bundle_bytes([run], FigureChoices(columns=2))
+    assert app.session_state[export.BUNDLE_KEPT][1] == bundle_bytes([run], FigureChoices(columns=2))
     assert any("Reproduction bundle" in block.value for block in app.code)
     app.segmented_control(key="columns").set_value("1").run()
     assert app.button(key="make-bundle")

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
-from app.widgets.figure_files import Wanted
-from app.widgets.files import Written
+from app.components.downloads import Written
+from app.views.export import Wanted
 from glt.errors import StudioError
 from glt.store import Run
 

@@ -223,12 +223,13 @@ def test_the_log_of_a_run_that_is_gone_is_one_sentence(pair: tuple[Run, Run]) ->
         import shutil
         from pathlib import Path
 
-        from app.widgets import frame, seed_rows
+        from app.components import frame
+        from app.views import run_detail
         from glt.store import Run
 
         run = Run.open(Path(folder))
         shutil.rmtree(folder)
-        frame.explained(seed_rows.log)(run, 10)
+        frame.explained(run_detail.seed_logs)(run, 10)
 
     app = AppTest.from_function(page, kwargs={"folder": str(gone.path)}).run()
     assert not app.exception
@@ -253,7 +254,7 @@ def test_a_press_counts_for_what_the_button_was_drawn_for() -> None:
     def page(about: str) -> None:
         import streamlit as st
 
-        from app.widgets import controls
+        from app.components import controls
 
         about = st.session_state.setdefault("about", about)
         if controls.pressed("Do it", "do", about):

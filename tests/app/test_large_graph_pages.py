@@ -16,8 +16,9 @@ from analysis.export import FigureChoices, figure_bytes, on_page, plan
 from analysis.measures import graph as measured_graph
 from analysis.measures.element_tables import with_names
 from analysis.subgraphs import communities
+from app.components import computation, measurement
 from app.main import PAGES
-from app.widgets import computing, measuring, whole_graph
+from app.views import subgraphs
 from glt.data import DATASETS, Graph, Split, load_graph
 from glt.errors import StoreError
 from glt.store import Run
@@ -58,7 +59,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     spec = replace(DATASETS.get("cora"), name="large", label="Large", features=128, classes=0, load=lambda: graph)
     monkeypatch.setitem(DATASETS._entries, "large", spec)
     monkeypatch.setattr(measured_graph, "MOST_VISITS", 0)
-    monkeypatch.setattr(whole_graph, "MOST_DRAWN", 1000)
+    monkeypatch.setattr(subgraphs, "MOST_DRAWN", 1000)
     monkeypatch.setattr(communities, "MOST_EDGES", 1000)
     load_graph.cache_clear()
     yield graph
@@ -164,10 +165,10 @@ def test_the_time_said_holds_the_factors_of_a_graph_that_is_factored(
     most: int, slow: bool, seconds: float, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = []
-    monkeypatch.setattr(measuring, "MOST_NODES_FACTORED", most)
-    monkeypatch.setattr(measuring, "unmeasured", lambda *_, **__: 3)
-    monkeypatch.setattr(computing, "panel", lambda *given: said.append(given[-1]))
-    assert not measuring.is_table_ready(runs, [2], null=False, slow=slow)
+    monkeypatch.setattr(measurement, "MOST_NODES_FACTORED", most)
+    monkeypatch.setattr(measurement, "unmeasured", lambda *_, **__: 3)
+    monkeypatch.setattr(computation, "panel", lambda *given: said.append(given[-1]))
+    assert not measurement.is_table_ready(runs, [2], null=False, slow=slow)
     assert said == [pytest.approx(seconds)]
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets.sweep_fields import numeric_fields
+from app.views.launch_fields import numeric_fields
 from glt.config import RunConfig
 from glt.jobs import sweeping
 from glt.jobs.launching import Started

@@ -17,10 +17,10 @@ from analysis.measures.element_cache import keep_betweenness
 from analysis.measures.element_tables import Order, edge_table, node_table
 from analysis.measures.elements import Betweenness
 from analysis.measures.networkx_engine import DEFINITIONS
+from app.components import computation
 from app.views import measurements
-from app.widgets import computing, measured_trend
-from app.widgets.element_table import CHANGE, ORIGINAL, PRUNED, Choice, destination, edges_as_read, nodes_as_read
-from app.widgets.measured_table import HEADLINE, SLOW
+from app.views.measurements import HEADLINE, SLOW
+from app.views.measurements_nodes import CHANGE, ORIGINAL, PRUNED, Choice, destination, edges_as_read, nodes_as_read
 from glt.data import Graph, citeseer, load_graph
 from glt.formats import MISSING
 from glt.masks import EdgeMask
@@ -152,7 +152,9 @@ def test_a_trend_is_drawn_for_the_measure_in_the_address(make_run: MakeRun, open
 
 
 def test_shares_are_numbers_in_percent(make_run: MakeRun) -> None:
-    numbers = measured_trend.numbers(trend_table([make_run()], "largest_component_share"), "largest_component_share")
+    numbers = measurements.trend_numbers(
+        trend_table([make_run()], "largest_component_share"), "largest_component_share"
+    )
     assert numbers["Largest component (%)"][0] == pytest.approx(91.765, abs=1e-3)
     assert numbers["Edges kept, either way (%)"][0] == 100
 
@@ -164,11 +166,11 @@ def test_betweenness_is_computed_on_demand_in_a_process_of_its_own(make_run: Mak
     assert not app.exception
     assert [heading.value for heading in app.subheader] == ["Betweenness in round 2 of seed 0 is not computed yet"]
     next(button for button in app.button if button.label == "Compute").click().run()
-    (computation,) = computing._computations().values()
-    computation.wait()
+    (at_work,) = computation._computations().values()
+    at_work.wait()
     app = open_page("measurements", **view)
-    assert computation.failure == ""
-    assert computation.share == 1
+    assert at_work.failure == ""
+    assert at_work.share == 1
     table = app.dataframe[0].value
     assert table["Rank, original"].tolist()[:3] == [1, 2, 3]
     assert table[CHANGE].iloc[0] == pytest.approx(table[PRUNED].iloc[0] - table[ORIGINAL].iloc[0])
@@ -238,12 +240,12 @@ def test_turning_to_nodes_and_edges_takes_the_first_run_and_the_round_of_the_tab
 
 
 def test_a_computation_can_be_stopped_and_says_why_it_failed() -> None:
-    endless = computing.Computation(["http.server", "0", "--bind", "127.0.0.1"])
+    endless = computation.Computation(["http.server", "0", "--bind", "127.0.0.1"])
     assert endless.is_running
     endless.stop()
     endless.wait()
     assert (endless.is_running, endless.failure) == (False, "")
-    failing = computing.Computation(["analysis", "betweenness", "no such run", "--round", "0"])
+    failing = computation.Computation(["analysis", "betweenness", "no such run", "--round", "0"])
     failing.wait()
     assert "no such run" in failing.failure
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.components import frame
+from app.data.runs import opened
 from app.main import PAGES
-from app.widgets import frame, opened
 from glt.store import Run, Store
 
 MAIN = Path(__file__).parents[2] / "app" / "main.py"
@@ -54,7 +55,7 @@ def test_a_run_of_the_users_own_stands_beside_the_example_of_its_name(
     example: Run, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
 ) -> None:
     make_run("ugs")
-    found = opened.opened()
+    found = opened()
     assert [run.is_example for run in found.runs] == [False, True]
 
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.reproduction import EXHIBITS
-from app.widgets import exhibiting
+from app.views import paper
 from glt.jobs.launching import Started
 from glt.presets import resolve
 from glt.reproduction import Plan, in_order
@@ -85,7 +85,7 @@ def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, m
         started.append((plan, store))
         return [Started(official, elsewhere=(1,))]
 
-    monkeypatch.setattr("app.widgets.needing.start", start)
+    monkeypatch.setattr("app.views.paper.start", start)
     app = open_page("paper", experiment="teaser", seeds="0-1")
     app.button(key="reproduce").click().run()
     assert not app.exception
@@ -96,7 +96,7 @@ def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, m
 
 
 def test_the_examples_fill_an_experiment(store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.widgets.opened.EXAMPLES", EXAMPLES)
+    monkeypatch.setattr("app.data.runs.EXAMPLES", EXAMPLES)
     app = open_page("paper", experiment="subgraph-gallery")
     assert not app.exception
     assert "Everything is there for seeds 0, 1, 2." in texts(app)
@@ -105,7 +105,7 @@ def test_the_examples_fill_an_experiment(store: Store, open_page: OpenPage, monk
 def test_an_example_with_another_setting_than_todays_stands_in_and_says_so(
     store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.widgets.opened.EXAMPLES", EXAMPLES)
+    monkeypatch.setattr("app.data.runs.EXAMPLES", EXAMPLES)
     app = open_page("paper", experiment="node-classification")
     assert not app.exception
     assert "admm_start_competes = true instead of false" in texts(app)
@@ -117,7 +117,7 @@ def test_the_ablation_is_drawn_in_panels(official: Run, store: Store, draw_seed:
     draw_seed(other.seed(0), 3)
     runs = [official, other]
     picture = EXHIBITS.get("ablation").pictures[0]
-    figure = exhibiting._figure((), picture, False, False, runs)
+    figure = paper._curve_figure((), picture, False, False, runs)
     assert any("p_graph" in str(note.text) or "5 %" in str(note.text) for note in figure.layout.annotations)
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.widgets.frame import JOINER, plain, plain_lines
+from app.components.frame import JOINER, plain, plain_lines
 
 # Bare addresses as the page's Markdown finds them, once its own signs and backslashes are gone.
 WEB = re.compile(r"(https?://|www(?=\.))([-.\w]+)([^ \t\r\n]*)", re.IGNORECASE)

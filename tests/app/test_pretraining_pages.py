@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import pickers, start_field
-from app.widgets.pretrainings import progress
+from app.components import run_select
+from app.views import launch_fields
+from app.views.run_detail import pretraining_progress
 from glt.config import RunConfig
 from glt.jobs import sweeping
 from glt.jobs.launching import Started
@@ -55,8 +56,8 @@ def test_progress_is_said_in_epochs(make_pretraining: MakePretraining, monkeypat
     run = make_pretraining(("done", "running"))
     at = Progress(round=0, rounds=0, stage="pre-training", epoch=1200, epochs=10_000, fraction=0.12)
     monkeypatch.setattr("glt.store.liveness.is_alive", lambda *_: True)
-    run.seed(1).write_status(Status(state="running", seed=1, progress=at))
-    now = progress(run)
+    run.seed(1).write_status(Status(state="running", seed=1, pretraining_progress=at))
+    now = pretraining_progress(run)
     assert now.is_active
     assert now.fraction == pytest.approx(0.56)
     assert now.seeds[1].doing == "epoch 1,200 of at most 10,000"
@@ -80,7 +81,7 @@ def test_launch_offers_finished_ones_of_the_same_data_and_task(
 
     monkeypatch.setattr(sweeping, "begin", begin)
     app = open_page("launch", seeds="0, 1", hidden="16", methods=["ugs"])
-    assert app.selectbox(key="pretraining").options == ["Random", pickers.subject(run)]
+    assert app.selectbox(key="pretraining").options == ["Random", run_select.subject(run)]
     assert app.selectbox(key="pretraining").value == ""
     app.selectbox(key="pretraining").select(run.name).run()
     assert not app.exception
@@ -120,8 +121,8 @@ def test_launch_starts_one_of_the_width_and_seeds_of_the_form(
         started.append((config, seeds))
         return Started(at.create_pretraining(config))
 
-    monkeypatch.setattr(start_field, "launch_pretraining", launch)
-    monkeypatch.setattr(start_field.links, "go", lambda page, **view: None)
+    monkeypatch.setattr(launch_fields, "launch_pretraining", launch)
+    monkeypatch.setattr(launch_fields.links, "go", lambda page, **view: None)
     app = open_page("launch", dataset="citeseer", task="link", seeds="1-2", hidden="16")
     app.selectbox(key="augmentation").select("nodes").run()
     app.button(key="start-pre-training").click().run()

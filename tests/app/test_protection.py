@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit import config
 
-from app.widgets import protection
+from app import streamlit_patches
 from tests.app.starts import LOOPBACK, STREAMLIT, started
 from tests.opening import MAIN, load_settings
 
@@ -45,14 +45,14 @@ def test_a_start_through_a_link_shows_one_sentence_and_no_page(tmp_path: Path) -
     (tmp_path / "link.py").symlink_to(MAIN)
     with started([*STREAMLIT, "link.py"], tmp_path, tmp_path) as server:
         page = server.first_page()
-        assert page.alerts == (protection.REFUSAL,)
+        assert page.alerts == (streamlit_patches.REFUSAL,)
         assert not page.has_pages
 
 
 def test_the_sentence_is_withdrawn_where_the_start_itself_sets_everything(tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to(MAIN)
     load_settings()
-    options = [word for option in protection.OPTIONS for word in given(option)]
+    options = [word for option in streamlit_patches.OPTIONS for word in given(option)]
     with started([*STREAMLIT, "link.py", *options], tmp_path, tmp_path) as server:
         assert server.first_page().has_pages
 
@@ -68,7 +68,7 @@ def test_an_address_given_at_the_start_is_kept(tmp_path: Path) -> None:
 
 def test_the_settings_are_those_that_are_promised() -> None:
     load_settings()
-    assert protection.missing() == []
+    assert streamlit_patches.missing_protection() == []
     wanted = {
         "server.address": "localhost",
         "server.allowedHosts": ["localhost", "127.0.0.1", "::1"],

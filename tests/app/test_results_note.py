@@ -16,7 +16,7 @@ from glt.store.paths import EXAMPLES
 def test_a_page_names_the_version_of_the_examples(
     page: str, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.widgets.opened.EXAMPLES", EXAMPLES)
+    monkeypatch.setattr("app.data.runs.EXAMPLES", EXAMPLES)
     app = open_page(page)
     assert not app.exception
     note = version_note([Run.open(EXAMPLES / "cora-node-gcn-ugs-df8e8f72")])

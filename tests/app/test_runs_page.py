@@ -12,8 +12,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.views import runs
-from app.widgets import opened, pickers, run_actions, run_cards, run_filter
+from app.components import run_select
+from app.data.runs import opened
+from app.views import run_actions
+from app.views import runs as runs_page
 from glt.jobs.launching import Started
 from glt.jobs.queueing import join_line, line_of
 from glt.store import Progress, Run, SeedRun, State, Status, Store, bundled_examples
@@ -146,20 +148,20 @@ def test_runs_stand_in_the_order_of_the_paper(make_run: Callable[..., Run], stor
         make_run("ugs", dataset="citeseer"),
         make_run("ugs", task="link"),
     ]
-    assert [run.name for run in opened.opened().own] == [run.name for run in runs]
+    assert [run.name for run in opened().own] == [run.name for run in runs]
 
 
 def test_a_picture_starts_without_runs_that_follow_another(make_run: Callable[..., Run]) -> None:
     plain, follower = make_run("ugs"), make_run("ugs", pretraining="first")
-    assert pickers.together([plain, follower]) == [plain]
-    assert pickers.together([follower]) == [follower]
-    assert pickers.run_title(follower).endswith(", pre-trained start")
+    assert run_select.together([plain, follower]) == [plain]
+    assert run_select.together([follower]) == [follower]
+    assert run_select.run_title(follower).endswith(", pre-trained start")
 
 
 def test_a_long_list_is_narrowed_by_words(
     make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_filter, "SHOWN_FROM", 1)
+    monkeypatch.setattr(run_select, "SHOWN_FROM", 1)
     wide, narrow, other = make_run("ugs", hidden=64), make_run("ugs", hidden=6), make_run("random", hidden=64)
     app = open_page("runs", filter="UGS hidden=64.0")
     assert opened_by(app) == {wide.name}
@@ -182,7 +184,7 @@ def opened_by(app: AppTest) -> set[str]:
 def test_only_so_many_cards_are_shown_at_once(
     make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_cards, "MOST_CARDS", 2)
+    monkeypatch.setattr(runs_page, "MOST_CARDS", 2)
     runs = [make_run("ugs", hidden=width) for width in range(2, 7)]
     app = open_page("runs", run=runs[-1].name)
     assert opened_by(app) == {runs[0].name, runs[1].name, runs[-1].name}
@@ -193,10 +195,10 @@ def test_only_so_many_cards_are_shown_at_once(
 
 def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make_run: Callable[..., Run]) -> None:
     few = [make_run("ugs", hidden=width) for width in range(2, 7)]
-    assert pickers.together(few) == few
+    assert run_select.together(few) == few
     usual, random = make_run("ugs"), make_run("random", hidden=3)
     many = [*few, *(make_run("random", hidden=width, p_graph=0.2) for width in range(2, 10)), random, usual]
-    assert pickers.together(many) == [random, usual]
+    assert run_select.together(many) == [random, usual]
 
 
 def test_a_queued_seed_says_its_place_and_whose_core_it_gets(
@@ -230,13 +232,13 @@ def test_a_page_at_rest_looks_for_what_others_start(
     asked: list[int] = []
     monkeypatch.setattr(st, "rerun", lambda: asked.append(1))
     monkeypatch.setenv("GLT_STORE", str(store.root))
-    runs._wake(store.queue_path)
+    runs_page._wake(store.queue_path)
     assert asked == []
     _, lock = join_line(line_of(store.queue_folder(), "cpu"), 12.5)
-    runs._wake(store.queue_path)
+    runs_page._wake(store.queue_path)
     assert asked == []
     _report(run.seed(0), "queued", queued_at=12.5)
-    runs._wake(store.queue_path)
+    runs_page._wake(store.queue_path)
     assert asked == [1]
     os.close(lock)
 

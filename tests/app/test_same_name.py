@@ -15,8 +15,9 @@ import tests.conftest
 from analysis.cli.main import main as analysis
 from analysis.export import FigureChoices, bundle_bytes
 from analysis.tables import rounds_table
-from app.widgets import opened, pickers
-from app.widgets.opened import Opened
+from app.components import run_select
+from app.data import runs
+from app.data.runs import Opened, opened
 from glt.cli.main import main as glt
 from glt.errors import ConfigError
 from glt.masks import Masks
@@ -45,7 +46,7 @@ def own(make_run: MakeRun, store: Store, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(tests.conftest, "made_up", lower)
     run = make_run("ugs", states=("done",))
     monkeypatch.setattr(tests.conftest, "made_up", made_up)
-    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "examples")
+    monkeypatch.setattr(runs, "EXAMPLES", tmp_path / "examples")
     monkeypatch.setattr(paths, "EXAMPLES", tmp_path / "examples")
     return run
 
@@ -55,25 +56,25 @@ def example_of(run: Run) -> str:
 
 
 def test_both_are_found_and_named_apart(own: Run) -> None:
-    found: Opened = opened.opened()
+    found: Opened = opened()
     assert [run.reference for run in found.runs] == [own.name, example_of(own)]
     assert [run.is_example for run in found.runs] == [False, True]
     assert found.find(own.name).path == own.path
     assert found.find(example_of(own)).is_example
-    words = pickers.run_words(found.runs)
+    words = run_select.run_words(found.runs)
     assert words[own.name] == "UGS · Cora GCN"
     assert words[example_of(own)] == "UGS · Cora GCN · example"
 
 
 def test_tables_hold_both_under_names_and_labels_of_their_own(own: Run) -> None:
-    table = rounds_table(opened.opened().runs)
+    table = rounds_table(opened().runs)
     last = table[table["round"] == 3].set_index("run")
     assert last["test"].round(6).to_dict() == {own.name: 0.57, example_of(own): 0.77}
     assert last["label"].to_dict() == {own.name: "UGS", example_of(own): "UGS (example)"}
 
 
 def test_labels_say_nothing_of_examples_where_there_are_only_such(own: Run) -> None:
-    assert set(rounds_table(opened.opened().examples)["label"]) == {"UGS"}
+    assert set(rounds_table(opened().examples)["label"]) == {"UGS"}
 
 
 @pytest.mark.parametrize(("page", "scores"), [("curves", {57.0, 77.0}), ("tickets", {57.0, 77.0})])
@@ -148,7 +149,7 @@ def test_an_old_link_means_ones_own_run_else_the_example_which_is_said(
 
 def test_a_title_is_of_one_of_them_alone(own: Run, store: Store) -> None:
     store.annotate(own.name, {"title": "Mine"})
-    mine, theirs = opened.opened().runs
+    mine, theirs = opened().runs
     assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "")
     store.annotate(theirs.annotation_key, {"title": "Theirs", "hidden": True})
     assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "Theirs")
@@ -158,7 +159,7 @@ def test_a_title_is_of_one_of_them_alone(own: Run, store: Store) -> None:
 def test_what_an_earlier_version_said_about_an_example_stays(own: Run, store: Store) -> None:
     store.annotate(own.name, {"title": "Of the paper", "note": "kept"})
     store.move_to_trash(own.path)
-    (theirs,) = opened.opened().runs
+    (theirs,) = opened().runs
     # The title was of the user's own run, which lies in the trash.
     assert theirs.annotation.title == ""
     store.empty_trash()
@@ -242,9 +243,9 @@ def test_a_store_that_is_the_examples_themselves_lists_them_once(
     own: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLT_STORE", str(tmp_path / "examples"))
-    assert [run.reference for run in opened.opened().runs] == [example_of(own)]
+    assert [run.reference for run in opened().runs] == [example_of(own)]
 
 
 def test_a_bundle_takes_one_of_two_runs_with_the_same_settings(own: Run) -> None:
     with pytest.raises(ConfigError, match=f"which {own.name} and {example_of(own)} share: choose one"):
-        bundle_bytes(opened.opened().runs, FigureChoices())
+        bundle_bytes(opened().runs, FigureChoices())

@@ -16,8 +16,9 @@ from analysis.cuts.closeness import Closeness
 from analysis.cuts.fates import CAUSES
 from analysis.subgraphs import sample_nodes
 from analysis.subgraphs.subgraph import node_name
-from app.widgets import picking, whole_graph
-from app.widgets.sampling import find_nodes
+from app.components import graph_select
+from app.components.graph_select import find_nodes
+from app.views import subgraphs
 from glt.data import load_graph
 from glt.errors import ConfigError
 from glt.store import Run, bundled_examples
@@ -101,7 +102,7 @@ def test_the_whole_graph_of_cora_is_a_picture(make_run: MakeRun, open_page: Open
 def test_a_small_whole_graph_moves_and_marks_the_sample(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(whole_graph, "MOST_EDGES", 6000)
+    monkeypatch.setattr(subgraphs, "MOST_EDGES", 6000)
     make_run("ugs", ("done",))
     app = open_page("subgraphs", section="whole", round="1", size="50")
     assert not app.exception
@@ -253,7 +254,7 @@ def test_a_click_names_nodes_of_the_graph_only(
 ) -> None:
     state: dict[str, str] = {}
     monkeypatch.setattr(st, "session_state", state)
-    monkeypatch.setattr(picking.address, "start", lambda name: None)
-    monkeypatch.setattr(picking, "node_name", lambda graph, node: f"name of {node}")
-    picking.choose(load_graph("cora"), picked)
+    monkeypatch.setattr(graph_select.address, "start", lambda name: None)
+    monkeypatch.setattr(graph_select, "node_name", lambda graph, node: f"name of {node}")
+    graph_select.choose(load_graph("cora"), picked)
     assert state == expected

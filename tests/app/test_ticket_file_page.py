@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import guest_graph, importing
-from app.widgets.computing import Computation
-from app.widgets.imported import as_read, quantity, sparse_graph
+from app.components.computation import Computation
+from app.views import ticket_import
+from app.views.ticket_import import quantity, report_as_read, sparse_graph
 from glt.data import load_graph
 from glt.export.about import About
 from glt.export.archive import ticket_bytes
@@ -36,7 +36,7 @@ def ticket(store: Store) -> Ticket:
 
 
 def ended(content: bytes) -> Computation:
-    computation = importing.checking(content)
+    computation = ticket_import.check_file(content)
     folder = Path(computation._folder.name)  # type: ignore[union-attr]
     computation.wait()
     assert not folder.exists()
@@ -52,7 +52,7 @@ def opened(computation: Computation, name: str = "mine.zip", **view: str) -> App
     app._page_hash = calc_hash("tickets")
     for key, value in {"view": "file", **view}.items():
         app.query_params[key] = value
-    app.session_state[importing.BROUGHT], app.session_state[importing.NAME] = computation, name
+    app.session_state[ticket_import.BROUGHT], app.session_state[ticket_import.NAME] = computation, name
     return app.run()
 
 
@@ -67,7 +67,7 @@ def test_a_file_is_checked_shown_and_stands_beside_the_runs(ticket: Ticket) -> N
     graph = sparse_graph(found, computation.made)
     assert graph.edges.shape[1] == ticket.masks.edges.kept
     assert np.array_equal(graph.mask(load_graph("cora")).keep, ticket.masks.edges.keep)
-    table = as_read(found)
+    table = report_as_read(found)
     rows = table.set_index("Quantity")
     assert rows.loc[["Graph sparsity", "Weight sparsity"], "In the file"].tolist() == ["50.0 %", "50.0 %"]
     assert rows.loc["Validation score", ""] == ":green[same]"
@@ -164,7 +164,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", list(BAD))
 def test_every_bad_file_is_one_sentence(kind: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "MOST_UNPACKED_MB", 1)
+    monkeypatch.setattr(ticket_import, "MOST_UNPACKED_MB", 1)
     content, sentence = BAD[kind]
     app = opened(ended(content))
     assert not app.exception
@@ -189,7 +189,9 @@ def _with_dataset(computation: Computation, name: str) -> Computation:
 
 def test_words_for_quantities() -> None:
     assert quantity("macs.sparse_features") == "MACs, sparse features"
-    assert guest_graph.as_read({"reach": 0.5}, {"reach": 0.25})["Change"].tolist() == ["\N{MINUS SIGN}50.0 %"]
+    assert ticket_import.measures_as_read({"reach": 0.5}, {"reach": 0.25})["Change"].tolist() == [
+        "\N{MINUS SIGN}50.0 %"
+    ]
 
 
 def test_a_file_is_brought_checked_and_closed(ticket: Ticket) -> None:
@@ -200,8 +202,8 @@ def test_a_file_is_brought_checked_and_closed(ticket: Ticket) -> None:
     app._page_hash = calc_hash("tickets")
     app.query_params["view"] = "file"
     app.run()
-    app.file_uploader(key=importing.UPLOADER).set_value(("mine.zip", ticket_bytes(ticket), "application/zip")).run()
-    app.session_state[importing.BROUGHT].wait()
+    app.file_uploader(key=ticket_import.UPLOADER).set_value(("mine.zip", ticket_bytes(ticket), "application/zip")).run()
+    app.session_state[ticket_import.BROUGHT].wait()
     app.run()
     assert "mine.zip, made from" in texts(app)
     app.button(key="close-imported").click().run()

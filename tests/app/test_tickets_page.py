@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from app.widgets import commands, computing, costing, downloads, timing
+from app.components import computation
+from app.views import ticket_actions
 from glt import formats
 from glt.cost.counterfactuals import counterfactuals
 from glt.data import load_graph
@@ -37,15 +38,15 @@ def test_the_front_is_drawn_along_the_axis_in_the_address(make_run: MakeRun, ope
 def test_a_run_gives_its_graph_in_every_format(make_run: MakeRun) -> None:
     run = make_run()
     kept = run.seed(1).masks(2).edges.kept
-    assert nx.read_graphml(io.BytesIO(downloads.graph_bytes(run, 2, 1, "graphml"))).number_of_edges() == kept
-    assert len(pd.read_csv(io.BytesIO(downloads.graph_bytes(run, 2, 1, "csv")))) == kept
-    assert scipy.sparse.load_npz(io.BytesIO(downloads.graph_bytes(run, 2, 1, "npz"))).nnz == kept
-    assert downloads.file_stem(run, 2, 1) == f"{run.name}-seed-1-round-02"
+    assert nx.read_graphml(io.BytesIO(ticket_actions.graph_bytes(run, 2, 1, "graphml"))).number_of_edges() == kept
+    assert len(pd.read_csv(io.BytesIO(ticket_actions.graph_bytes(run, 2, 1, "csv")))) == kept
+    assert scipy.sparse.load_npz(io.BytesIO(ticket_actions.graph_bytes(run, 2, 1, "npz"))).nnz == kept
+    assert ticket_actions.file_stem(run, 2, 1) == f"{run.name}-seed-1-round-02"
 
 
 def test_a_ticket_that_cannot_be_made_is_a_sentence() -> None:
     example = next(iter(bundled_examples()))
-    making = downloads.ticket_file(example, 1, example.existing_seed().seed)
+    making = ticket_actions.ticket_file(example, 1, example.existing_seed().seed)
     making.wait()
     assert "is an example, which leaves weights out" in making.failure
     assert making.made == b""
@@ -53,7 +54,7 @@ def test_a_ticket_that_cannot_be_made_is_a_sentence() -> None:
 
 def test_a_ticket_file_is_made_in_a_process_of_its_own(make_run: MakeRun) -> None:
     # The masks that are drawn are not those of the network the settings describe, which is noticed.
-    making = downloads.ticket_file(make_run(), 2, 0)
+    making = ticket_actions.ticket_file(make_run(), 2, 0)
     making.wait()
     assert making.failure.count("\n") == 0
     assert making.failure != ""
@@ -61,32 +62,32 @@ def test_a_ticket_file_is_made_in_a_process_of_its_own(make_run: MakeRun) -> Non
 
 def test_a_command_that_fails_answers_with_its_complaint(make_run: MakeRun) -> None:
     run = make_run()
-    arguments = commands.line("cost", run, 9, 0, "--json")
-    failing = commands.begin(arguments)()
+    arguments = computation.line("cost", run, 9, 0, "--json")
+    failing = computation.begin(arguments)()
     failing.wait()
     assert "holds no round 9" in failing.answer()["error"]
-    assert commands.shown(arguments) == shlex.join(
+    assert computation.shown(arguments) == shlex.join(
         ["python", "-m", "glt", "cost", str(run.path), "--round", "9", "--seed", "0", "--json"]
     )
 
 
 def test_a_failed_audit_still_has_its_report() -> None:
     code = "import sys; print('{\"passed\": false}'); print('0.5', file=sys.stderr); sys.exit(1)"
-    computation = computing.Computation(["timeit", "-n", "1", "-r", "1", code])
-    computation.wait()
-    assert computation.answer() == {"passed": False}
-    assert computation.share == 0.5
+    done = computation.Computation(["timeit", "-n", "1", "-r", "1", code])
+    done.wait()
+    assert done.answer() == {"passed": False}
+    assert done.share == 0.5
 
 
 def test_progress_goes_by_the_clock_until_shares_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    computation = computing.Computation(["timeit", "-n", "1", "-r", "1", "pass"])
-    computation.wait()
-    monkeypatch.setattr(computing.time, "monotonic", lambda: 1030.0)
-    computation._begun, computation._ended = 1000.0, 0.0
-    assert computation.progress(60) == (0.5, 30.0)
-    assert computation.progress(10) == (computing.MOST_BY_CLOCK, 0.0)
-    computation.share, computation._told = 0.25, 1020.0
-    assert computation.progress(60) == (0.25, 30.0)
+    done = computation.Computation(["timeit", "-n", "1", "-r", "1", "pass"])
+    done.wait()
+    monkeypatch.setattr(computation.time, "monotonic", lambda: 1030.0)
+    done._begun, done._ended = 1000.0, 0.0
+    assert done.progress(60) == (0.5, 30.0)
+    assert done.progress(10) == (computation.MOST_BY_CLOCK, 0.0)
+    done.share, done._told = 0.25, 1020.0
+    assert done.progress(60) == (0.25, 30.0)
 
 
 def test_cards_are_of_the_seed_in_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
@@ -112,7 +113,7 @@ def test_a_run_without_the_chosen_seed_says_which_it_takes(make_run: MakeRun, op
 
 def test_macs_are_split_and_held_against_the_dense_network() -> None:
     config, graph = resolve({"hidden": 4}), load_graph("cora")
-    table = costing.as_read(counterfactuals(config, graph, full_masks(config, graph)), "dense_features")
+    table = ticket_actions.macs_as_read(counterfactuals(config, graph, full_masks(config, graph)), "dense_features")
     assert list(table["Pruned"]) == ["Nothing", "Edges only", "Weights only", "Edges and weights"]
     assert set(table["Transform"]) == {"15.6 M"}
     assert set(table["Aggregate"]) == {"146 k"}
@@ -121,7 +122,7 @@ def test_macs_are_split_and_held_against_the_dense_network() -> None:
 
 def test_a_measurement_is_read_as_people_do() -> None:
     row = {"label": "edges removed", "median": 0.0123, "p10": 0.011, "p90": 0.02, "memory": 29_900_000}
-    table = timing.as_read({"executions": [row]})
+    table = ticket_actions.latency_as_read({"executions": [row]})
     assert table.to_dict("records") == [
         {"Execution": "Edges removed", "Median": "12 ms", "p10 to p90": "11 ms to 20 ms", "Memory": "29.9 MB"}
     ]
@@ -129,6 +130,6 @@ def test_a_measurement_is_read_as_people_do() -> None:
 
 @pytest.mark.parametrize(("load", "told"), [(1.5, ""), (7.6, "This machine is busy (8 at work on 2 cores)")])
 def test_a_busy_machine_is_said_before_it_is_measured(load: float, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing.psutil, "getloadavg", lambda: (load, 0.0, 0.0))
-    monkeypatch.setattr(timing.psutil, "cpu_count", lambda: 2)
-    assert timing.busy_words().split(":")[0] == told
+    monkeypatch.setattr(ticket_actions.psutil, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(ticket_actions.psutil, "cpu_count", lambda: 2)
+    assert ticket_actions.busy_words().split(":")[0] == told

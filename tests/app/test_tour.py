@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from app import tour
 from app.main import PAGES
-from app.widgets import first_start
-from app.widgets.tour import STEPS
+from app.tour import STEPS
 from glt.store import Run
 
 OpenPage = Callable[..., AppTest]
@@ -94,7 +94,7 @@ def test_where_nothing_can_be_written_the_tour_still_ends(
     app.button(key="tour-end").click().run()
     assert card(app) == ""
     assert not app.error
-    assert not first_start.ended_file().exists()
+    assert not tour.ended_file().exists()
 
 
 def test_every_step_is_a_page_of_its_own() -> None:

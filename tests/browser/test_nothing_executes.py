@@ -100,14 +100,14 @@ def test_no_picture_of_a_graph_runs_its_labels(watched: Page, tmp_path: Path) ->
     """The document of the panels, alone: names of nodes and classes, titles, and JSON inside a script."""
     from dataclasses import replace
 
-    from app.widgets import sampling
+    from app.components import graph_select
     from glt.masks import EdgeMask
 
     graph = load_graph("cora")
     names = tuple(f"{hostile_store.EVERYTHING}{number}" for number in range(graph.num_classes))
     ids = tuple(f"{hostile_store.EVERYTHING}{number}" for number in range(graph.num_nodes))
     graph = replace(graph, class_names=names, node_ids=ids)
-    part = sampling.subgraph(graph, Sample("walk", 40))
+    part = graph_select.subgraph(graph, Sample("walk", 40))
     mask = EdgeMask.full("directed", graph.num_edges)
     panel = make_panel(graph, part, mask, hostile_store.EVERYTHING)
     path = tmp_path / "panels.html"

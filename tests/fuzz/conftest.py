@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.widgets import opened
+from app.data import runs
 from glt.store import Store
 from tests.opening import open_at
 
@@ -71,6 +71,6 @@ def open_page() -> Callable[..., AppTest]:
 @pytest.fixture
 def app_over(store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Have the app show the test's store and nothing else."""
-    monkeypatch.setattr(opened, "EXAMPLES", tmp_path / "no examples")
+    monkeypatch.setattr(runs, "EXAMPLES", tmp_path / "no examples")
     st.cache_data.clear()
     st.cache_resource.clear()

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as hs
 from streamlit.testing.v1 import AppTest
 
+from app.data import runs
 from app.main import PAGES
-from app.widgets import opened
 from glt.presets import resolve
 from glt.store import Store
 from glt.user_path import STORE_VARIABLE
@@ -47,7 +47,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., No
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(STORE_VARIABLE, str(store.root))
         patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        patch.setattr(opened, "EXAMPLES", folder / "no examples")
+        patch.setattr(runs, "EXAMPLES", folder / "no examples")
         st.cache_data.clear()
         st.cache_resource.clear()
         yield store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.widgets.seed_rows import tail
+from app.views.run_detail import tail
 from glt.cli.main import main
 from glt.errors import StoreError
 from glt.jobs import resume

@@ -12,7 +12,7 @@ from analysis.comparing import leader_table, paired_table
 from analysis.curves import accuracy_figure
 from analysis.export import FigureChoices, draw, tickets_latex
 from analysis.tables import caption, check_shared_data, curve_table, data_words, rounds_table, tickets_table
-from app.widgets.leader_board import first_pair
+from app.views.compare import first_pair
 from glt.errors import ConfigError
 from glt.store import Run
 

@@ -1,0 +1,260 @@
+"""Streamlit's widgets tied to the address: each takes a name (key and query parameter) and plain text options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal
+
+import streamlit as st
+
+from app.components import url_state
+from app.components.frame import plain
+from glt import formats
+from glt.printable import brief
+from glt.store.paths import EXAMPLES_PREFIX
+
+UNKNOWN = ":material/link_off:"
+# An address may name thousands of what is not there.
+MOST_SAID = 5
+# Seeds, rounds, epochs and widths have no more digits.
+MOST_DIGITS = 9
+# What a link asks for, by parameter, where the label is no name of it inside a sentence.
+NOUNS = {
+    "also": "round beside it",
+    "at": "pairing",
+    "augmentation": "difference of the views",
+    "axis": "axis",
+    "beside": "run to compare with",
+    "by": "grouping",
+    "columns": "width",
+    "elements": "elements",
+    "engine": "engine",
+    "experiment": "experiment",
+    "figures": "panel",
+    "macs": "count of MACs",
+    "of_file": "view",
+    "on": "setting",
+    "other": "second run",
+    "over": "axis",
+    "precision": "precision",
+    "rank": "order",
+    "scale": "scale",
+    "score": "test score",
+    "section": "section",
+    "seed": "seed",
+    "size": "number of nodes",
+    "source": "run with the masks",
+    "to": "neighbour",
+    "whose": "picture",
+}
+
+
+def select(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
+    """Choose one of `options` (value -> words) from a list."""
+    _settle_one(name, label, options, default)
+    value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
+    url_state.keep(name, [value])
+    return value
+
+
+def segments(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
+    """Choose one of a few `options` (value -> words) that stand side by side."""
+    _settle_one(name, label, options, default)
+    # These read their words as Markdown, and a run may be called anything.
+    words = {option: plain(said) for option, said in options.items()}
+    value = st.segmented_control(label, list(options), format_func=words.__getitem__, key=name, required=True, **looks)
+    url_state.keep(name, [str(value)])
+    return str(value)
+
+
+def contents(
+    name: str, label: str, options: Mapping[str, str], default: str, captions: Mapping[str, str], **looks: Any
+) -> str:
+    """Choose one of `options` (value -> words) that stand under each other, each with a line of its own below it."""
+    _settle_one(name, label, options, default)
+    words = [captions[option] for option in options]
+    value = st.radio(label, list(options), format_func=lambda o: options[o], captions=words, key=name, **looks)
+    url_state.keep(name, [str(value)])
+    return str(value)
+
+
+def several(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
+    """Choose any of `options` (value -> words)."""
+    settle_several(name, options, default)
+    values = st.multiselect(label, list(options), format_func=lambda option: options[option], key=name, **looks)
+    url_state.keep(name, values)
+    return list(values)
+
+
+def several_pills(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
+    """Choose any of a few `options` that stand side by side; they come back in the order of `options`."""
+    settle_several(name, options, default)
+    words = {option: plain(said) for option, said in options.items()}
+    chosen = st.pills(label, list(options), selection_mode="multi", format_func=words.__getitem__, key=name, **looks)
+    values = [option for option in options if option in chosen]
+    url_state.keep(name, values)
+    return values
+
+
+def switch(name: str, label: str, default: bool = False, **looks: Any) -> bool:
+    """Turn something on or off; the address says 1 or 0."""
+    given = url_state.start(name)
+    if given is not None:
+        _tell_unusable(name, label, lambda value: value in ("0", "1"))
+        st.session_state[name] = given[0] == "1" if given else default
+    value = st.toggle(label, key=name, **looks)
+    url_state.keep(name, [str(int(value))])
+    return value
+
+
+def step(name: str, label: str, last: int, default: int, **looks: Any) -> int:
+    """Slide through the whole numbers from 0 to `last` (at least 1)."""
+    given = url_state.start(name)
+    if given is not None:
+        tell_unknown(name, label, [str(number) for number in range(last + 1)])
+        st.session_state[name] = whole(given, default)
+    st.session_state[name] = min(max(int(st.session_state[name]), 0), last)
+    value = int(st.slider(label, 0, last, key=name, **looks))
+    url_state.keep(name, [str(value)])
+    return value
+
+
+def number(name: str, label: str, default: float, low: float, high: float, step: float, **looks: Any) -> float:
+    """Enter a number between `low` and `high`."""
+    given = url_state.start(name)
+    if given is not None:
+        _tell_unusable(name, label, lambda value: low <= decimal([value], high + 1) <= high)
+        st.session_state[name] = min(max(decimal(given, default), low), high)
+    value = st.number_input(label, low, high, step=step, key=name, **looks)
+    url_state.keep(name, [f"{value:g}"])
+    return float(value)
+
+
+def text(name: str, label: str, default: str = "", **looks: Any) -> str:
+    """Enter a line of text; an empty one is left out of the address."""
+    given = url_state.start(name, typed=True)
+    if given is not None:
+        st.session_state[name] = given[0] if given else default
+    value = str(st.text_input(label, key=name, **looks)).strip()
+    if value:
+        url_state.keep(name, [value], typed=True)
+    else:
+        url_state.drop(name)
+    return value
+
+
+def optional(name: str, label: str, options: Mapping[str, str], **looks: Any) -> str | None:
+    """Choose one of `options`, or none of them ("", the first): the address then leaves it out."""
+    _settle_one(name, label, options, "")
+    value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
+    if value:
+        url_state.keep(name, [value])
+    else:
+        url_state.drop(name)
+    return value or None
+
+
+def pressed(label: str, key: str, about: str, **looks: Any) -> bool:
+    """Show a button and say whether it was pressed for what it is `about` now.
+
+    What a page shows may have changed since the button was drawn, as where a run was deleted in another tab: one that
+    was pressed for something else does nothing.
+    """
+    asked = f"pressed: {key}"
+
+    def note(about: str) -> None:
+        st.session_state[asked] = about
+
+    return st.button(label, key=key, on_click=note, args=(about,), **looks) and st.session_state.pop(asked, "") == about
+
+
+def whole(texts: Sequence[str], default: int) -> int:
+    """Read the first text as a whole number, or take the default.
+
+    >>> whole(["7"], 0), whole(["x"], 3), whole([], 3)
+    (7, 3, 3)
+    """
+    text = texts[0] if texts else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else default
+
+
+def decimal(texts: Sequence[str], default: float) -> float:
+    """Read the first text as a finite number, or take the default.
+
+    >>> decimal(["0.5"], 0), decimal(["nan"], 1), decimal([], 2)
+    (0.5, 1, 2)
+    """
+    try:
+        value = float(texts[0]) if texts else default
+    except ValueError:
+        return default
+    return value if abs(value) < float("inf") else default
+
+
+def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
+    """Say what the address asks for that is not there, once, on entering the page by such a link."""
+    asked = [value for value in url_state.asked(name) if value and value not in options]
+    missing = [value for value in asked if meant(value, options) not in options]
+    if bare := [value for value in asked if value not in missing]:
+        words, many = _listed(bare), len(bare) > 1
+        example = "the examples of those names are" if many else "the example of that name is"
+        _tell(f"The link asks for {words}; you have no such {'runs' if many else 'run'}, so {example} shown.", "long")
+    if missing:
+        asked_for = NOUNS.get(name, formats.inside(label))
+        _tell(f"The link asks for {asked_for} {_listed(missing)}, not found here: another is shown.")
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = f" and {len(values) - MOST_SAID} more" if len(values) > MOST_SAID else ""
+    return ", ".join(f"“{brief(value)}”" for value in values[:MOST_SAID]) + more
+
+
+def meant(value: str, options: Collection[str]) -> str:
+    """Return the option that a value of an address means: links of earlier versions name an example by its bare name.
+
+    >>> meant("a", ["examples/a"]), meant("a", ["a", "examples/a"]), meant("b", ["a"])
+    ('examples/a', 'a', 'b')
+    """
+    example = f"{EXAMPLES_PREFIX}{value}"
+    return example if value not in options and example in options else value
+
+
+def _tell_unusable(name: str, label: str, fits: Callable[[str], bool]) -> None:
+    """Say once which value of the address a number or a switch cannot take."""
+    wrong = [value for value in url_state.asked(name) if value and not fits(value)]
+    if wrong:
+        _tell(f"The link asks for “{brief(wrong[0])}” as “{label}”, which it cannot be: another value is used.")
+
+
+def _tell(sentence: str, duration: Literal["long", "infinite"] = "infinite") -> None:
+    # A page may take longer than a note that goes away by itself.
+    st.toast(plain(sentence), icon=UNKNOWN, duration=duration)
+
+
+def started(name: str, options: Collection[str]) -> list[str] | None:
+    """Return `url_state.start` with the values of the address as the options they mean; a session's own stay."""
+    is_given = url_state.is_given(name)
+    given = url_state.start(name)
+    return [meant(value, options) for value in given] if given is not None and is_given else given
+
+
+def _settle_one(name: str, label: str, options: Mapping[str, str], default: str | None) -> None:
+    """Put a valid choice into the session before the widget is made."""
+    given = started(name, options)
+    tell_unknown(name, label, options)
+    wanted = given[0] if given else None if given is not None else st.session_state[name]
+    if wanted not in options:
+        wanted = default if default in options else next(iter(options))
+    st.session_state[name] = wanted
+
+
+def settle_several(name: str, options: Mapping[str, str], default: Sequence[str]) -> int:
+    """Put a valid choice into the session before the widget is made, and return how many it holds."""
+    given = started(name, options)
+    tell_unknown(name, name.replace("_", " "), options)
+    if given is not None:
+        known = [value for value in given if value in options]
+        st.session_state[name] = known if known or given == [""] else list(default)
+    else:
+        st.session_state[name] = [value for value in st.session_state[name] if value in options]
+    return len(st.session_state[name])

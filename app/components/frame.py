@@ -1,0 +1,171 @@
+"""What every page has: its heading, empty states, error sentences, escaped text, theme, and state chips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Literal, ParamSpec
+
+import streamlit as st
+
+from app.components import url_state
+from app.data.runs import store_root
+from glt.errors import ConfigError, StudioError
+from glt.printable import MOST_SAID, brief
+from glt.results_version import version_note
+from glt.store import KnownRun, State
+
+Parameters = ParamSpec("Parameters")
+# Nobody sees it, and no backslash would do: addresses are looked for once more after backslashes have been taken out.
+JOINER = "\u2060"
+# Where bare web and mail addresses would become links.
+_LINKED = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=\\?:)|www(?=\.)|[\w.+-](?=@)", re.IGNORECASE)
+
+_NEXT = "said on the next page"
+
+
+@contextmanager
+def page(title: str, purpose: str) -> Iterator[None]:
+    """Head a page and turn any error a user can act on into its one sentence."""
+    with st.container(key="page-head", horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.title(title, anchor=False, width="content")
+        st.caption(purpose, width="content")
+    for sentence in st.session_state.pop(_NEXT, []):
+        st.toast(plain(sentence), icon=":material/info:", duration="long")
+    with or_why():
+        yield
+
+
+def say_on_next_page(sentence: str) -> None:
+    """Keep a sentence for the page that is opened next: a toast of this page would go with it."""
+    st.session_state.setdefault(_NEXT, []).append(sentence)
+
+
+@contextmanager
+def or_why() -> Iterator[None]:
+    """Show what the context draws, or the one sentence why it cannot be drawn; the page goes on either way."""
+    try:
+        yield
+    except StudioError as error:
+        failure(str(error))
+
+
+def explained(draw: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Return a part of a page that says in one sentence why it cannot be drawn.
+
+    A fragment is drawn again without the page around it, so that the page's own `or_why` is not there.
+    """
+
+    @wraps(draw)
+    def part(*args: Parameters.args, **named: Parameters.kwargs) -> None:
+        with or_why():
+            draw(*args, **named)
+
+    return part
+
+
+def results_note(runs: Sequence[KnownRun]) -> None:
+    """Say when runs were computed by another results version than this program's."""
+    note = version_note(runs)
+    if note:
+        st.caption(plain(note))
+
+
+def failure(sentence: str) -> None:
+    """Say in one sentence what is wrong, where, and what to do."""
+    st.error(plain(brief(sentence, MOST_SAID)), icon=":material/error:")
+
+
+def failures(sentences: Sequence[str]) -> None:
+    """Say everything that is wrong: one sentence, or a list of several."""
+    if len(sentences) == 1:
+        failure(sentences[0])
+        return
+    told = "\n".join(f"- {plain(brief(sentence, MOST_SAID))}" for sentence in sentences)
+    st.error(f"**{len(sentences)} things to put right**\n\n{told}", icon=":material/error:")
+
+
+def plain(text: str) -> str:
+    r"""Return text with everything that Markdown would take as markup made harmless.
+
+    >>> plain("seed [1](x) of $a$")
+    'seed \\[1\\](x) of \\$a\\$'
+    >>> plain(":red[hi]")
+    '\\:red\\[hi\\]'
+    >>> plain("http://a.b").replace(JOINER, "")
+    'http://a.b'
+    """
+    # A colon before a letter begins one of Streamlit's directives, which is swallowed where it is none it knows.
+    escaped = re.sub(r"([\\`*\[\]$<~]|:(?=[A-Za-z:]))", r"\\\1", text)
+    return _LINKED.sub(rf"\g<0>{JOINER}", escaped)
+
+
+def plain_table(told: Mapping[str, object]) -> dict[str, str]:
+    r"""Return names and values as a table shows them as they are.
+
+    >>> plain_table({"dropout": 0.5, "start": "[x](y)"})
+    {'dropout': '0.5', 'start': '\\[x\\](y)'}
+    """
+    return {plain(name): plain(str(value)) for name, value in told.items()}
+
+
+def plain_lines(text: str) -> str:
+    r"""Return several lines of text as Markdown that shows them as they are.
+
+    >>> plain_lines("# a\n- *b*")
+    '\\# a  \n\\- \\*b\\*'
+    """
+    return "  \n".join(re.sub(r"^(\s*)([#>+=|-])", r"\1\\\2", line) for line in plain(text).split("\n"))
+
+
+def empty(title: str, text: str, icon: str, page: str | None = None, label: str = "", **view: str) -> None:
+    """Fill a page or a panel that has nothing to show yet, with the way to get something."""
+    with st.container(key=f"empty-{title}", border=True, horizontal_alignment="center", gap="small"):
+        st.space("medium")
+        st.markdown(f":gray[:material/{icon}:]", width="content", text_alignment="center")
+        st.subheader(title, anchor=False, width="content", text_alignment="center")
+        st.caption(text, width="content", text_alignment="center")
+        if page is not None:
+            url_state.link(page, label, ":material/arrow_forward:", **view)
+        st.space("medium")
+
+
+BadgeColor = Literal["gray", "blue", "green", "orange", "red", "violet"]
+
+STATE_LOOKS: dict[State, tuple[BadgeColor, str]] = {
+    "queued": ("gray", ":material/schedule:"),
+    "running": ("blue", ":material/play_arrow:"),
+    "done": ("green", ":material/check:"),
+    "stopped": ("orange", ":material/pause:"),
+    "failed": ("red", ":material/error:"),
+    "lost": ("red", ":material/link_off:"),
+}
+
+
+def is_dark() -> bool:
+    """Say whether the reader sees the dark theme."""
+    return st.context.theme.type == "dark"
+
+
+def state_chip(state: State) -> None:
+    """Show a state as a small coloured chip with its word and icon."""
+    color, icon = STATE_LOOKS[state]
+    st.badge(state, color=color, icon=icon)
+
+
+_SEEN = "store: seen"
+
+
+def tell_store_gone() -> None:
+    """Say so where the store that this session saw is gone; a store that no run has made yet is none of these."""
+    try:
+        root = store_root().absolute()
+    except ConfigError:
+        # The page says itself that the folder cannot be used.
+        return
+    if root.is_dir():
+        st.session_state[_SEEN] = str(root)
+    elif st.session_state.get(_SEEN) == str(root):
+        failure(f"The store {root} is no longer there: put it back, or go on with the examples alone.")

@@ -1,0 +1,225 @@
+"""Controls for a part of a graph: samples, nodes by name, and clicks on a picture."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from analysis import names
+from analysis.subgraphs import SAMPLERS, Sample, Subgraph, sample_nodes, take
+from analysis.subgraphs.samplers import Sampler, in_order
+from analysis.subgraphs.sampling import DEFAULT_SIZE
+from analysis.subgraphs.subgraph import class_names, node_name
+from app.components import controls, url_state
+from app.components.frame import plain
+from app.data import cache
+from glt import formats
+from glt.data import Graph
+from glt.errors import ConfigError
+from glt.masks import BoolArray
+from glt.store import Run
+
+SIZES = (50, 100, 150, 300, 600, 1000)
+MOST_NAMED = 200
+# A sentence names so many of them.
+MOST_TOLD = 5
+ABOUT_CENTRE = "A node by its number (or its own id): the sample grows around it, and it is pointed out."
+ABOUT_NODES = (
+    "Numbers (or the nodes' own ids) with commas or spaces between them; their neighbours come along."
+    " Empty: the node with most neighbours."
+)
+
+
+@dataclass(frozen=True)
+class RoundSample:
+    """A sample of a round: as for any figure, the nodes that were named, and the names that no node has."""
+
+    sample: Sample
+    nodes: tuple[int, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def pick_sample(graph: Graph) -> Sample:
+    """Choose kind, size and start of a sample; raises ConfigError for a node the graph does not have."""
+    return _pick(graph, [sampler for sampler in _fitting(graph) if not sampler.needs_more])[0]
+
+
+def pick_round_sample(graph: Graph) -> RoundSample:
+    """Choose a sample as `pick_sample` does, also where most changed or by the names of nodes."""
+    sample, sampler = _pick(graph, _fitting(graph))
+    if "nodes" not in sampler.uses:
+        return RoundSample(sample)
+    hub = int(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes).argmax())
+    text = controls.text("nodes", "Nodes to show", width=300, placeholder=node_name(graph, hub), help=ABOUT_NODES)
+    nodes, unknown = find_known(graph, text)
+    if unknown and not nodes:
+        raise ConfigError(no_node(graph, unknown))
+    return RoundSample(sample, nodes or (hub,), unknown)
+
+
+def _fitting(graph: Graph) -> list[Sampler]:
+    """Return the samplers in order; those that ask for a class only where there are classes."""
+    return [sampler for sampler in in_order() if graph.num_classes or "label" not in sampler.uses]
+
+
+def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
+    kinds = {sampler.name: sampler.label for sampler in samplers}
+    told = "  \n".join(f"**{sampler.label}**: {sampler.description}." for sampler in samplers)
+    sampler = SAMPLERS.get(controls.select("sample", "Sample", kinds, "walk", width=150, help=told))
+    sizes = {str(size): formats.count(size) for size in SIZES}
+    size = int(controls.select("size", "Nodes", sizes, str(DEFAULT_SIZE), width=96))
+    label, centre = None, ""
+    if "label" in sampler.uses:
+        classes = {str(place): word for place, word in enumerate(class_names(graph))}
+        label = int(controls.select("class", "Class", classes, width=200))
+    if "center" in sampler.uses:
+        centre = controls.text("node", "Centre", width=110, placeholder="any node", help=ABOUT_CENTRE)
+    number = controls.number("draw", "Draw", 0, 0, 99, 1, width=110, help="Another number, another sample.")
+    return Sample(sampler.name, size, int(number), find_node(graph, centre) if centre else None, label), sampler
+
+
+def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
+    """Return the nodes a user lists, with commas or else spaces between them; raises ConfigError for unknown ones."""
+    nodes, unknown = find_known(graph, text)
+    if unknown:
+        raise ConfigError(no_node(graph, unknown))
+    return nodes
+
+
+def find_known(graph: Graph, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the nodes a user lists, and the names among them that no node has.
+
+    Raises ConfigError for more than MOST_NAMED.
+    """
+    parts = [part.strip() for part in (text.split(",") if "," in text else re.split(r"\s+", text)) if part.strip()]
+    if len(parts) > MOST_NAMED:
+        raise ConfigError(f"{len(parts)} nodes are named: name at most {MOST_NAMED}.")
+    found = {part: _find(graph, part) for part in parts}
+    nodes = dict.fromkeys(node for node in found.values() if node is not None)
+    return tuple(nodes), tuple(part for part, node in found.items() if node is None)
+
+
+def find_node(graph: Graph, text: str) -> int:
+    """Return the index of the node a user names; raises ConfigError when the graph has none of that name."""
+    node = _find(graph, text)
+    if node is None:
+        raise ConfigError(no_node(graph, [text]))
+    return node
+
+
+def _find(graph: Graph, text: str) -> int | None:
+    if graph.node_ids is not None and text in graph.node_ids:
+        return graph.node_ids.index(text)
+    return int(text) if text.isascii() and text.isdigit() and int(text) < graph.num_nodes else None
+
+
+def no_node(graph: Graph, missing: Sequence[str]) -> str:
+    """Say which names no node of the graph has, and what names there are."""
+    told = ", ".join(repr(text) for text in missing[:MOST_TOLD])
+    more = f" and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
+    own = "" if graph.node_ids is None else f"one of the data set's own ids, such as {graph.node_ids[0]}, or "
+    return (
+        f"There is no node {told}{more} in {names.dataset(graph.name)}: give {own}a number from 0 to "
+        f"{graph.num_nodes - 1}."
+    )
+
+
+def tell_unknown(graph: Graph, wish: RoundSample) -> None:
+    """Say which of the names no node has, where others are drawn."""
+    if wish.unknown:
+        st.warning(plain(no_node(graph, wish.unknown)), icon=controls.UNKNOWN)
+
+
+def describe(graph: Graph, wish: RoundSample) -> str:
+    """Say which part of the graph is shown: the kind of sample, what it is about, and the draw."""
+    sample, sampler = wish.sample, SAMPLERS.get(wish.sample.kind)
+    about = ""
+    if "label" in sampler.uses and sample.label is not None:
+        about = f" {class_names(graph)[sample.label]}"
+    elif "nodes" in sampler.uses:
+        more = f" and {len(wish.nodes) - MOST_TOLD} more" if len(wish.nodes) > MOST_TOLD else ""
+        about = f" {', '.join(node_name(graph, node) for node in wish.nodes[:MOST_TOLD])}{more} and neighbours"
+    elif "center" in sampler.uses:
+        centre = "a node drawn at random" if sample.center is None else node_name(graph, sample.center)
+        about = f" around {centre}"
+    return f"Sample: {formats.inside(sampler.label)}{about}, draw {sample.seed}."
+
+
+def subgraph(graph: Graph, sample: Sample) -> Subgraph:
+    """Return the sampled nodes and where they lie, from the cache when known."""
+    return _subgraph(graph.content_hash, RoundSample(sample), (), graph, None)
+
+
+def round_subgraph(graph: Graph, sample: RoundSample, run: Run, seed: int, number: int) -> Subgraph:
+    """Return the sample of a round and where its nodes lie, from the cache when known."""
+    if "cut" not in SAMPLERS.get(sample.sample.kind).uses:
+        return _subgraph(graph.content_hash, sample, (), graph, None)
+    cut = ~cache.edge_mask(run, seed, number).either_way()
+    return _subgraph(graph.content_hash, sample, (cut.tobytes(),), graph, cut)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Laying out the graph", hash_funcs={RoundSample: repr})
+def _subgraph(
+    content_hash: str, wish: RoundSample, about: tuple[bytes, ...], _graph: Graph, _cut: BoolArray | None
+) -> Subgraph:
+    sample = wish.sample
+    nodes = sample_nodes(
+        _graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=_cut, nodes=wish.nodes
+    )
+    return take(_graph, nodes)
+
+
+KEY = "picking"
+SCRIPT = Path(__file__).resolve().parents[1] / "static" / "picking.js"
+# The neighbour that stands for all of them.
+ALL_NEIGHBOURS = "all"
+
+
+def listen(graph: Graph, nodes: Sequence[int]) -> None:
+    """Hear what is clicked in the pictures, and point out `nodes` in them: a node, both ends of an edge, or nothing."""
+    picked = partial(_on_picked, graph)
+    _component()(key=KEY, data={"nodes": [int(node) for node in nodes]}, height=0, on_picked_change=picked)
+
+
+@functools.cache
+def _component() -> Any:
+    return st.components.v2.component("glt_studio.picking", js=SCRIPT.read_text(encoding="utf-8"))
+
+
+def _on_picked(graph: Graph) -> None:
+    choose(graph, st.session_state[KEY].picked)
+
+
+def choose(graph: Graph, nodes: Any) -> None:
+    """Tell about a node and all its edges, or about the edge between two nodes, or about nothing named_nodes."""
+    if not isinstance(nodes, list) or not all(type(node) is int and 0 <= node < graph.num_nodes for node in nodes):
+        return
+    at, to = (*nodes, None, None)[:2]
+    if nodes:
+        _set("section", "why")
+    _set("at", "" if at is None else node_name(graph, at))
+    _set("to", ALL_NEIGHBOURS if to is None else str(to))
+
+
+def named_nodes(graph: Graph) -> tuple[int, ...]:
+    """Return the node, or the ends of the edge, that the address names while the page tells about something else."""
+    at, to = url_state.told("at"), url_state.told("to")
+    try:
+        about = (find_node(graph, at),) if at else ()
+    except ConfigError:
+        return ()
+    return (*about, int(to)) if about and to.isascii() and to.isdigit() else about
+
+
+def _set(name: str, value: str) -> None:
+    # Reading it first keeps the address from overruling the choice.
+    url_state.start(name)
+    st.session_state[name] = value

@@ -1,0 +1,155 @@
+"""Graph measurements with a progress bar; a table is kept until one of its runs changes.
+
+A large graph is measured by the command line in a process of its own, which can be stopped; the page reads its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis.measures import (
+    At,
+    Engine,
+    MeasuredGraph,
+    measurement_table,
+    networkx_seconds,
+    trend_table,
+    unmeasured,
+    unmeasured_trend,
+)
+from analysis.measures.spectrum import MOST_NODES_FACTORED, MOST_NODES_SOLVED
+from analysis.shared_graph import shared_graph
+from app.components import computation
+from app.data import cache
+from glt import formats
+from glt.store import Run
+
+KEPT = 64
+WORDS = {"measurements": "A table of", "trend": "A trend over"}
+# CPU seconds a node or edge of a large graph takes, without the slow measures and with them.
+SECONDS_AN_ELEMENT, SLOW_SECONDS_AN_ELEMENT = 8e-6, 6e-5
+# What it takes more where the Laplacian is factored: 20 to 45 seconds at 21,000 nodes with 145,000 to 270,000 edges.
+FACTORED_SECONDS_AN_ELEMENT = 1.5e-4
+# And where a slow measure solves with the factors for every node: 380 seconds at 21,000 nodes with 270,000 edges.
+SOLVED_SECONDS_AN_ELEMENT = 1.3e-3
+FACTORED = "algebraic_connectivity"
+
+Advance = Callable[[float], None]
+
+
+def table_of(
+    runs: Sequence[Run],
+    rounds: int | Sequence[int],
+    null: bool,
+    printed: Mapping[str, Mapping[str, float]] | None = None,
+    slow: bool = False,
+    engine: Engine = "default",
+) -> pd.DataFrame:
+    """Return `measurement_table` of one or several rounds with the `printed` values, measured now or known before."""
+    numbers = (rounds,) if isinstance(rounds, int) else tuple(rounds)
+    ats = [At(round=number) for number in numbers]
+
+    def measure(advance: Advance) -> pd.DataFrame:
+        return measurement_table(runs, ats, null=null, published=printed, slow=slow, engine=engine, on_progress=advance)
+
+    return _kept(("table", cache.stamps(runs), numbers, null, printed is None, slow, engine), measure)
+
+
+def is_table_ready(
+    runs: Sequence[Run], rounds: Sequence[int], null: bool, slow: bool = False, engine: Engine = "default"
+) -> bool:
+    """Say whether `table_of` has only to be read or takes a moment; else offer to measure, or show the progress.
+
+    It takes longer on a large graph and where NetworkX computes everything. Raises ConfigError for runs on several
+    graphs.
+    """
+    key = ("table", cache.stamps(runs), tuple(rounds), null, slow, engine)
+    if key in _ready() or not (is_large(runs) or engine == "networkx"):
+        return True
+    lacking = unmeasured(runs, [At(round=number) for number in rounds], null=null, slow=slow, engine=engine)
+    asked = [part for number in rounds for part in ("--round", str(number))]
+    options = [*asked, *(["--null"] if null else []), *(["--all"] if slow else []), "--engine", engine]
+    return _offer(key, runs, "measurements", options, lacking, lacking * _seconds_a_graph(runs, slow, engine))
+
+
+def _seconds_a_graph(runs: Sequence[Run], slow: bool, engine: Engine) -> float:
+    graph = MeasuredGraph.of(shared_graph(runs, "Measuring"))
+    if engine == "networkx":
+        return networkx_seconds(graph, slow)
+    pace = (SLOW_SECONDS_AN_ELEMENT if slow else SECONDS_AN_ELEMENT) + _factoring(runs, slow)
+    return pace * (graph.num_nodes + graph.num_edges)
+
+
+def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
+    """Say the same of `trend_of`."""
+    key = ("trend", cache.stamps(runs), name, null)
+    if key in _ready() or not is_large(runs):
+        return True
+    lacking = unmeasured_trend(runs, name, null=null)
+    options = ["--measure", name, *(["--null"] if null else [])]
+    pace = SECONDS_AN_ELEMENT / 2 + (_factoring(runs) if name == FACTORED else 0.0)
+    graph = MeasuredGraph.of(shared_graph(runs, "Measuring"))
+    return _offer(key, runs, "trend", options, lacking, lacking * pace * (graph.num_nodes + graph.num_edges))
+
+
+def _factoring(runs: Sequence[Run], slow: bool = False) -> float:
+    """Return the CPU seconds a node or edge that the factors of the graph's Laplacian take, 0 where none are made."""
+    nodes = shared_graph(runs, "Measuring").num_nodes
+    solving = SOLVED_SECONDS_AN_ELEMENT if slow and nodes <= MOST_NODES_SOLVED else 0.0
+    return solving + (FACTORED_SECONDS_AN_ELEMENT if nodes <= MOST_NODES_FACTORED else 0.0)
+
+
+def _offer(key: object, runs: Sequence[Run], table: str, options: Sequence[str], lacking: int, seconds: float) -> bool:
+    if not lacking:
+        _ready().add(key)
+        return True
+    paths = [str(run.path) for run in runs]
+    arguments = ["analysis", "table", table, *paths, *options, "--format", "json", "--progress"]
+    computation.panel(repr(key), arguments, f"{WORDS[table]} {formats.number_of(lacking, 'graph')}", seconds)
+    return False
+
+
+def is_large(runs: Sequence[Run]) -> bool:
+    """Say whether the graph of these runs is a large one; raises ConfigError for several graphs, DataError."""
+    return MeasuredGraph.of(shared_graph(runs, "Measuring")).is_large
+
+
+@st.cache_resource(show_spinner=False)
+def _ready() -> set[object]:
+    """Return what is known to be measured."""
+    return set()
+
+
+def trend_of(runs: Sequence[Run], name: str, null: bool) -> pd.DataFrame:
+    """Return `trend_table` of a measure, measured now or known before."""
+
+    def measure(advance: Advance) -> pd.DataFrame:
+        return trend_table(runs, name, null=null, on_progress=advance)
+
+    return _kept(("trend", cache.stamps(runs), name, null), measure)
+
+
+def _kept(key: object, measure: Callable[[Advance], pd.DataFrame]) -> pd.DataFrame:
+    known = _known()
+    if key not in known:
+        bar = st.progress(0.0, "Measuring")
+
+        def advance(share: float) -> None:
+            bar.progress(share, "Measuring")
+
+        try:
+            known[key] = measure(advance)
+        finally:
+            bar.empty()
+        for old in list(known)[:-KEPT]:
+            known.pop(old, None)
+    return known[key]
+
+
+@st.cache_resource(show_spinner=False)
+def _known() -> dict[object, pd.DataFrame]:
+    """Return the tables of all sessions, oldest first."""
+    return {}

@@ -1,0 +1,381 @@
+"""Controls for runs, seeds, rounds, axis and score; the choice is in the address."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Literal, TypeVar, cast
+
+import streamlit as st
+
+from analysis import names, palette, published
+from analysis.marks.axes import MAC_NAMES
+from analysis.settings import settings_of, unusual
+from analysis.tables import Score, XAxis, setting_details
+from analysis.titles import with_titles
+from app.components import controls, frame, url_state
+from app.data.runs import ORDER, follows_another, opened, setting, state_of
+from glt import formats
+from glt.data import DATASETS
+from glt.errors import ConfigError, StoreError
+from glt.jobs.sweeping import value_words
+from glt.pretraining.augmentations import AUGMENTATIONS
+from glt.pretraining.config import PretrainConfig
+from glt.pretraining.start import pretraining_of
+from glt.store import Annotation, AnyRun, MacConvention, Pretraining, Run, SeedRun, annotations_of
+from glt.verdicts import DELTA
+
+# Of a control: the runs that were chosen in it and are gone.
+_GONE = "gone from: "
+# Pixels: a run's name with the setting that tells it from others.
+WIDEST_RUN = 360
+# A title names so many settings at most.
+MOST_DETAILS = 3
+# A picture that nobody chose the runs of holds so many.
+MOST_TOGETHER = 12
+# The paper's measurements are of this round.
+DEFAULT_ROUND = published.MEASUREMENT_ROUND
+
+
+def run_words(runs: Sequence[Run]) -> dict[str, str]:
+    """Return what to call each run where it is chosen, by its reference: its title, and "example" for bundled ones."""
+    titles = run_titles(runs)
+    return {run.reference: titles[run.reference] + _origin(run) for run in runs}
+
+
+def _origin(run: Run) -> str:
+    if run.is_bundled:
+        return " · example"
+    return " · copy of an example" if run.is_example else ""
+
+
+def run_titles(runs: Sequence[Run]) -> dict[str, str]:
+    """Return the title of each run: a person's own, else what tells it from others like it and what it is about.
+
+    Select boxes cut the end, so what tells runs apart stands right behind the method.
+    """
+    told = run_details(runs)
+    words = {run.reference: _titled(run, told[run.reference]) for run in runs}
+    return with_titles(words, runs)
+
+
+def run_details(runs: Sequence[Run]) -> dict[str, str]:
+    """Return what tells each run from others of its title: its settings or the end of its name, "" if nothing must."""
+    return _details(tuple(runs))
+
+
+@lru_cache(maxsize=32)
+def _details(runs: tuple[Run, ...]) -> dict[str, str]:
+    alike: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        alike[subject(run)].append(run)
+    return {name: told for group in alike.values() for name, told in _told_apart(group).items()}
+
+
+def _told_apart(runs: Sequence[Run]) -> dict[str, str]:
+    # A run of one's own and the example of its name have the same settings: the tag tells one from the other.
+    by_name = {run.name: run for run in runs}
+    known = {run.reference: run.name for run in by_name.values()}
+    details: dict[str, tuple[str, ...]] = {}
+    if len(by_name) > 1:
+        details = {known[each]: tuple(told) for each, told in setting_details(list(by_name.values())).items()}
+    counts = Counter(details.values())
+    short = {name for name, told in details.items() if 0 < len(told) <= MOST_DETAILS and counts[told] == 1}
+    ends = {name: name.rsplit("-", 1)[-1] if len(by_name) > 1 else "" for name in by_name}
+    words = {name: ", ".join(details[name]) if name in short else end for name, end in ends.items()}
+    return {run.reference: words[run.name] for run in runs}
+
+
+def run_title(run: AnyRun) -> str:
+    """Return what to call a run: a person's own title, else what it is about."""
+    return run.annotation.title or subject(run)
+
+
+def subject(run: AnyRun) -> str:
+    """Return what a run is about in few words: method, data set, network, and where task or start are not the usual.
+
+    Of a pre-training: GraphCL, data set, augmentation, width.
+    """
+    if isinstance(run, Run):
+        return _titled(run, "")
+    return _pretrained(run.config) if isinstance(run, Pretraining) else run.reference
+
+
+def _pretrained(config: PretrainConfig) -> str:
+    links = ", for links" if config.task == "link" else ""
+    label = formats.inside(AUGMENTATIONS.get(config.augmentation).label)
+    return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {label} · {config.hidden} wide"
+
+
+def _titled(run: Run, details: str) -> str:
+    config = run.config
+    method = ", ".join(filter(None, (palette.label(config.method), details)))
+    title = f"{method} · {names.dataset(config.dataset)} {names.model(config.model)}"
+    more = [names.task(config.task)] if config.task != "node" else []
+    more += ["pre-trained start"] if pretraining_of(config) is not None else []
+    return ", ".join([title, *more])
+
+
+def scores_of(run: Run) -> str:
+    """Return what a run's scores are of, for scores of another data set or task cannot be held against them."""
+    config = run.config
+    return f"{names.dataset(config.dataset)}, {names.task(config.task, names.objective(config))}"
+
+
+def with_rounds(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that have finished at least one round; hidden ones only as `offered` has them."""
+    return offered([run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())])
+
+
+def offered(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that can be chosen: not the hidden ones, unless the address names them or there are no others."""
+    named = {value for name in st.query_params for value in st.query_params.get_all(name)}
+    said = annotations_of(runs)
+    shown = [run for run in runs if not said[run.reference].hidden or run.reference in named]
+    return shown or list(runs)
+
+
+def together(runs: Sequence[Run]) -> list[Run]:
+    """Return what stands in one picture at first: the user's runs on one data set, task and network, else examples.
+
+    Hidden runs, and runs that follow another one, are left out beside others; of very many runs each method shows the
+    one that is nearest to the usual settings.
+    """
+    said = annotations_of(runs)
+    seen = [run for run in runs if not said[run.reference].hidden] or list(runs)
+    own = [run for run in seen if not run.is_example] or seen
+    alike = [run for run in own if setting(run.config) == setting(own[0].config)]
+    shown = [run for run in alike if not follows_another(run)] or alike
+    return shown if len(shown) <= MOST_TOGETHER else _usual(shown)
+
+
+def _usual(runs: Sequence[Run]) -> list[Run]:
+    nearest: dict[str, Run] = {}
+    for run in sorted(runs, key=lambda run: unusual(run.config)):
+        nearest.setdefault(run.config.method, run)
+    return [run for run in runs if nearest[run.config.method] is run]
+
+
+def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
+    """Choose the runs of a picture in a pop-over that says how many are chosen.
+
+    Where one that was chosen is gone, no other takes its place; `tell_gone` says so.
+    """
+    words = run_words(runs)
+    gone = gone_from("runs", words)
+    chosen = [run.reference for run in default if not gone]
+    count = controls.settle_several("runs", words, chosen)
+    only_examples = all(run.is_example for run in runs if run.reference in st.session_state["runs"])
+    noun = "Examples" if count and only_examples else "Runs"
+    with st.popover(f"{noun} · {count} of {len(runs)}", icon=":material/stacked_line_chart:", key="pick-runs"):
+        names = controls.several("runs", "Runs in the picture", words, chosen, width=420, on_change=let_go("runs"))
+    if gone:
+        url_state.keep("runs", [*names, *gone])
+    return [run for run in runs if run.reference in names]
+
+
+def pick_run(runs: Sequence[Run], default: Run | None = None) -> Run:
+    """Choose one run; raises StoreError where the one that was chosen is gone and no other is chosen yet."""
+    name = select_run("run", "Run", run_words(runs), default.reference if default else None)
+    return next(run for run in runs if run.reference == name)
+
+
+def select_run(name: str, label: str, words: Mapping[str, str], default: str | None = None) -> str:
+    """Choose one of the runs in `words` by its reference.
+
+    Raises StoreError, once the list is shown, where the run that was chosen is gone and no other is chosen yet: a page
+    never moves to another run by itself.
+    """
+    gone = gone_from(name, words)
+    if not gone:
+        return controls.select(name, label, words, default, width=WIDEST_RUN)
+    url_state.start(name)
+    st.session_state[name] = None
+    st.selectbox(
+        label,
+        list(words),
+        format_func=words.__getitem__,
+        key=name,
+        index=None,
+        placeholder="Choose a run",
+        width=WIDEST_RUN,
+        on_change=let_go(name),
+    )
+    url_state.keep(name, gone[:1])
+    raise StoreError(f"{opened().absence(gone[0])} Choose another run above.")
+
+
+def gone_from(name: str, options: Container[str]) -> list[str]:
+    """Return the runs that this session chose in a control and that are gone, until another choice is made."""
+    known: list[str] = st.session_state.get(f"{_GONE}{name}", [])
+    held = list(dict.fromkeys([*known, *url_state.held(name)]))
+    gone = [] if url_state.is_given(name) else [run for run in held if run not in options and opened().absence(run)]
+    back = [run for run in known if run in options]
+    if back and name in st.session_state:
+        # It was restored.
+        chosen = st.session_state[name]
+        st.session_state[name] = list(dict.fromkeys([*chosen, *back])) if isinstance(chosen, list) else back[0]
+    st.session_state[f"{_GONE}{name}"] = gone
+    return gone
+
+
+def tell_gone(name: str) -> None:
+    """Say which runs that were chosen in a control are gone, and offer to go on without them."""
+    gone: list[str] = st.session_state.get(f"{_GONE}{name}", [])
+    if gone:
+        frame.failures([opened().absence(each) for each in gone])
+        st.button("Go on without", key=f"go-on-without-{name}", on_click=let_go(name))
+
+
+def tell_none_left(name: str) -> None:
+    """Say which runs that were chosen in a control are gone, on a page that has none to choose from."""
+    gone_from(name, ())
+    tell_gone(name)
+
+
+def let_go(name: str) -> Callable[[], None]:
+    """Return what forgets the runs that are gone, as another choice is made."""
+
+    def forget() -> None:
+        st.session_state[f"{_GONE}{name}"] = []
+        url_state.forget(name)
+
+    return forget
+
+
+def pick_seed(run: Run) -> int:
+    """Choose one seed of a run that has finished rounds."""
+    seeds = [seed for seed in run.seeds() if run.seed(seed).whole_rounds()]
+    return int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=90))
+
+
+def pick_shared_seed(runs: Sequence[Run]) -> int:
+    """Choose a seed that all these runs have; raises ConfigError when they share none."""
+    shared = sorted(set.intersection(*(set(run.seeds()) for run in runs)))
+    if not shared:
+        raise ConfigError("The chosen runs have no seed in common, so they cannot stand side by side: choose others.")
+    return int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in shared}, width=90))
+
+
+def pick_round(seeds: Sequence[SeedRun]) -> int:
+    """Choose a round that all these seeds have finished; 0 without asking when there is only that."""
+    return _pick_round(min(seed.whole_rounds() for seed in seeds) - 1)
+
+
+def pick_any_round(runs: Sequence[Run]) -> int:
+    """Choose a round that at least one seed of these runs has finished."""
+    return _pick_round(max(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1)
+
+
+def _pick_round(last: int) -> int:
+    return controls.step("round", "Round", last, min(DEFAULT_ROUND, last), width=330) if last > 0 else 0
+
+
+def readable(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs whose rounds can be read, with a sentence on each that cannot; all of them when none can."""
+    damage = {run.reference: _damage(run) for run in runs}
+    sound = [run for run in runs if not damage[run.reference]]
+    if not sound:
+        return list(runs)
+    for sentence in filter(None, damage.values()):
+        st.warning(frame.plain(f"Left out: {sentence}"), icon=":material/warning:")
+    return sound
+
+
+def _damage(run: Run) -> str:
+    try:
+        for seed in run.seeds():
+            run.seed(seed).last_round()
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+AnyKind = TypeVar("AnyKind", bound=AnyRun)
+
+# Fewer runs are seen at a glance.
+SHOWN_FROM = 12
+
+
+def pick_filter(count: int) -> list[str]:
+    """Show the field where a list of `count` runs is long, and return the words that were typed."""
+    if count < SHOWN_FROM:
+        return []
+    told = "Words of a title, a name or a setting, such as `citeseer random` or `p_graph=0.1 hidden=64`."
+    return controls.text("filter", "Filter", placeholder="p_graph=0.1 ugs", help=told).lower().split()
+
+
+def matching(runs: Sequence[AnyKind], words: Sequence[str]) -> list[AnyKind]:
+    """Return the runs that every word fits: a setting=value exactly, a state, or a part of what is written about it."""
+    said = annotations_of(runs) if words else {}
+    return [run for run in runs if all(_fits(run, said[run.reference], word) for word in words)]
+
+
+def _fits(run: AnyRun, said: Annotation, word: str) -> bool:
+    text, settings = _searchable(run)
+    text = f"{text} {said.title} {said.note}".lower()
+    if "=" in word:
+        return _as_kept(word) in settings
+    return word in text or (word in ORDER and word == state_of(run))
+
+
+@lru_cache(maxsize=20_000)
+def _searchable(run: AnyRun) -> tuple[str, frozenset[str]]:
+    title = subject(run) if isinstance(run, Run) else ""
+    values = settings_of(run.config) if isinstance(run, Run) else json.loads(run.config.canonical_json())
+    settings = {f"{name}={value_words(value)}" for name, value in values.items() if value is not None}
+    return f"{title} {run.reference} {' '.join(settings)}".lower(), frozenset(map(str.lower, settings))
+
+
+def _as_kept(word: str) -> str:
+    """Write a setting as it is kept, however its number was typed.
+
+    >>> _as_kept("p_graph=.10"), _as_kept("edge_mask=directed")
+    ('p_graph=0.1', 'edge_mask=directed')
+    """
+    name, _, value = word.partition("=")
+    with suppress(ValueError):
+        value = value_words(float(value))
+    return f"{name}={value}"
+
+
+AXES: dict[str, str] = {"graph": "Graph sparsity", "weight": "Weight sparsity", "macs": "MACs"}
+SCORES: dict[str, str] = {"test": "best validation", "test_last": "last epoch"}
+ABOUT_MARGIN = (
+    "Set it before you look at scores. A round is a ticket when its seeds show that it loses less than this against "
+    "the dense network of the same seeds (one-sided paired t test at 5 %, Holm over all rounds shown). It is no ticket "
+    "when they show that it loses more, and open when they show neither. With fewer runs chosen fewer rounds are "
+    "judged together, so a round that is open can be settled."
+)
+
+
+def pick_axis() -> XAxis:
+    """Choose the horizontal axis."""
+    return cast(XAxis, controls.segments("x", "Horizontal axis", AXES))
+
+
+def pick_axes() -> XAxis | Literal["all"]:
+    """Choose the horizontal axis, or all three as panels."""
+    return cast(XAxis, controls.segments("x", "Horizontal axis", {**AXES, "all": "All three"}))
+
+
+def pick_macs() -> MacConvention:
+    """Choose how MACs are counted."""
+    words = {str(name): text for name, text in MAC_NAMES.items()}
+    return cast(MacConvention, controls.select("macs", "MACs count", words, width=150))
+
+
+def pick_score() -> Score:
+    """Choose at which epoch the test score is read."""
+    return cast(Score, controls.select("score", "Test score at", SCORES, width=145))
+
+
+def pick_margin() -> float:
+    """Choose how much less than this a ticket must be shown to lose; returns a fraction."""
+    points = controls.number(
+        "margin", "Margin (points)", 100 * DELTA, 0.0, 5.0, 0.1, format="%.1f", width=175, help=ABOUT_MARGIN
+    )
+    return points / 100

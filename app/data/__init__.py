@@ -1,0 +1,1 @@
+"""The runs that pages show, and cached readers of them."""

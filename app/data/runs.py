@@ -1,0 +1,333 @@
+"""The runs that the app shows, the user's and the bundled examples, and how far each seed is."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+
+from analysis import palette
+from analysis.settings import settings_of, value_order
+from glt import formats
+from glt.config import RunConfig
+from glt.data import DATASETS
+from glt.errors import StoreError, unknown_name
+from glt.methods import METHODS
+from glt.pretraining.start import pretraining_of
+from glt.reproduction.experiment import NETWORKS
+from glt.store import AnyRun, Pretraining, RoundRecord, Run, State, Status, Store, bundled_examples
+from glt.store.liveness import ACTIVE
+from glt.store.paths import EXAMPLES, EXAMPLES_PREFIX, is_same_folder
+from glt.user_path import default_store
+
+# A script runs in one thread from its begin to its end.
+_page = threading.local()
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The store that is open for writing, the examples beside it, and all their runs (the user's first).
+
+    A run of the user's own may have the name of an example: each is named by its reference. `pretrainings` are the
+    user's own: a run finds the one it starts from in its own store. `memory` holds what was found out about this look
+    at the store.
+    """
+
+    store: Store
+    own: tuple[Run, ...]
+    examples: tuple[Run, ...]
+    damaged: tuple[tuple[Path, str], ...]
+    pretrainings: tuple[Pretraining, ...] = ()
+    memory: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Every run with rounds, the user's first."""
+        return self.own + self.examples
+
+    def absence(self, reference: str) -> str:
+        """Return the sentence that says why a run or pre-training cannot be shown, "" for one that is here."""
+        if any(run.reference == reference for run in (*self.runs, *self.pretrainings)):
+            return ""
+        damage = next((why for folder, why in self.damaged if folder.name == reference), None)
+        if damage is not None:
+            return f"The run {reference} cannot be opened: {damage}"
+        where = (
+            "among the bundled examples" if reference.startswith(EXAMPLES_PREFIX) else f"in the store {self.store.root}"
+        )
+        in_trash = " It lies in the trash: Restore, on Runs, brings it back." if reference in self._restorable() else ""
+        return f"The run {reference} is no longer {where}: it was deleted, renamed or moved.{in_trash}"
+
+    def _restorable(self) -> list[str]:
+        try:
+            return self.store.restorable()
+        except StoreError:
+            return []
+
+    def find(self, reference: str) -> Run:
+        """Return a run by its reference; raises StoreError that suggests the nearest one."""
+        for run in self.runs:
+            if run.reference == reference:
+                return run
+        raise StoreError(unknown_name("run", reference, [run.reference for run in self.runs]))
+
+
+@contextmanager
+def one_look() -> Iterator[None]:
+    """Have all parts of a page see the store as it was when the first of them looked; each look opens every run."""
+    _page.looks = True
+    try:
+        yield
+    finally:
+        _page.looks, _page.found = False, None
+
+
+def opened() -> Opened:
+    """Open the store that GLT_STORE names (default: `runs` in the working folder) and the bundled examples."""
+    if not getattr(_page, "looks", False):
+        return _look()
+    if getattr(_page, "found", None) is None:
+        _page.found = _look()
+    found: Opened = _page.found
+    return found
+
+
+def store_root() -> Path:
+    """Return the folder of the user's store, which need not be there."""
+    return default_store()
+
+
+def _look() -> Opened:
+    store = Store(store_root())
+    contents = store.contents()
+    is_theirs = is_same_folder(store.root, EXAMPLES)
+    own = () if is_theirs else _in_order(contents.runs)
+    examples = _in_order(bundled_examples(EXAMPLES, store.root))
+    return Opened(store, own, examples, tuple(contents.damaged), tuple(contents.pretrainings))
+
+
+def bundled() -> tuple[Run, ...]:
+    """Return the examples alone, without a look at the user's store."""
+    return _in_order(bundled_examples(EXAMPLES))
+
+
+def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Sort runs by task, data set and network as the paper has them, then UGS first, then by settings."""
+    return tuple(sorted(runs, key=_place))
+
+
+@lru_cache(maxsize=20_000)
+def _place(run: Run) -> tuple[object, ...]:
+    dataset, task, model = setting(run.config)
+    size = DATASETS.get(dataset).nodes if dataset in DATASETS.names() else math.inf
+    network = NETWORKS.index(model) if model in NETWORKS else len(NETWORKS)
+    values = tuple(map(value_order, settings_of(run.config).values()))
+    order = (task != "node", size, network)
+    return (*order, follows_another(run), palette.rank(run.config.method), values, run.name)
+
+
+def follows_another(run: Run) -> bool:
+    """Say whether a run starts from or reads another one, as a study of that one's result."""
+    return METHODS.get(run.config.method).reads_runs or pretraining_of(run.config) is not None
+
+
+def setting(config: RunConfig) -> tuple[str, str, str]:
+    """Return what two runs must share to stand in one picture: data set, task and network."""
+    return config.dataset, config.task, config.model
+
+
+WAITS = "waits for a free core"
+ORDER: tuple[State, ...] = ("running", "queued", "failed", "lost", "stopped", "done")
+
+
+@dataclass(frozen=True)
+class SeedProgress:
+    """One seed: state, share done, the last finished round and its test accuracy (fractions)."""
+
+    seed: int
+    state: State
+    fraction: float
+    last_round: int | None
+    accuracy: float | None
+    doing: str
+    error: str | None
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """All seeds of a run together; `damage` is the sentence that says why its rounds cannot be read."""
+
+    run: AnyRun
+    seeds: tuple[SeedProgress, ...]
+    damage: str = ""
+
+    @property
+    def state(self) -> State:
+        """The state that wants attention first: work, then trouble, then rest."""
+        return foremost(seed.state for seed in self.seeds)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether any seed is at work or waits for its turn."""
+        return any(seed.state in ACTIVE for seed in self.seeds)
+
+    @property
+    def fraction(self) -> float:
+        """Share of the whole run that is done."""
+        return sum(seed.fraction for seed in self.seeds) / len(self.seeds) if self.seeds else 0.0
+
+    @property
+    def unfinished(self) -> tuple[int, ...]:
+        """Seeds that lack something and have no worker."""
+        return tuple(seed.seed for seed in self.seeds if seed.state not in (*ACTIVE, "done"))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the seeds are in different states."""
+        return len({seed.state for seed in self.seeds}) > 1
+
+    @property
+    def newest(self) -> str:
+        """The last round that all seeds have finished, and its mean test accuracy; empty when there is none."""
+        known = [seed for seed in self.seeds if seed.last_round is not None and seed.accuracy is not None]
+        if not known or len(known) < len(self.seeds):
+            return ""
+        rounds = {seed.last_round for seed in known}
+        if len(rounds) > 1:
+            return f"rounds {min(s.last_round or 0 for s in known)} to {max(s.last_round or 0 for s in known)} finished"
+        mean = sum(seed.accuracy or 0.0 for seed in known) / len(known)
+        return f"round {known[0].last_round}: {formats.percent(mean)}"
+
+
+def run_progress(run: Run) -> RunProgress:
+    """Read where a run stands; one whose rounds cannot be read still has its seeds and their states."""
+    damage, seeds = "", []
+    for seed in run.seeds():
+        try:
+            last = run.seed(seed).last_round()
+        except StoreError as error:
+            damage, last = str(error), None
+        seeds.append(_seed_progress(run, run.seed(seed).status(), seed, last))
+    return RunProgress(run, tuple(seeds), damage)
+
+
+def state_of(run: AnyRun) -> State:
+    """Return the state of a run's seeds that wants attention first."""
+    return foremost(run.seed(seed).status().state for seed in run.seeds())
+
+
+def foremost(states: Iterable[State]) -> State:
+    """Return the state that wants attention first: work, then trouble, then rest.
+
+    >>> foremost(["done", "failed", "stopped"])
+    'failed'
+    """
+    return min(states, key=ORDER.index, default="stopped")
+
+
+def any_active(runs: Iterable[AnyRun]) -> bool:
+    """Say whether any worker of these runs is at work or waits."""
+    return any(run.seed(seed).is_at_work() for run in runs for seed in run.seeds())
+
+
+def counts(states: Sequence[State]) -> str:
+    """Say how many seeds are in which state.
+
+    >>> counts(["done", "done", "running"])
+    '1 running, 2 done'
+    """
+    return ", ".join(f"{states.count(state)} {state}" for state in ORDER if state in states)
+
+
+def starting(status: Status) -> str:
+    """Say that a worker is not at its first epoch yet, and for how long; a busy machine takes minutes for it.
+
+    >>> starting(Status(state="running", seed=0))
+    'starts: loads torch and the data'
+    """
+    words = "starts: loads torch and the data"
+    return f"{words}, {formats.duration(_since(status))} so far" if status.running_since else words
+
+
+def _since(status: Status) -> float:
+    return max(1.0, float(round(time.time() - status.running_since)))
+
+
+def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None) -> SeedProgress:
+    done = None if last is None else last.round
+    whole = 0.0 if done is None else (done + 1) / (run.config.rounds + 1)
+    now = status.progress if status.state == "running" else None
+    return SeedProgress(
+        seed=seed,
+        state=status.state,
+        fraction=min(max(whole, now.fraction if now else 0.0), 1.0),
+        last_round=done,
+        accuracy=None if last is None else last.test,
+        doing=_doing(run, status, done),
+        error=status.error,
+    )
+
+
+def _doing(run: Run, status: Status, done: int | None) -> str:
+    if status.state == "queued":
+        return WAITS
+    if status.state == "running":
+        now = status.progress
+        if now is None:
+            return starting(status)
+        left = f", {formats.duration(now.seconds_left)} left" if now.seconds_left is not None else ""
+        return f"round {now.round} of {now.rounds}, {now.stage} {now.epoch} of {now.epochs}{left}"
+    if done is None:
+        return "no finished round"
+    return f"round {done} of {run.config.rounds}"
+
+
+# Seconds a page waits for a count that has not ended, and until a count is made anew.
+PATIENCE = 0.2
+OLD = 30.0
+
+
+@dataclass
+class _Count:
+    """The last count of a store and the thread that makes the next one."""
+
+    size: int | None = None
+    made: float = -OLD
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+def store_size(store: Store) -> int | None:
+    """Return the bytes in all files of the store, at most half a minute old; None while they are counted first."""
+    count = _count(store.root.absolute())
+    if time.monotonic() - count.made > OLD:
+        thread = threading.Thread(target=_refresh, args=(count, store), daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
+    return count.size
+
+
+def forget_store_size() -> None:
+    """Count anew at the next look, because something was deleted."""
+    _count.clear()
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _count(root: Path) -> _Count:
+    return _Count()
+
+
+def _refresh(count: _Count, store: Store) -> None:
+    if not count.lock.acquire(blocking=False):
+        return
+    try:
+        if time.monotonic() - count.made > OLD:
+            count.size, count.made = store.size_bytes(), time.monotonic()
+    finally:
+        count.lock.release()

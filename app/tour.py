@@ -1,0 +1,159 @@
+"""The guided tour: a card at the top of five pages, shown at the first start and on request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from app.components import controls, run_select, url_state
+from app.data.runs import bundled, opened
+from glt.errors import StudioError
+from glt.store.safe_files import make_folder, replace_file
+from glt.user_path import state_folder
+
+
+def is_first_start() -> bool:
+    """Say whether the store holds no run of the user's own while examples are there, and the tour was never ended."""
+    try:
+        if ended_file().exists():
+            return False
+        found = opened()
+    except StudioError:
+        return False
+    return bool(found.examples) and not found.own
+
+
+def remember_end() -> None:
+    """Remember for later starts that the tour was ended; where nothing can be written it is forgotten with the page."""
+    try:
+        make_folder(ended_file().parent)
+        replace_file(ended_file(), b"The guided tour was ended: delete this file to see it at the next first start.\n")
+    except StudioError:
+        return
+
+
+def ended_file() -> Path:
+    """Return the file that stands for an ended tour: in the user's state folder (`XDG_STATE_HOME`)."""
+    return state_folder() / "tour-ended"
+
+
+PARAMETER = "tour"
+_RUNNING = "tour: running"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One card: its page, what it says, and the view of the examples that it is about."""
+
+    page: str
+    title: str
+    text: str
+    view: Mapping[str, str]
+
+
+STEPS = (
+    Step(
+        "curves",
+        "What pruning costs",
+        "Each mark is one round of pruning: further right, more edges are gone, and more weights with them. The dashed "
+        "line is the unpruned (dense) network, bands are 95% intervals over seeds, a star is a shown ticket.",
+        {"x": "graph"},
+    ),
+    Step(
+        "subgraphs",
+        "Which edges went",
+        "The same nodes before and after nine rounds of UGS, and of random pruning beside it. Press Play to watch the "
+        "edges go; click one to read why it was cut.",
+        {"round": "9", "seed": "0", "section": "why"},
+    ),
+    Step(
+        "measurements",
+        "What the graph lost",
+        "How much clustering, reach and other measures of shape are left, beside random graphs of equal density: a "
+        "value inside their interval is what a random choice of so many edges leaves too.",
+        {"view": "table", "round": "9", "null": "1"},
+    ),
+    Step(
+        "tickets",
+        "Pruned networks that lose little",
+        "A ticket is a round whose seeds show that it loses less than the margin, here half a point, against the dense "
+        "network. A round that they cannot decide is open, and says about how many seeds it needs.",
+        {"x": "graph", "margin": "0.5"},
+    ),
+    Step(
+        "export",
+        "Into your paper",
+        "The same figure at the width of a journal, as PDF, SVG or PNG, with its table as LaTeX and everything needed "
+        "to make it again. Next, start a run of your own.",
+        {"x": "all", "columns": "2"},
+    ),
+)
+
+
+def show(page: str) -> None:
+    """Show the card of a page while the tour runs, and the entry that starts it again.
+
+    It runs once the address names a step (`tour=3`), or when a first start opens the first page without asking for
+    anything. An address that names a step and nothing else leads to the view that the step is about.
+    """
+    named = controls.whole([st.query_params.get(PARAMETER, "")], 0)
+    if 1 <= named <= len(STEPS) and (page != STEPS[named - 1].page or len(st.query_params) == 1):
+        url_state.go(STEPS[named - 1].page, **_view(STEPS[named - 1], named))
+    place = next((place for place, step in enumerate(STEPS) if step.page == page), None)
+    if _runs(page, 1 <= named <= len(STEPS)) and place is not None:
+        _card(place)
+    else:
+        _entry()
+
+
+def _runs(page: str, is_named: bool) -> bool:
+    if is_named:
+        st.session_state[_RUNNING] = True
+    elif _RUNNING not in st.session_state:
+        plain_start = page == STEPS[0].page and not st.query_params
+        st.session_state[_RUNNING] = plain_start and is_first_start()
+    return bool(st.session_state[_RUNNING])
+
+
+def _card(place: int) -> None:
+    step = STEPS[place]
+    url_state.keep(PARAMETER, [str(place + 1)])
+    with st.container(key="tour", border=True, horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(width="stretch", gap=None):
+            st.markdown(f"**{step.title}** :gray[· tour, step {place + 1} of {len(STEPS)}]")
+            st.markdown(step.text)
+        is_last = place + 1 == len(STEPS)
+        word = "Launch a run" if is_last else f"Next: {STEPS[place + 1].page.capitalize()}"
+        ahead = st.button(word, key="tour-next", type="primary", icon=":material/arrow_forward:", icon_position="right")
+        st.button("End tour", key="tour-end", type="tertiary", on_click=end)
+    if ahead and is_last:
+        end()
+        url_state.go("launch")
+    if ahead:
+        url_state.go(STEPS[place + 1].page, **_view(STEPS[place + 1], place + 2))
+
+
+def _entry() -> None:
+    """Show the way to start the tour, in the bar at the top."""
+    if bundled():
+        with st.container(key="tour-entry", width="content"):
+            url_state.link(STEPS[0].page, "Tour", None, **_view(STEPS[0], 1))
+
+
+def _view(step: Step, number: int) -> dict[str, str | list[str]]:
+    """Return the address of a step: its own view, of the bundled examples that stand together."""
+    names = [run.reference for run in run_select.together(bundled())]
+    beside = {"beside": names[1]} if len(names) > 1 else {}
+    runs = {"runs": names} if step.page != "subgraphs" else {"run": names[0], **beside} if names else {}
+    return {**runs, **step.view, PARAMETER: str(number)}
+
+
+def end() -> None:
+    """End the tour, for later starts too."""
+    st.session_state[_RUNNING] = False
+    url_state.drop(PARAMETER)
+    st.query_params.pop(PARAMETER, None)
+    remember_end()

@@ -1,0 +1,245 @@
+"""Actions on a round of a run: audit, MACs, latency, and downloads."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import psutil
+import streamlit as st
+
+from analysis.marks.axes import MAC_NAMES
+from app.components import computation, frame
+from app.data import cache
+from glt import formats
+from glt.cost import MacReport
+from glt.cost.counterfactuals import counterfactuals
+from glt.export.graph_formats import GRAPH_FORMATS
+from glt.export.sparse_graph import SparseGraph
+from glt.store import MacConvention, Run
+from glt.tickets.graph import graph_of
+
+NO_AUDIT = "Examples keep no weights, so they cannot be audited: run the same settings in a store of your own."
+
+
+def audit(run: Run, number: int, seed: int) -> None:
+    """Show how to audit a round of a seed, and do it on request."""
+    with st.popover("Audit", icon=":material/fact_check:", key=f"audit-{run.reference}"):
+        st.markdown(
+            "Deletes the pruned edges and weights for good, computes the network again and compares its outputs."
+        )
+        if run.is_example:
+            st.caption(NO_AUDIT)
+            return
+        arguments = computation.line("audit", run, number, seed, "--json")
+        st.code(computation.shown(arguments), language="bash", wrap_lines=True)
+        what = f"round {number} of seed {seed}"
+        task = computation.Task(f"Audit {what}", f"Auditing {what}", f"audit {run.reference}", 10)
+        done = computation.ask(f"audit {run.path} {number} {seed}", task, computation.begin(arguments))
+        if done is not None:
+            _audit_report(done.answer(), what)
+
+
+def _audit_report(found: dict[str, Any], what: str) -> None:
+    if "error" in found:
+        frame.failure(str(found["error"]))
+        return
+    words = f"largest difference between outputs: {found['max_logit_difference']:.1e}"
+    if found["passed"]:
+        st.success(f"{what.capitalize()} passed; {words}.", icon=":material/check:")
+    else:
+        frame.failure(f"{what.capitalize()} failed; {words}, {found.get('why') or 'more than rounding explains'}.")
+    edges, weights = (formats.count(found[f"{part}_deleted"]) for part in ("edge_entries", "weights"))
+    scores = " and ".join(formats.percent(found[name]) for name in ("recorded_test", "test"))
+    st.caption(f"{edges} edge entries and {weights} weights deleted; test score before and after: {scores}.")
+
+
+PRUNED = {"dense": "Nothing", "graph_only": "Edges only", "weight_only": "Weights only", "both": "Edges and weights"}
+CONVENTIONS: tuple[MacConvention, ...] = ("dense_features", "sparse_features")
+
+
+def mac_counts(run: Run, number: int, seed: int) -> None:
+    """Show the MACs of a round of a seed, counted once it is asked for."""
+    shown = st.popover("MACs", icon=":material/calculate:", key=f"macs-of-{run.reference}", on_change="rerun")
+    if not shown.open:
+        return
+    with shown:
+        counted = _counted(cache.stamp(run), seed, number, run)
+        for convention in CONVENTIONS:
+            st.markdown(f"**MACs with {MAC_NAMES[convention]}**")
+            st.table(macs_as_read(counted, convention), border="horizontal", hide_index=True)
+        st.caption(
+            f"Round {number} of seed {seed}. Transform: inputs times weights; aggregate: messages, self-loops "
+            "included. Edges only and weights only count the network as if the other mask removed nothing."
+        )
+
+
+def macs_as_read(counted: dict[str, MacReport], convention: MacConvention) -> pd.DataFrame:
+    """Return one row for what is pruned: transform, aggregate, total and its share of the dense network's."""
+    parts = {name: counted[name].by_convention()[convention] for name in PRUNED}
+    dense = parts["dense"]["total"]
+    return pd.DataFrame(
+        {
+            "Pruned": list(PRUNED.values()),
+            "Transform": [formats.macs(part["transform"]) for part in parts.values()],
+            "Aggregate": [formats.macs(part["aggregate"]) for part in parts.values()],
+            "Total": [formats.macs(part["total"]) for part in parts.values()],
+            "Saved": [formats.percent(1 - part["total"] / dense) for part in parts.values()],
+        }
+    )
+
+
+@st.cache_resource(max_entries=64, show_spinner="Counts the operations")
+def _counted(stamp: cache.Stamp, seed: int, number: int, _run: Run) -> dict[str, MacReport]:
+    seed_run = _run.seed(seed)
+    return counterfactuals(_run.config, graph_of(seed_run), seed_run.masks(number))
+
+
+ABOUT_LATENCY = (
+    "Runs the network with masks multiplied in, with edges removed, and with sparse matrices, in turns on one "
+    "thread. Sparse features alone, which take no pruning, are a row of their own."
+)
+NO_LATENCY = "Examples keep no weights, so they cannot be timed: run the same settings in a store of your own."
+# Of a network that took a minute on two cores at work; from the second measurement on, the last one tells.
+USUAL_SECONDS = 60
+
+
+def latency(run: Run, number: int, seed: int) -> None:
+    """Show how to measure a round of a seed, and do it on request."""
+    with st.popover("Latency", icon=":material/timer:", key=f"latency-{run.reference}", width="content"):
+        st.markdown(ABOUT_LATENCY)
+        if run.is_example:
+            st.caption(NO_LATENCY)
+            return
+        arguments = computation.line("latency", run, number, seed, "--json")
+        st.code(computation.shown(arguments), language="bash", wrap_lines=True)
+        what = f"round {number} of seed {seed}"
+        if busy := busy_words():
+            st.caption(f":material/speed: {busy}")
+        task = computation.Task(f"Measure {what}", f"Measuring {what}", f"latency {run.reference}", USUAL_SECONDS)
+        done = computation.ask(
+            f"latency {run.path} {number} {seed}", task, computation.begin([*arguments, "--progress"])
+        )
+        if done is not None:
+            latency_report(done.answer())
+
+
+def busy_words() -> str:
+    """Say that other work would be measured too, where the machine has more of it than cores; "" where it has not."""
+    load, cores = psutil.getloadavg()[0], psutil.cpu_count() or 1
+    if load <= cores:
+        return ""
+    busy = f"{formats.fixed(load, 0)} at work on {formats.number_of(cores, 'core')}"
+    return f"This machine is busy ({busy}): intervals will be wide."
+
+
+def latency_report(found: dict[str, Any]) -> None:
+    """Show what `latency --json` printed."""
+    if "error" in found:
+        frame.failure(str(found["error"]))
+        return
+    st.table(latency_as_read(found), border="horizontal", hide_index=True)
+    st.markdown("\n".join(f"- {_sentence(frame.plain(compared['words']))}" for compared in found["compared"]))
+    for note in found["notes"]:
+        st.caption(frame.plain(note))
+    disk = found["disk_bytes"]
+    st.caption(
+        f"Round {found['round']} of seed {found['seed']}: median of {found['repeats']} passes after "
+        f"{found['warm_up']} for warm-up, {found['threads']} thread, "
+        f"{frame.plain(found['machine'])}, PyTorch {frame.plain(found['torch'])}. Memory: what stays, plus the peak of "
+        f"a pass. On disk the round takes {formats.file_size(disk['round'])}, the dense one "
+        f"{formats.file_size(disk['dense'])}."
+    )
+
+
+def latency_as_read(found: dict[str, Any]) -> pd.DataFrame:
+    """Return one row an execution, as people read it."""
+    rows = found["executions"]
+    return pd.DataFrame(
+        {
+            "Execution": [_sentence(row["label"]) for row in rows],
+            "Median": [formats.duration(row["median"]) for row in rows],
+            "p10 to p90": [f"{formats.duration(row['p10'])} to {formats.duration(row['p90'])}" for row in rows],
+            "Memory": [formats.file_size(row["memory"]) for row in rows],
+        }
+    )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+TICKET = "ticket.zip"
+NO_TICKET_FILE = (
+    "Examples keep no weights, so there is no ticket file of this one: run the same settings in a store of your own, "
+    "then it can be had here."
+)
+
+
+def download(run: Run, number: int, seed: int) -> None:
+    """Offer a round of a seed in every format."""
+    with st.popover("Download", icon=":material/download:", key=f"download-{run.reference}"):
+        st.markdown(
+            f"**Sparse graph** of round {number}, seed {seed}: what is left of the edges, with ids and classes."
+        )
+        graph_buttons(partial(graph_bytes, run, number, seed), file_stem(run, number, seed), run.reference)
+        st.caption("GraphML for Gephi and NetworkX, an edge list as CSV, a sparse matrix for SciPy.")
+        st.markdown("**Ticket file**: weights, masks, theta_0, graph, settings and scores in one .zip.")
+        if run.is_example:
+            st.caption(NO_TICKET_FILE)
+        else:
+            _ticket(run, number, seed)
+
+
+def graph_buttons(make: Callable[[str], bytes], stem: str, key: str) -> None:
+    """Offer a sparse graph in every format: `make` writes it in the one that is asked for."""
+    with st.container(horizontal=True, gap="small"):
+        for name, form in GRAPH_FORMATS.items():
+            st.download_button(
+                form.label,
+                data=partial(make, name),
+                file_name=f"{stem}{form.ending}",
+                mime=form.media_type,
+                on_click="ignore",
+                key=f"download-{name}-{key}",
+            )
+
+
+def graph_bytes(run: Run, number: int, seed: int, name: str) -> bytes:
+    """Return the sparse graph after a round of a seed in a format of GRAPH_FORMATS."""
+    return GRAPH_FORMATS[name].write(SparseGraph.of(run.seed(seed), number))
+
+
+def file_stem(run: Run, number: int, seed: int) -> str:
+    """Return what a file of a round is called, without its ending."""
+    return f"{run.reference.replace('/', '-')}-seed-{seed}-round-{number:02d}"
+
+
+def _ticket(run: Run, number: int, seed: int) -> None:
+    what = f"round {number} of seed {seed}"
+    task = computation.Task("Make the ticket file", f"Computing the outputs of {what}", f"export {run.reference}", 8)
+    done = computation.ask(f"ticket {run.path} {number} {seed}", task, lambda: ticket_file(run, number, seed))
+    if done is not None and done.failure:
+        frame.failure(done.failure)
+    elif done is not None:
+        st.download_button(
+            f"Download, {formats.file_size(len(done.made))}",
+            data=done.made,
+            file_name=f"{file_stem(run, number, seed)}.zip",
+            mime="application/zip",
+            on_click="ignore",
+            key=f"download-ticket-{run.reference}",
+            type="primary",
+        )
+    st.caption("It runs in plain PyTorch Geometric (docs/ticket-file.md); From a file, above, checks one.")
+
+
+def ticket_file(run: Run, number: int, seed: int) -> computation.Computation:
+    """Begin to make the ticket file of a round of a seed."""
+    folder = tempfile.TemporaryDirectory(prefix="glt-ticket-")
+    arguments = computation.line("export", run, number, seed, "--out", str(Path(folder.name, TICKET)))
+    return computation.Computation(["glt", *arguments], folder, TICKET)

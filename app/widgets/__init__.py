@@ -1,1 +1,0 @@
-"""Pieces that pages share: controls tied to the address, pickers of runs, cached readers, designed states."""
