@@ -99,4 +99,4 @@ def test_no_page_or_command_puts_masks_on_a_graph_unlooked_at() -> None:
         for path in (root / folder).rglob("*.py")
         if "import message_graph" in (text := path.read_text(encoding="utf-8")) or ", message_graph" in text
     }
-    assert users == {"analysis/shared_graph.py", "app/widgets/guest_graph.py"}
+    assert users == {"analysis/shared_graph.py", "app/views/ticket_import.py"}
