@@ -32,13 +32,13 @@ check: .venv/test.stamp ## lint, check the format and the types
 	$(BIN)/mypy
 
 damage: .venv/test.stamp ## damage every file of a run in every way, read it with every command
-	GLT_DAMAGE=all $(BIN)/python -m pytest tests/damage $(ARGS)
+	GLT_DAMAGE=all $(BIN)/python -m pytest tests/robustness/damage $(ARGS)
 
 faults: .venv/test.stamp ## kill runs at 50 moments, break the disk at every write, and more
-	GLT_FAULT_KILLS=50 $(BIN)/python -m pytest tests/faults $(FAULTS)
+	GLT_FAULT_KILLS=50 $(BIN)/python -m pytest tests/robustness/faults $(FAULTS)
 
 fuzz: .venv/test.stamp ## hand over what nobody should (minutes)
-	GLT_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/fuzz $(BROWSER_FUZZ) -n 2 --durations=5
+	GLT_FUZZ=$(EXAMPLES) $(BIN)/python -m pytest tests/robustness/fuzz $(BROWSER_FUZZ) -n 2 --durations=5
 
 audit: .venv/test.stamp ## look the pinned packages up in the list of known faults
 	$(BIN)/pip-audit --skip-editable --requirement requirements.txt --no-deps --disable-pip --progress-spinner off

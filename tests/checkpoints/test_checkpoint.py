@@ -11,7 +11,7 @@ from glt.errors import ConfigError
 from glt.store import SeedRun
 from glt.tickets.unfinished import checkpoint_seconds
 from tests.checkpoints.cutting import Cut, Killer, change, computed, cut
-from tests.faults.equal_runs import assert_equal
+from tests.robustness.faults.equal_runs import assert_equal
 
 # Reports of round 0 are numbers 1 to 6; of round 1 with UGS its search 7 to 12, its retraining 13 to 18. ADMM has the
 # small network 7 to 12, three pulses of the solver, the network to prune 16 to 21 and retraining 22 to 27.

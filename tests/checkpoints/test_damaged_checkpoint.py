@@ -12,7 +12,7 @@ import pytest
 
 from glt.store import Run, SeedRun, Store
 from tests.checkpoints.cutting import CHECKPOINT, Killer, change, computed, cut
-from tests.faults.equal_runs import assert_equal
+from tests.robustness.faults.equal_runs import assert_equal
 
 
 def spoil(seed_run: SeedRun, how: Callable[[bytes], bytes]) -> None:

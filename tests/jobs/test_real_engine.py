@@ -1,6 +1,6 @@
 """The promise of the run folder with the real engine: stopped in mid-round and resumed, the bytes are the same.
 
-Runs that are killed are in tests/faults.
+Runs that are killed are in tests/robustness/faults.
 """
 
 from __future__ import annotations

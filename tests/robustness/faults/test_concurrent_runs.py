@@ -1,7 +1,4 @@
-"""Two that start the same seeds at the same instant: one of them works, the other says so, and nothing is torn.
-
-The engine waits at a gate until both have spoken, so that nothing depends on how fast the machine is.
-"""
+"""Workers at the same time: two never share a seed, and each gives the bytes that it gives alone."""
 
 from __future__ import annotations
 
@@ -19,10 +16,10 @@ import pytest
 from glt.jobs import stop
 from glt.store import Run, Store
 from glt.store.liveness import ACTIVE
-from tests.faults.effort import THOROUGH
-from tests.faults.equal_runs import assert_equal
+from tests.robustness.faults.conftest import THOROUGH
+from tests.robustness.faults.equal_runs import assert_equal, comparable
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RACES = 20 if THOROUGH else 3
 # Seconds; a machine may have other things to do.
 PATIENCE = 1800
@@ -121,3 +118,25 @@ def finished(run: Run, seed: int = 0) -> None:
         assert time.monotonic() < deadline, run.seed(seed).status()
         time.sleep(0.05)
     assert run.seed(seed).status().state == "done"
+
+
+SETTINGS = ("--set", "rounds=2", "epochs=20", "retrain_epochs=20", "hidden=16")
+
+
+def computed(store: Path, method: str, seeds: str) -> Path:
+    """Compute seeds of a run, as many at a time as there are, and return its folder."""
+    command = [sys.executable, "-m", "glt", "run", "--store", str(store), "--method", method, "--seeds", seeds]
+    subprocess.run([*command, *SETTINGS], check=True, stdout=subprocess.DEVNULL, env={**os.environ, "GLT_SLOTS": "4"})
+    return Store(store).runs()[0].path
+
+
+@pytest.mark.skipif(not THOROUGH, reason="fourteen runs: make faults")
+@pytest.mark.parametrize("method", ["ugs", "admm"])
+def test_the_same_bytes_alone_and_beside_others(tmp_path: Path, say: Callable[[str], None], method: str) -> None:
+    runs = {jobs: computed(tmp_path / str(jobs), method, f"0-{jobs - 1}" if jobs > 1 else "0") for jobs in (1, 2, 4)}
+    alone = {jobs: {seed: comparable(run / f"seed-{seed}") for seed in range(jobs)} for jobs, run in runs.items()}
+    for jobs, seeds in alone.items():
+        for seed, files in seeds.items():
+            assert files == alone[4][seed], f"seed {seed} beside {jobs - 1} others"
+    assert alone[4][0] != alone[4][1]
+    say(f"\n{method}: seed 0 alone, beside one and beside three others: {len(alone[1][0])} files equal")

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # Address space, of which libraries reserve more than they use; it keeps a test that fails from taking the machine.
 MOST_ADDRESSES = 12 << 30
 

@@ -1,8 +1,8 @@
 """A tiny run computed again and again, each time with another operation on its store going wrong; prints JSON lines.
 
-`python -m tests.faults.every_write FOLDER PART FAULT START:STOP:STEP`, with the fake engine on PYTHONPATH. PART is the
-worker that computes a seed, or the command that starts one. Each attempt is a process of its own, forked from one that
-has everything imported.
+`python -m tests.robustness.faults.every_write FOLDER PART FAULT START:STOP:STEP`, with the fake engine on PYTHONPATH.
+PART is the worker that computes a seed, or the command that starts one. Each attempt is a process of its own, forked
+from one that has everything imported.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from glt.jobs.worker import main as glt_worker
 from glt.presets import resolve
 from glt.store import Run, Store, run_name
 from glt.store.lock import is_locked
-from tests.faults.breaking_disk import Disk
-from tests.faults.equal_runs import comparable
+from tests.robustness.faults.equal_runs import comparable
+from tests.robustness.faults.faulty_disk import Disk
 
 SETTINGS = {"rounds": 1, "epochs": 1, "retrain_epochs": 2, "hidden": 16}
 RUN = ["run", "--detach", "--set", *(f"{name}={value}" for name, value in SETTINGS.items())]

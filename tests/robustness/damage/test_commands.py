@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from glt.store import Store
-from tests.damage.damages import damages
-from tests.damage.reading import CHEAP, READERS, Said, complaint, read
+from tests.robustness.damage.commands import CHEAP, READERS, Said, complaint, read
+from tests.robustness.damage.damages import damages
 
 ALL = os.environ.get("GLT_DAMAGE") == "all"
 FEW = ("cut to 0/8", "cut to 5/8", "flip 1", "flip 4", "folder", "dangling link", "unreadable")

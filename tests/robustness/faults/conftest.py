@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 
-from tests.faults.effort import SEED
+# Moments at which runs are killed; from fifty on everything else is tried in full too.
+KILLS = int(os.environ.get("GLT_FAULT_KILLS", "8"))
+THOROUGH = KILLS >= 50
 
-ENGINE = Path(__file__).parents[1] / "fake_engine"
+
+def _drawn_seed() -> int:
+    wanted = os.environ.get("GLT_FAULT_SEED")
+    if wanted is not None:
+        return int(wanted)
+    return 0 if os.environ.get("CI") else int.from_bytes(os.urandom(3), "big")
+
+
+# GLT_FAULT_SEED, which draws the same moments again, else another number each time, but in CI.
+SEED = _drawn_seed()
+
+ENGINE = Path(__file__).parents[2] / "fake_engine"
 
 
 @pytest.fixture(scope="session")

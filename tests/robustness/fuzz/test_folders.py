@@ -1,0 +1,355 @@
+"""Hostile folders of data and runs, and symbolic links: refused in one sentence, never written through."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pickle
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.views.run_detail import tail
+from glt.cli.main import main
+from glt.data.planetoid import read_planetoid
+from glt.errors import DataError, StoreError, StudioError
+from glt.jobs import resume
+from glt.presets import resolve
+from glt.store import Event, Run, Store, paths
+from glt.store.lock import is_locked
+from tests.robustness.fuzz.hostile import DOCUMENTS, hostile, values, written
+from tests.robustness.fuzz.limited import limited, one_sentence
+
+# torch, PyG and pandas, which read these folders, take most of it.
+MOST_MB = 700
+HUGE = 1 << 28
+
+
+class Harm:
+    """Whoever unpickles this leaves a folder behind."""
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+        return os.mkdir, ("harmed",)
+
+
+@pytest.fixture
+def arxiv(test_data: Path, around: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the small folder of ogbn-arxiv as the data that GLT_DATA names."""
+    folder = around / "brought" / "ogbn_arxiv"
+    shutil.copytree(test_data / "ogb_sample" / "ogbn_arxiv", folder)
+    monkeypatch.setenv("GLT_DATA", str(folder.parent))
+    return folder
+
+
+def read(name: str) -> str:
+    ended = limited("glt.data.reading_apart", name)
+    assert ended.code == 1, ended
+    lines = [line for line in ended.said.splitlines() if not line.startswith("Reading ")]
+    assert len(lines) == 1, ended.said
+    assert "Traceback" not in ended.said
+    assert ended.peak_mb < MOST_MB
+    return lines[0]
+
+
+BOMBS = ("num-node-list", "edge", "node-feat")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("letter", [b"0", b"1\n", b"1,"])
+def test_a_packed_table_without_end_is_refused(arxiv: Path, name: str, letter: bytes) -> None:
+    block = letter * ((1 << 20) // len(letter))
+    with gzip.open(arxiv / "raw" / f"{name}.csv.gz", "wb", compresslevel=1) as file:
+        for _ in range(HUGE // len(block)):
+            file.write(block)
+    assert "put the published file there" in read("ogbn-arxiv")
+
+
+@pytest.mark.parametrize("folder", ["Citeseer", "PubMed"])
+def test_pickles_of_planetoid_are_opened_only_where_they_are_the_published_ones(around: Path, folder: str) -> None:
+    raw = around / "brought" / folder / "raw"
+    raw.mkdir(parents=True)
+    for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
+        (raw / f"ind.{folder.lower()}.{part}").write_bytes(pickle.dumps(Harm()))
+    with pytest.raises(DataError, match="is not the published file"):
+        read_planetoid(around / "brought", folder, folder.lower(), ())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", ["train", "valid", "test"])
+def test_a_split_that_holds_more_than_numbers_stays_closed(
+    test_data: Path, around: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    folder = around / "brought" / "ogbl_collab"
+    shutil.copytree(test_data / "ogb_sample" / "ogbl_collab", folder)
+    monkeypatch.setenv("GLT_DATA", str(folder.parent))
+    (split,) = folder.glob(f"split/*/{part}.pt")
+    split.write_bytes(pickle.dumps({"edge": Harm()}))
+    assert "arrays of numbers" in read("ogbl-collab")
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", pickle.dumps(Harm()), b"PK\x03\x04" + bytes(99)])
+def test_an_archive_of_the_cache_that_is_none_is_told_or_made_again(tmp_path: Path, content: bytes) -> None:
+    from glt.data.archive import read_graph
+    from glt.data.mapped_archive import read_mapped
+    from glt.errors import DataError
+
+    (tmp_path / "graph.npz").write_bytes(content)
+    for name in ("structure.npz", "features.npy", "sizes.json"):
+        (tmp_path / name).write_bytes(content)
+    for reader, path in ((read_graph, tmp_path / "graph.npz"), (read_mapped, tmp_path)):
+        with pytest.raises(DataError, match="cannot be read as a graph"):
+            reader(path)
+
+
+def test_an_archive_of_objects_is_told(tmp_path: Path) -> None:
+    from glt.data.archive import read_graph
+    from glt.errors import DataError
+
+    np.savez(tmp_path / "graph.npz", edges=np.array([Harm()], dtype=object), about=np.zeros(2, dtype=np.uint8))
+    with pytest.raises(DataError, match="cannot be read as a graph"):
+        read_graph(tmp_path / "graph.npz")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("place", ["/dev/zero", "/proc/self/mem", "../../home/notes.txt"])
+def test_links_in_a_data_folder_are_read_as_what_they_are(arxiv: Path, around: Path, place: str) -> None:
+    path = arxiv / "raw" / "num-node-list.csv.gz"
+    path.unlink()
+    path.symlink_to(place)
+    assert "ogbn-arxiv" in read("ogbn-arxiv") or "num-node-list" in read("ogbn-arxiv")
+
+
+def test_a_command_says_the_same(around: Path) -> None:
+    assert "No run" in one_sentence(limited("glt", "show", "nothing"))
+
+
+@pytest.mark.parametrize("letter", [b"0", b"1\n", b"1,"])
+def test_a_count_or_table_without_end_is_refused_by_itself(tmp_path: Path, letter: bytes) -> None:
+    from glt.data.ogb_files import OgbFiles, check_rows, stated_counts
+    from glt.errors import DataError
+
+    files = OgbFiles("ogbn-some", ("edge",), "time")
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    for name in ("num-node-list", "num-edge-list"):
+        (raw / f"{name}.csv.gz").write_bytes(gzip.compress(b"5\n"))
+    (raw / "edge.csv.gz").write_bytes(gzip.compress(letter * (9 << 20)))
+    with pytest.raises(DataError, match=r"has a row of more than|has more than 5 rows"):
+        check_rows(files, tmp_path)
+    (raw / "num-node-list.csv.gz").write_bytes(gzip.compress(letter * (9 << 20)))
+    with pytest.raises(DataError, match="is not one whole number"):
+        stated_counts(files, tmp_path)
+
+
+SETTINGS = {"rounds": 2, "epochs": 2, "retrain_epochs": 2}
+DOCUMENTS_OF_A_RUN = (paths.CONFIG, paths.STATUS, paths.ENVIRONMENT, paths.ROUNDS, paths.EVENTS)
+
+
+@pytest.fixture(scope="module")
+def laid(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., None]) -> Store:
+    """A store with two runs, of which the second is spoiled again and again."""
+    store = Store(tmp_path_factory.mktemp("laid") / "store")
+    for method in ("ugs", "random"):
+        draw_seed(store.create(resolve({"method": method, **SETTINGS})).seed(0), 2)
+    return store
+
+
+def spoil(store: Store, name: str, content: bytes) -> Run:
+    """Put content into a file of the second run as it was at first, and return the run that is whole."""
+    whole, spoiled = sorted(path for path in store.root.iterdir() if path.is_dir() and path.name[0] != ".")
+    kept = store.root.parent / "kept"
+    if not kept.exists():
+        shutil.copytree(spoiled, kept)
+    shutil.rmtree(spoiled)
+    shutil.copytree(kept, spoiled)
+    path = spoiled / name if name == paths.CONFIG else spoiled / "seed-0" / name
+    path.write_bytes(content)
+    return Run.open(whole)
+
+
+def look(store: Store) -> None:
+    """Ask everything of every run that a page asks, and let sentences be the only complaint."""
+    contents = store.contents()
+    assert all("\n" not in said for _, said in contents.damaged)
+    for run in contents.every:
+        for seed in (0, *run.seeds()):
+            folder = run.seed(seed)
+            for ask in asked(folder):
+                with suppress(StudioError):
+                    ask()
+
+
+def asked(folder: Any) -> Iterator[Callable[[], Any]]:
+    yield from (folder.status, folder.is_at_work, folder.environment, folder.data_hash, folder.is_complete)
+    if hasattr(folder, "rounds"):
+        yield from (folder.rounds, folder.last_round, folder.events, folder.is_sound, lambda: folder.search_seconds(1))
+        for part in (folder.masks, folder.edge_mask, folder.edge_scores, folder.holds_ranks, folder.weights):
+            yield lambda part=part: part(1)
+        yield folder.theta0
+
+
+@pytest.mark.parametrize("name", DOCUMENTS_OF_A_RUN)
+@pytest.mark.parametrize("content", DOCUMENTS, ids=lambda content: content[:24].decode(errors="replace"))
+def test_documents_to_trip_over(laid: Store, name: str, content: bytes) -> None:
+    whole = spoil(laid, name, content + b"\n")
+    look(laid)
+    assert len(whole.seed(0).rounds()) == 3
+    assert [run.name for run in laid.runs() if run.name == whole.name]
+
+
+@hostile()
+@given(name=st.sampled_from(DOCUMENTS_OF_A_RUN), content=values())
+def test_documents_of_any_kind(laid: Store, name: str, content: Any) -> None:
+    spoil(laid, name, written(content).encode() + b"\n")
+    look(laid)
+
+
+@hostile(few=40)
+@given(data=st.data())
+def test_a_document_with_one_value_changed(laid: Store, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(DOCUMENTS_OF_A_RUN))
+    spoil(laid, name, b"")
+    kept = laid.root.parent / "kept"
+    lines = (
+        (kept / name if name == paths.CONFIG else kept / "seed-0" / name).read_text()
+        if name != paths.ENVIRONMENT
+        else "{}"
+    )
+    document = json.loads(lines.splitlines()[-1])
+    place = document["config"] if name == paths.CONFIG and data.draw(st.booleans()) else document
+    keys = sorted(place) or ["data_hash"]
+    place[data.draw(st.sampled_from(keys))] = data.draw(values())
+    before = lines.splitlines()[:-1]
+    spoil(laid, name, "\n".join([*before, written(document), ""]).encode())
+    look(laid)
+
+
+EVENT = Event(round=0, stage="retrain", epoch=0, loss=1.0, val=0.5, test=0.5)
+FILES = (paths.EVENTS, paths.ROUNDS, paths.LOCK, paths.LOG, paths.STATUS, paths.ENVIRONMENT)
+
+
+@pytest.fixture
+def run(store: Store, draw_seed: Callable[..., None]) -> Run:
+    run = store.create(resolve(SETTINGS))
+    draw_seed(run.seed(0), 1, "stopped")
+    return run
+
+
+@pytest.fixture
+def keys(around: Path) -> Path:
+    return around / "home" / ".ssh" / "authorized_keys"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_is_written_through_a_file_that_is_a_link(store: Store, run: Run, keys: Path, name: str) -> None:
+    path = run.seed(0).path / name
+    path.unlink(missing_ok=True)
+    path.symlink_to(keys)
+    seed = run.seed(0)
+    actions: tuple[Callable[[], object], ...] = (
+        lambda: seed.append_event(EVENT),
+        seed.drop_unfinished,
+        lambda: seed.write_environment({"threads": 1}),
+        lambda: seed.lock().__enter__(),
+        lambda: resume(store, run, [0]),
+    )
+    told = []
+    for act in actions[: 4 if name not in {paths.LOG, paths.LOCK} else 5]:
+        try:
+            act()
+        except StoreError as error:
+            told.append(str(error))
+    if name in {paths.EVENTS, paths.LOCK, paths.LOG}:
+        assert any("is a symbolic link, and nothing is written through one" in said for said in told), told
+
+
+@pytest.mark.parametrize("level", ["run", "seed"])
+def test_nothing_is_written_into_a_folder_that_is_a_link(
+    store: Store, run: Run, around: Path, level: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = run.path if level == "run" else run.seed(0).path
+    folder.rename(around / "home" / folder.name)
+    folder.symlink_to(around / "home" / folder.name)
+    before = {path: path.read_bytes() for path in (around / "home").rglob("*") if path.is_file()}
+    assert len(store.find(run.name).seed(0).rounds()) == 2, "it can be read"
+    assert main(["resume", run.name]) == 1
+    assert "is a symbolic link" in capsys.readouterr().err
+    if level == "run":
+        with pytest.raises(StoreError, match="is a symbolic link"):
+            store.create(resolve({**SETTINGS, "rounds": 5}))
+    assert {path: path.read_bytes() for path in (around / "home").rglob("*") if path.is_file()} == before
+    folder.unlink()
+    (around / "home" / folder.name).rename(folder)
+
+
+def test_a_line_of_workers_that_is_a_link_is_refused(store: Store, run: Run, around: Path) -> None:
+    store.queue_path.symlink_to(around / "home")
+    with pytest.raises(StoreError, match="is a symbolic link"):
+        resume(store, run, [0])
+
+
+@pytest.mark.parametrize("name", [paths.CONFIG, paths.ANNOTATIONS])
+@pytest.mark.parametrize("place", ["/dev/zero", "pipe", "large"])
+def test_what_has_no_end_is_told(store: Store, run: Run, around: Path, name: str, place: str) -> None:
+    path = run.path / name if name == paths.CONFIG else store.root / name
+    path.unlink(missing_ok=True)
+    if place == "pipe":
+        os.mkfifo(path)
+    elif place == "large":
+        with path.open("wb") as file:
+            file.truncate(1 << 34)
+    else:
+        path.symlink_to(place)
+    said = store.damaged()[0][1] if name == paths.CONFIG else store.annotations().damage
+    assert "is no plain file" in said or "are more than it can have" in said
+
+
+@pytest.mark.parametrize(
+    "name", [paths.EVENTS, paths.ROUNDS, paths.STATUS, "round-01.safetensors", paths.LOG, paths.LOCK]
+)
+def test_a_pipe_in_a_seeds_folder_holds_nobody_up(store: Store, run: Run, name: str) -> None:
+    seed = run.seed(0)
+    (seed.path / name).unlink(missing_ok=True)
+    os.mkfifo(seed.path / name)
+    told = []
+    for ask in (seed.events, seed.rounds, seed.status, lambda: seed.masks(1)):
+        try:
+            ask()
+        except StoreError as error:
+            told.append(str(error))
+    assert tail(seed.log_path, 5) == ""
+    assert not is_locked(seed.lock_path)
+    if name.endswith((".jsonl", ".safetensors")):
+        assert any("is no plain file" in said for said in told), told
+
+
+def test_a_log_of_one_endless_line_is_shown_by_its_end(store: Store, run: Run) -> None:
+    with run.seed(0).log_path.open("wb") as file:
+        file.truncate(1 << 34)
+        file.seek(0, 2)
+        file.write(b"the end")
+    assert tail(run.seed(0).log_path, 5).endswith("the end")
+
+
+def test_a_status_that_somebody_brings_ends_no_process(store: Store, run: Run) -> None:
+    """Without the time at which it began, a number alone names any process that happens to have it."""
+    from glt.jobs import stop
+    from glt.store import Status
+    from glt.store.liveness import same_process
+
+    told = Status(state="running", seed=0, pid=os.getpid())
+    run.seed(0).write_status(told)
+    stop(run, grace=0)
+    assert same_process(os.getpid(), None)
+    for number in (-1, 0, 2**40):
+        (run.seed(0).path / paths.STATUS).write_text(f'{{"state":"running","seed":0,"pid":{number}}}')
+        assert run.seed(0).status().state == "lost"
