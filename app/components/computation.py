@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,8 +17,7 @@ import streamlit as st
 
 from app.components import controls, frame
 from glt import formats
-from glt.commands import command, own_environment
-from glt.store import Run
+from glt.commands import own_environment
 
 SECONDS_BETWEEN_LOOKS = 0.7
 # A bar that goes by the clock alone never says that it is done.
@@ -218,18 +216,3 @@ def _computations() -> dict[str, Computation]:
 def _durations() -> dict[str, float]:
     """Return how many seconds the last command of each kind took on this machine."""
     return {}
-
-
-def line(verb: str, run: Run, number: int, seed: int, *further: str) -> list[str]:
-    """Return the arguments of a verb of `python -m glt` on one round of one seed."""
-    return [verb, str(run.path), "--round", str(number), "--seed", str(seed), *further]
-
-
-def shown(arguments: Sequence[str]) -> str:
-    """Return the command as people type it."""
-    return command(*arguments)
-
-
-def begin(arguments: Sequence[str]) -> Callable[[], Computation]:
-    """Return what starts the command."""
-    return partial(Computation, ["glt", *arguments])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from typing import Literal, ParamSpec
+from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.components import url_state
 from app.data.runs import store_root
@@ -17,7 +17,6 @@ from glt.printable import MOST_SAID, brief
 from glt.results_version import version_note
 from glt.store import KnownRun, State
 
-Parameters = ParamSpec("Parameters")
 # Nobody sees it, and no backslash would do: addresses are looked for once more after backslashes have been taken out.
 JOINER = "\u2060"
 # Where bare web and mail addresses would become links.
@@ -29,7 +28,7 @@ _NEXT = "said on the next page"
 @contextmanager
 def page(title: str, purpose: str) -> Iterator[None]:
     """Head a page and turn any error a user can act on into its one sentence."""
-    with st.container(key="page-head", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with row("page-head"):
         st.title(title, anchor=False, width="content")
         st.caption(purpose, width="content")
     for sentence in st.session_state.pop(_NEXT, []):
@@ -45,25 +44,19 @@ def say_on_next_page(sentence: str) -> None:
 
 @contextmanager
 def or_why() -> Iterator[None]:
-    """Show what the context draws, or the one sentence why it cannot be drawn; the page goes on either way."""
+    """Show what the context draws, or the sentence of a StudioError; the page goes on either way.
+
+    Fragments are decorated with it too: they rerun without the page around them.
+    """
     try:
         yield
     except StudioError as error:
         failure(str(error))
 
 
-def explained(draw: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """Return a part of a page that says in one sentence why it cannot be drawn.
-
-    A fragment is drawn again without the page around it, so that the page's own `or_why` is not there.
-    """
-
-    @wraps(draw)
-    def part(*args: Parameters.args, **named: Parameters.kwargs) -> None:
-        with or_why():
-            draw(*args, **named)
-
-    return part
+def row(key: str, align: Literal["top", "center", "bottom"] = "bottom", **looks: Any) -> DeltaGenerator:
+    """Return a row for controls and buttons; `looks` are those of `st.container`."""
+    return st.container(key=key, horizontal=True, vertical_alignment=align, gap="small", **looks)
 
 
 def results_note(runs: Sequence[KnownRun]) -> None:

@@ -153,28 +153,27 @@ def describe(graph: Graph, wish: RoundSample) -> str:
     return f"Sample: {formats.inside(sampler.label)}{about}, draw {sample.seed}."
 
 
+cache.KEYS[Subgraph] = lambda part: part.nodes.tobytes()
+
+
 def subgraph(graph: Graph, sample: Sample) -> Subgraph:
     """Return the sampled nodes and where they lie, from the cache when known."""
-    return _subgraph(graph.content_hash, RoundSample(sample), (), graph, None)
+    return _subgraph(graph, RoundSample(sample), None)
 
 
 def round_subgraph(graph: Graph, sample: RoundSample, run: Run, seed: int, number: int) -> Subgraph:
     """Return the sample of a round and where its nodes lie, from the cache when known."""
-    if "cut" not in SAMPLERS.get(sample.sample.kind).uses:
-        return _subgraph(graph.content_hash, sample, (), graph, None)
-    cut = ~cache.edge_mask(run, seed, number).either_way()
-    return _subgraph(graph.content_hash, sample, (cut.tobytes(),), graph, cut)
+    needs_mask = "cut" in SAMPLERS.get(sample.sample.kind).uses
+    return _subgraph(graph, sample, ~cache.edge_mask(run, seed, number).either_way() if needs_mask else None)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Laying out the graph", hash_funcs={RoundSample: repr})
-def _subgraph(
-    content_hash: str, wish: RoundSample, about: tuple[bytes, ...], _graph: Graph, _cut: BoolArray | None
-) -> Subgraph:
+@cache.cached(64, spinner="Laying out the graph", shared=True)
+def _subgraph(graph: Graph, wish: RoundSample, cut: BoolArray | None) -> Subgraph:
     sample = wish.sample
     nodes = sample_nodes(
-        _graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=_cut, nodes=wish.nodes
+        graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=cut, nodes=wish.nodes
     )
-    return take(_graph, nodes)
+    return take(graph, nodes)
 
 
 KEY = "picking"

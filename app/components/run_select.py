@@ -41,29 +41,18 @@ DEFAULT_ROUND = published.MEASUREMENT_ROUND
 
 
 def run_words(runs: Sequence[Run]) -> dict[str, str]:
-    """Return what to call each run where it is chosen, by its reference: its title, and "example" for bundled ones."""
-    titles = run_titles(runs)
-    return {run.reference: titles[run.reference] + _origin(run) for run in runs}
+    """Return the label of each run by its reference: its own title or its method and settings, and "example".
 
-
-def _origin(run: Run) -> str:
-    if run.is_bundled:
-        return " · example"
-    return " · copy of an example" if run.is_example else ""
-
-
-def run_titles(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the title of each run: a person's own, else what tells it from others like it and what it is about.
-
-    Select boxes cut the end, so what tells runs apart stands right behind the method.
+    Select boxes cut the end, so the settings that differ stand right behind the method.
     """
-    told = run_details(runs)
-    words = {run.reference: _titled(run, told[run.reference]) for run in runs}
-    return with_titles(words, runs)
+    details = run_details(runs)
+    titles = with_titles({run.reference: _titled(run, details[run.reference]) for run in runs}, runs)
+    tags = {run.reference: "example" if run.is_bundled else "copy of an example" for run in runs if run.is_example}
+    return {name: f"{title} · {tags[name]}" if name in tags else title for name, title in titles.items()}
 
 
 def run_details(runs: Sequence[Run]) -> dict[str, str]:
-    """Return what tells each run from others of its title: its settings or the end of its name, "" if nothing must."""
+    """Return the settings that distinguish each run from others of its title, or the end of its name."""
     return _details(tuple(runs))
 
 
@@ -72,20 +61,22 @@ def _details(runs: tuple[Run, ...]) -> dict[str, str]:
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         alike[subject(run)].append(run)
-    return {name: told for group in alike.values() for name, told in _told_apart(group).items()}
+    return {name: words for group in alike.values() for name, words in _distinctions(group).items()}
 
 
-def _told_apart(runs: Sequence[Run]) -> dict[str, str]:
-    # A run of one's own and the example of its name have the same settings: the tag tells one from the other.
+def _distinctions(runs: Sequence[Run]) -> dict[str, str]:
+    # A user's run and the example of its name have the same settings; the tag distinguishes them.
     by_name = {run.name: run for run in runs}
+    if len(by_name) == 1:
+        return dict.fromkeys((run.reference for run in runs), "")
     known = {run.reference: run.name for run in by_name.values()}
-    details: dict[str, tuple[str, ...]] = {}
-    if len(by_name) > 1:
-        details = {known[each]: tuple(told) for each, told in setting_details(list(by_name.values())).items()}
+    details = {known[each]: tuple(words) for each, words in setting_details(list(by_name.values())).items()}
     counts = Counter(details.values())
-    short = {name for name, told in details.items() if 0 < len(told) <= MOST_DETAILS and counts[told] == 1}
-    ends = {name: name.rsplit("-", 1)[-1] if len(by_name) > 1 else "" for name in by_name}
-    words = {name: ", ".join(details[name]) if name in short else end for name, end in ends.items()}
+    words = {
+        name: ", ".join(each) if 0 < len(each) <= MOST_DETAILS and counts[each] == 1 else name.rsplit("-", 1)[-1]
+        for name in by_name
+        for each in [details.get(name, ())]
+    }
     return {run.reference: words[run.name] for run in runs}
 
 
@@ -125,6 +116,15 @@ def scores_of(run: Run) -> str:
     return f"{names.dataset(config.dataset)}, {names.task(config.task, names.objective(config))}"
 
 
+def finished_runs(control: str, title: str, text: str, icon: str) -> list[Run]:
+    """Return the runs with rounds to choose from in a control; if there are none, fill the page with the way to one."""
+    found = with_rounds(opened().runs)
+    if not found:
+        tell_none_left(control)
+        frame.empty(title, text, icon, "launch", "Launch a run")
+    return found
+
+
 def with_rounds(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that have finished at least one round; hidden ones only as `offered` has them."""
     return offered([run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())])
@@ -160,10 +160,7 @@ def _usual(runs: Sequence[Run]) -> list[Run]:
 
 
 def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
-    """Choose the runs of a picture in a pop-over that says how many are chosen.
-
-    Where one that was chosen is gone, no other takes its place; `tell_gone` says so.
-    """
+    """Choose the runs of a figure in a pop-over; one that is gone is not replaced, and `tell_gone` says so."""
     words = run_words(runs)
     gone = gone_from("runs", words)
     chosen = [run.reference for run in default if not gone]
@@ -175,6 +172,15 @@ def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
     if gone:
         url_state.keep("runs", [*names, *gone])
     return [run for run in runs if run.reference in names]
+
+
+def chosen_runs(runs: Sequence[Run], icon: str) -> list[Run]:
+    """Return the readable ones of the runs that were chosen; say which are gone, and where none is left."""
+    tell_gone("runs")
+    if not runs:
+        frame.empty("No runs chosen", "Choose at least one run in the row above.", icon)
+        return []
+    return readable(runs)
 
 
 def pick_run(runs: Sequence[Run], default: Run | None = None) -> Run:
@@ -248,8 +254,7 @@ def let_go(name: str) -> Callable[[], None]:
 
 def pick_seed(run: Run) -> int:
     """Choose one seed of a run that has finished rounds."""
-    seeds = [seed for seed in run.seeds() if run.seed(seed).whole_rounds()]
-    return int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=90))
+    return _pick_seed([seed for seed in run.seeds() if run.seed(seed).whole_rounds()])
 
 
 def pick_shared_seed(runs: Sequence[Run]) -> int:
@@ -257,7 +262,11 @@ def pick_shared_seed(runs: Sequence[Run]) -> int:
     shared = sorted(set.intersection(*(set(run.seeds()) for run in runs)))
     if not shared:
         raise ConfigError("The chosen runs have no seed in common, so they cannot stand side by side: choose others.")
-    return int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in shared}, width=90))
+    return _pick_seed(shared)
+
+
+def _pick_seed(seeds: Sequence[int]) -> int:
+    return int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=90))
 
 
 def pick_round(seeds: Sequence[SeedRun]) -> int:

@@ -1,24 +1,23 @@
-"""Cached readers: a run is read again only when its files have changed, whichever tab asks."""
+"""Caches shared by all tabs: a value is computed again only when the files of its runs have changed."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from analysis.cuts import Closeness, Decision, Way, decisions_of, removal_causes, removal_rounds, score_figure
+from analysis import cuts
 from analysis.tables import Score, XAxis, curve_table, diagnosis_table, rounds_table, tickets_table
-from app.components import frame
 from app.data.runs import Opened
 from glt.config import RunConfig
 from glt.data import Graph
@@ -29,12 +28,14 @@ from glt.tickets.graph import graph_of
 
 # A seed from before rounds noted it takes a tenth of a second; of more seeds only what they noted is read.
 MOST_DERIVED = 100
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 Stamp = tuple[tuple[str | int, ...], ...]
 
 
 def stamps(runs: Sequence[Run]) -> tuple[Stamp, ...]:
     """Return the stamps of several runs."""
-    return tuple(stamp(run) for run in runs)
+    return tuple(map(stamp, runs))
 
 
 def stamp(run: Run) -> Stamp:
@@ -48,65 +49,99 @@ def _written(run: Run) -> Stamp:
     return tuple((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
 
 
+def cached(
+    entries: int, spinner: str | bool = False, shared: bool = False
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Return a decorator that keeps results by `cache_key` of all arguments; `shared` results are not copied.
+
+    Raises what the function or a stamp raises, where a hash function of Streamlit's would hide it.
+    """
+    keep: Any = st.cache_resource if shared else st.cache_data
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        def compute(key: object, _call: Callable[[], Result]) -> Result:
+            return _call()
+
+        # Streamlit tells cached functions apart by these.
+        compute.__module__, compute.__qualname__ = function.__module__, function.__qualname__
+        kept = keep(max_entries=entries, show_spinner=spinner)(compute)
+
+        @wraps(function)
+        def read(*args: Parameters.args, **named: Parameters.kwargs) -> Result:
+            result: Result = kept(cache_key((args, named)), partial(function, *args, **named))
+            return result
+
+        return read
+
+    return decorate
+
+
+def cache_key(value: object) -> object:
+    """Return what stands for a value in a cache: stamps of runs, content hashes of graphs, all fields of the rest.
+
+    >>> cache_key([1, "a", {"b": None}])
+    (1, 'a', (('b', None),))
+    """
+    if type(value) in KEYS:
+        return KEYS[type(value)](value)
+    if value is None or isinstance(value, (str, int, float, bytes, np.generic)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(map(cache_key, value))
+    if isinstance(value, dict):
+        return tuple((name, cache_key(each)) for name, each in value.items())
+    if not dataclasses.is_dataclass(value):
+        raise TypeError(f"no cache key for {type(value).__name__}")
+    return tuple(cache_key(getattr(value, field.name)) for field in dataclasses.fields(value))
+
+
+# A module whose type has a shorter key adds it.
+KEYS: dict[type, Callable[[Any], object]] = {
+    Run: stamp,
+    SeedRun: lambda seed: (str(seed.path.absolute()), *seed.rounds_stamp()),
+    Graph: lambda graph: graph.content_hash,
+    np.ndarray: lambda array: (array.shape, array.tobytes()),
+}
+
+
+@cached(32)
 def rounds_of(runs: Sequence[Run]) -> pd.DataFrame:
-    """Return `rounds_table` of the runs, from the cache while no file has changed."""
-    return _rounds(stamps(runs), list(runs))
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _rounds(stamps: tuple[Stamp, ...], _runs: list[Run]) -> pd.DataFrame:
-    return rounds_table(_runs)
+    """Return `rounds_table` of the runs."""
+    return rounds_table(runs)
 
 
 def diagnoses_of(runs: Sequence[Run]) -> pd.DataFrame:
-    """Return `diagnosis_table` of the runs, each from the cache while no round of it is added."""
+    """Return `diagnosis_table` of the runs, each kept by itself."""
     derived = sum(len(run.seeds()) for run in runs) <= MOST_DERIVED
-    with st.spinner("Reading what the rounds say of their training", show_time=True):
-        return pd.concat([_diagnoses(stamp(run), derived, run) for run in runs], ignore_index=True)
+    with st.spinner("Reading the diagnostics of the rounds", show_time=True):
+        return pd.concat([_diagnoses(run, derived) for run in runs], ignore_index=True)
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def _diagnoses(stamp: Stamp, derived: bool, _run: Run) -> pd.DataFrame:
-    return diagnosis_table([_run], derived)
+@cached(256)
+def _diagnoses(run: Run, derived: bool) -> pd.DataFrame:
+    return diagnosis_table([run], derived)
 
 
+@cached(64)
 def curve_of(runs: Sequence[Run], score: Score, x: XAxis, macs: MacConvention, margin: float) -> pd.DataFrame:
-    """Return `curve_table` of the runs, from the cache while no file has changed."""
-    return _curve(stamps(runs), score, x, macs, margin, list(runs))
+    """Return `curve_table` of the runs."""
+    return curve_table(rounds_of(runs), score, x, macs, margin)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _curve(
-    stamps: tuple[Stamp, ...], score: Score, x: XAxis, macs: MacConvention, margin: float, _runs: list[Run]
-) -> pd.DataFrame:
-    return curve_table(rounds_of(_runs), score, x, macs, margin)
-
-
+@cached(64)
 def tickets_of(runs: Sequence[Run], score: Score, macs: MacConvention, margin: float) -> pd.DataFrame:
-    """Return `tickets_table` of the runs, from the cache while no file has changed."""
-    return _tickets(stamps(runs), score, macs, margin, list(runs))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def _tickets(
-    stamps: tuple[Stamp, ...], score: Score, macs: MacConvention, margin: float, _runs: list[Run]
-) -> pd.DataFrame:
-    return tickets_table(rounds_of(_runs), score, macs, margin)
+    """Return `tickets_table` of the runs."""
+    return tickets_table(rounds_of(runs), score, macs, margin)
 
 
 def forecast_of(found: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:
-    """Return the estimated cost of runs, from the cache while neither the question nor a timed run has changed."""
+    """Return the estimated cost of runs, kept while neither the question nor a timed run has changed."""
+    if "state" not in found.memory:
+        # Found out once for each look at the store.
+        written = repr([_written(run) for run in found.runs])
+        found.memory["state"] = hashlib.sha256(written.encode()).hexdigest()
     question = (*(config.canonical_json() for config in configs), *map(str, seeds))
-    return _forecast(_state(found), question, found, list(configs), list(seeds))
-
-
-def _state(found: Opened) -> str:
-    """Return what changes whenever a round of any run is written, found out once for each look at the store."""
-    known = found.memory.get("state")
-    if known is None:
-        written = [_written(run) for run in found.runs]
-        known = found.memory["state"] = hashlib.sha256(repr(written).encode()).hexdigest()
-    return known
+    return _forecast(found.memory["state"], question, found, list(configs), list(seeds))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -117,18 +152,13 @@ def _forecast(
 
 
 def edge_mask(run: Run, seed: int, number: int) -> EdgeMask:
-    """Return the edge mask after a round, from the cache while the seed's rounds have not changed."""
-    seed_run = run.seed(seed)
-    return _edge_mask(str(seed_run.path.absolute()), seed_run.rounds_stamp(), number, seed_run)
+    """Return the edge mask of a seed after a round."""
+    return _edge_mask(run.seed(seed), number)
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
-def _edge_mask(path: str, written: tuple[int, int], number: int, _seed_run: SeedRun) -> EdgeMask:
-    return _seed_run.edge_mask(number)
-
-
-Fates = NDArray[np.int16]
-Causes = NDArray[np.int8]
+@cached(128, shared=True)
+def _edge_mask(seed_run: SeedRun, number: int) -> EdgeMask:
+    return seed_run.edge_mask(number)
 
 
 def masks_of(run: Run, seed: int) -> list[EdgeMask]:
@@ -138,78 +168,32 @@ def masks_of(run: Run, seed: int) -> list[EdgeMask]:
         return [edge_mask(run, seed, number) for number in range(rounds)]
 
 
-def fates_of(run: Run, seed: int) -> Fates:
-    """Return `removal_rounds` of a seed, from the cache while no round is added."""
-    return _fates(stamp(run), seed, run)
+@cached(16, shared=True)
+def removal_rounds(run: Run, seed: int) -> NDArray[np.int16]:
+    """Return the round that removed each edge entry, 0 for survivors: `cuts.removal_rounds`."""
+    return cuts.removal_rounds(masks_of(run, seed))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _fates(stamp: Stamp, seed: int, _run: Run) -> Fates:
-    return removal_rounds(masks_of(_run, seed))
-
-
-def causes_of(run: Run, seed: int) -> Causes:
-    """Return `removal_causes` of a seed, from the cache while no round is added."""
-    return _causes(stamp(run), seed, run)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _causes(stamp: Stamp, seed: int, _run: Run) -> Causes:
-    return removal_causes(_run.config, graph_of(_run.seed(seed)), masks_of(_run, seed))
-
-
-def decisions(run: Run, seed: int) -> list[Decision]:
-    """Return the decisions of a seed that keep scores, from the cache while no round is added."""
-    return _decisions(stamp(run), seed, run)
+@cached(16, shared=True)
+def removal_causes(run: Run, seed: int) -> NDArray[np.int8]:
+    """Return the cause of each removal: `cuts.removal_causes`."""
+    return cuts.removal_causes(run.config, graph_of(run.seed(seed)), masks_of(run, seed))
 
 
 # Of a large graph the scores of all rounds take a hundred megabytes and more.
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _decisions(stamp: Stamp, seed: int, _run: Run) -> list[Decision]:
-    return decisions_of(_run.seed(seed), masks_of(_run, seed), graph_of(_run.seed(seed)))
+@cached(2, shared=True)
+def decisions(run: Run, seed: int) -> list[cuts.Decision]:
+    """Return the pruning decisions of a seed that keep scores."""
+    return cuts.decisions_of(run.seed(seed), masks_of(run, seed), graph_of(run.seed(seed)))
 
 
-@dataclass(frozen=True)
-class EdgeView:
-    """What a picture of an edge's scores shows: both directions, in ranks or scores, with a round marked."""
-
-    seed: int
-    edge: int
-    ways: tuple[Way, Way]
-    ranks: bool
-    shown: int
+@cached(8, shared=True)
+def closeness_of(graph: Graph) -> cuts.Closeness:
+    """Return what the ends of a graph's edges have in common."""
+    return cuts.Closeness(graph)
 
 
-def scores_of(run: Run, view: EdgeView) -> go.Figure:
-    """Return the picture of an edge's scores, drawn once."""
-    return _scores(stamp(run), run.annotation.color, view, frame.is_dark(), run)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={EdgeView: repr})
-def _scores(stamp: Stamp, color: str, view: EdgeView, dark: bool, _run: Run) -> go.Figure:
-    return score_figure(
-        decisions(_run, view.seed),
-        view.edge,
-        view.ways,
-        ranks=view.ranks,
-        shown=view.shown,
-        method=_run.config.method,
-        color=color,
-        dark=dark,
-    )
-
-
-def closeness_of(graph: Graph) -> Closeness:
-    """Return what the ends of a graph's edges have in common, prepared once."""
-    return _closeness(graph.content_hash, graph)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _closeness(content_hash: str, _graph: Graph) -> Closeness:
-    return Closeness(_graph)
-
-
-# Seconds for which a look serves every tab; pages look again every two.
+# Seconds for which one look at a file serves every tab; pages look every two seconds.
 FRESH = 1.0
 # Rounds of a seed that are kept: the last one and one that somebody looks at.
 MOST_ROUNDS = 2
@@ -222,7 +206,7 @@ class Read(NamedTuple):
     stamp: tuple[int, int, bytes]
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Kept:
     start: int
     end: int

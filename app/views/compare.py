@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from zlib import crc32
@@ -44,7 +44,6 @@ from analysis.tables.scores import score_words
 from app.components import charts, controls, downloads, frame, run_select
 from app.components.run_select import readable
 from app.data import cache
-from app.data.runs import opened
 from glt import formats
 from glt.printable import cell
 from glt.store import MacConvention, Run
@@ -57,32 +56,29 @@ MOST_ROWS = 30
 def page() -> None:
     """Show the page."""
     with frame.page("Compare", "Significant differences between runs, and the settings in which two of them differ."):
-        found = run_select.with_rounds(opened().runs)
+        found = run_select.finished_runs(
+            "one",
+            "Nothing to compare yet",
+            "Runs are compared as soon as one has finished its dense round.",
+            "leaderboard",
+        )
         if not found:
-            run_select.tell_none_left("one")
-            frame.empty(
-                "Nothing to compare yet",
-                "Runs are compared as soon as one has finished its dense round.",
-                "leaderboard",
-                "launch",
-                "Launch a run",
-            )
             return
         alike, chosen, board = _controls(found)
         first: list[str] = []
         with frame.or_why():
-            first = _leaders(chosen, board)
+            first = show_leaders(chosen, board)
         with frame.or_why():
-            _pair(alike, board, first)
+            show_pair(alike, board.score, first)
 
 
 def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
-    """Return the runs on the chosen data set, those of them that fit the words, and what the table holds."""
+    """Return the runs with the chosen scores, those of them that fit the filter, and the choices of the table."""
     subjects: dict[str, list[Run]] = {}
     for run in found:
         subjects.setdefault(run_select.scores_of(run), []).append(run)
     usual = run_select.scores_of(run_select.together(found)[0])
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("controls"):
         on = controls.select("on", "Scores of", {words: words for words in subjects}, usual, width=270)
         alike = subjects[on]
         by = pick_group(alike)
@@ -98,33 +94,14 @@ def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
 
 
 def _usual(alike: list[Run]) -> list[Run]:
-    """Return the runs nearest to the usual settings where there are very many, unless the reader wants them all."""
+    """Return at most MOST_ROWS runs, those nearest to the usual settings, unless the reader wants all."""
     if len(alike) <= MOST_ROWS or controls.switch("all", f"All {formats.count(len(alike))} runs"):
         return alike
     nearest = set(sorted(alike, key=lambda run: unusual(run.config))[:MOST_ROWS])
     chosen = [run for run in alike if run in nearest]
-    st.caption(
-        f"{len(chosen)} of {formats.count(len(alike))} runs: those nearest to the usual settings. Words of the filter, "
-        "or a setting to group by, choose others."
-    )
+    every = formats.count(len(alike))
+    st.caption(f"{len(chosen)} of {every} runs, nearest to the usual settings. Filter or group to see others.")
     return chosen
-
-
-def _leaders(chosen: list[Run], board: Board) -> list[str]:
-    if not chosen:
-        st.caption("No run fits all these words.")
-        return []
-    first = show_leaders(chosen, board)
-    frame.results_note(chosen)
-    return first
-
-
-def _pair(alike: list[Run], board: Board, first: Sequence[str]) -> None:
-    st.subheader("Two runs, paired by seed", anchor=False)
-    if len(alike) < 2:
-        st.caption("Only one run has these scores: there is none to compare it with.")
-        return
-    show_pair(alike, board.score, first)
 
 
 # Reading so many runs for the first time takes seconds.
@@ -133,7 +110,7 @@ MANY = 200
 ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
 ROUND = {"best": "Round", "sparsest": "Ticket's round"}
 INTERVAL = {"dense": "± dense", "best": "± best", "sparsest": "± ticket"}
-ABOUT_ROWS = " Choose two rows to compare them below."
+ABOUT_ROWS = " Select two rows to compare them below."
 
 
 @dataclass(frozen=True)
@@ -148,10 +125,10 @@ class Board:
 
 
 def pick_group(runs: Sequence[Run]) -> str:
-    """Choose the setting whose values the runs are put together by, or none."""
+    """Choose a setting to group runs by, or none."""
     fields = group_fields(runs)
     words = {name: f"{name} ({formats.number_of(count, 'value')})" for name, count in fields.items()}
-    options = {UNGROUPED: "nothing: a row a run", **words}
+    options = {UNGROUPED: "No grouping", **words}
     return controls.optional("by", "Group by", options, width=190) or UNGROUPED
 
 
@@ -162,12 +139,15 @@ def pick_rank() -> Rank:
 
 
 def show_leaders(runs: list[Run], board: Board) -> list[str]:
-    """Show the table with its caption and download, and return the two runs to look at first, none of groups.
+    """Show the table and return the two runs to compare at first, none for groups.
 
-    Two rows that are chosen become the pair below.
+    Two selected rows become the pair below.
     """
+    if not runs:
+        st.caption("No run fits all these words.")
+        return []
     with st.spinner(f"Reading {formats.number_of(len(runs), 'run')}", show_time=len(runs) > MANY):
-        table = _leaders_of(cache.stamps(runs), board, runs)
+        table = _leaders_of(runs, board)
     if not board.by:
         table = table.assign(label=table["run"].map(run_select.run_words(runs)))
     height = min(HEAD + ROW * len(table), MOST_HEIGHT)
@@ -186,6 +166,7 @@ def show_leaders(runs: list[Run], board: Board) -> list[str]:
         _choose_pair(table, cast(Any, event).selection.rows)
     st.caption(frame.plain(_leader_caption(table, board, cache.rounds_of(runs))))
     downloads.csv_button(table, "leaders.csv")
+    frame.results_note(runs)
     return first_pair(table) if not board.by else []
 
 
@@ -196,15 +177,15 @@ def first_pair(table: pd.DataFrame) -> list[str]:
     return [str(table["run"].iloc[0]), *map(str, paired["run"].iloc[:1])]
 
 
-@st.cache_data(max_entries=32, show_spinner=False, hash_funcs={Board: repr})
-def _leaders_of(stamps: tuple[cache.Stamp, ...], board: Board, _runs: list[Run]) -> pd.DataFrame:
-    groups = grouped_by(_runs, board.by) if board.by else None
-    rounds = cache.rounds_of(_runs)
+@cache.cached(32)
+def _leaders_of(runs: list[Run], board: Board) -> pd.DataFrame:
+    groups = grouped_by(runs, board.by) if board.by else None
+    rounds = cache.rounds_of(runs)
     return leader_table(rounds, score=board.score, macs=board.macs, margin=board.margin, rank=board.rank, groups=groups)
 
 
 def _choose_pair(table: pd.DataFrame, rows: Sequence[int]) -> None:
-    """Make the two chosen rows the pair, once for each choice, so that the pickers can change it afterwards."""
+    """Make two selected rows the pair, once for each selection, so that the controls can change it afterwards."""
     chosen = [str(table["run"].iloc[row]) for row in sorted(rows) if row < len(table)]
     if len(chosen) == 2 and st.session_state.get("leaders: chosen") != chosen:
         st.session_state["leaders: chosen"] = chosen
@@ -264,7 +245,7 @@ def _leader_caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> 
     told = (
         "The reference has the highest mean validation score (of rows with two seeds or more, where there are any). "
         "Differences are of test scores: paired t tests over shared seeds, Welch's where fewer than two are shared, "
-        'Holm over all rows compared with it; "detects" is the smallest difference that these seeds show with 80 % '
+        'Holm over all rows compared with it; "detects" is the smallest difference that these seeds detect with 80 % '
         "power."
         f"{'' if board.by else ABOUT_ROWS}"
     )
@@ -286,12 +267,16 @@ COLUMNS = (
 
 SIGNIFICANT = {"higher": "higher", "lower": "lower", "none": "no", "no test": "no test"}
 ABOUT_DETECTABLE = (
-    "The smallest difference in points that these seeds show with 80 % power, corrected like the p-value."
+    "The smallest difference in points that these seeds detect with 80 % power, corrected like the p-value."
 )
 
 
 def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
     """Choose two of the runs, at first those named `first`, and show in what they differ."""
+    st.subheader("Two runs, paired by seed", anchor=False)
+    if len(runs) < 2:
+        st.caption("Only one run has these scores: there is none to compare it with.")
+        return
     one, other, at = _pick_pair(runs, first)
     rounds = cache.rounds_of([one, other])
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
@@ -301,12 +286,13 @@ def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
         st.info(frame.plain(too_few), icon=":material/info:")
     if len(table):
         st.markdown(frame.plain(paired_words(table, labels[one.reference], labels[other.reference])))
-        _chart(one, other, at, score)
+        figure = _paired(one, other, at, score, frame.is_dark())
+        charts.show_rounds(figure, "paired", "Difference of the two runs over the rounds, with its interval")
         st.caption(frame.plain(_pair_caption(table, labels[one.reference], labels[other.reference], at, rounds)))
     elif not too_few:
         st.caption(f"The two runs have no round at {AT_WORDS[at]}.")
-    paired_numbers, differences = st.columns([1.35, 1], gap="medium")
-    with paired_numbers:
+    numbers, differences = st.columns([1.35, 1], gap="medium")
+    with numbers:
         _show_paired(table, labels, one, other)
     with differences:
         show_differences(one, other, labels[one.reference], labels[other.reference])
@@ -315,7 +301,7 @@ def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
 def _pick_pair(runs: list[Run], first: Sequence[str]) -> tuple[Run, Run, At]:
     words, by_name = run_select.run_words(runs), {run.reference: run for run in runs}
     usual = list(dict.fromkeys([*first, *(run.reference for run in run_select.together(runs)), *by_name]))
-    with st.container(key="pair-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("pair-controls"):
         one = run_select.select_run("one", "Run", words, usual[0])
         others = {name: text for name, text in words.items() if name != one}
         default = next(name for name in usual if name != one)
@@ -324,27 +310,21 @@ def _pick_pair(runs: list[Run], first: Sequence[str]) -> tuple[Run, Run, At]:
     return by_name[one], by_name[other], cast(At, at)
 
 
-def _chart(one: Run, other: Run, at: At, score: Score) -> None:
-    stamps = (cache.stamp(one), cache.stamp(other))
-    figure = _figure(stamps, at, score, frame.is_dark(), one, other)
-    charts.show_rounds(figure, "paired", "Difference of the two runs over the rounds, with its interval")
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _figure(stamps: tuple[cache.Stamp, ...], at: At, score: Score, dark: bool, _one: Run, _other: Run) -> go.Figure:
-    rounds = cache.rounds_of([_one, _other])
+@cache.cached(32, shared=True)
+def _paired(one: Run, other: Run, at: At, score: Score, dark: bool) -> go.Figure:
+    rounds = cache.rounds_of([one, other])
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
-    one, other = (
+    first, second = (
         Side(run.reference, labels[run.reference], palette.painted(run.config.method, run.annotation.color))
-        for run in (_one, _other)
+        for run in (one, other)
     )
-    table = paired_table(rounds, _one.reference, _other.reference, score, at)
-    seeds = paired_seeds(rounds, _one.reference, _other.reference, score, at)
-    return paired_figure(table, seeds, one, other, at, dark)
+    table = paired_table(rounds, one.reference, other.reference, score, at)
+    seeds = paired_seeds(rounds, one.reference, other.reference, score, at)
+    return paired_figure(table, seeds, first, second, at, dark)
 
 
 def _pair_caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataFrame) -> str:
-    between = " (between two rounds of the second, its score is taken to lie on a straight line)"
+    between = " (scores of the second run are interpolated between its rounds)"
     return (
         f"{one} minus {other} at {AT_WORDS[at]}{between if at != 'round' else ''}: test {metric_words(rounds)}, paired "
         f"by seed; {averaged_over(map(int, table['seeds']))}. Significant: two-sided paired t test "
@@ -357,12 +337,14 @@ def _show_paired(table: pd.DataFrame, labels: dict[str, str], one: Run, other: R
         return
     first, second = (str(cell(heading(labels[run.reference]))) for run in (one, other))
     shown = paired_numbers(table, first, second)
-    percent = st.column_config.NumberColumn(format="%.1f %%")
-    columns = {name: percent for name in shown if name in (first, second, "Graph sparsity", "Weight sparsity")}
-    columns["Difference"] = st.column_config.NumberColumn(format="%+.1f")
-    columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
-    columns["Holm p"] = st.column_config.NumberColumn(format="%.4f", help=f"Corrected over {_family(table)}.")
-    columns["Detectable"] = st.column_config.NumberColumn(format="%.1f", help=ABOUT_DETECTABLE)
+    number = st.column_config.NumberColumn
+    family = formats.number_of(int(table["family"].max()), "round")
+    columns = dict.fromkeys((first, second, "Graph sparsity", "Weight sparsity"), number(format="%.1f %%")) | {
+        "Difference": number(format="%+.1f"),
+        "95% interval": number(format="± %.1f"),
+        "Holm p": number(format="%.4f", help=f"Corrected over {family}."),
+        "Detectable": number(format="%.1f", help=ABOUT_DETECTABLE),
+    }
     st.dataframe(
         charts.cells(shown, columns),
         hide_index=True,
@@ -372,10 +354,6 @@ def _show_paired(table: pd.DataFrame, labels: dict[str, str], one: Run, other: R
         column_config=columns,
     )
     downloads.csv_button(table, f"{one.reference}-minus-{other.reference}.csv".replace("/", "-"))
-
-
-def _family(table: pd.DataFrame) -> str:
-    return formats.number_of(int(table["family"].max()), "round")
 
 
 def heading(label: str) -> str:
@@ -407,9 +385,6 @@ def paired_numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
     return shown.dropna(axis="columns", how="all")
 
 
-NOT_RECORDED = "not recorded"
-
-
 def show_differences(one: Run, other: Run, first: str, second: str) -> None:
     """Show the tables; `first` and `second` are the labels of the runs."""
     found = setting_differences(one.config, other.config)
@@ -419,10 +394,13 @@ def show_differences(one: Run, other: Run, first: str, second: str) -> None:
         _difference_table("settings", rows, first, second)
     else:
         st.caption("None that both use.")
-    st.caption(f"{formats.number_of(found.same, 'setting')} that both use {_are(found.same)} the same.")
+    st.caption(
+        f"{formats.number_of(found.same, 'setting')} that both use {'is' if found.same == 1 else 'are'} the same."
+    )
     for label, used in ((first, found.only_one), (second, found.only_other)):
         if used:
-            st.caption(frame.plain(f"Used by {label} only: {_listed(used)}."))
+            listed = ", ".join(f"{name} = {setting_text(name, value)}" for name, value in used.items())
+            st.caption(frame.plain(f"Used by {label} only: {listed}."))
     _environments(environment_differences(one, other), first, second)
 
 
@@ -431,7 +409,7 @@ def _environments(found: Sequence[EnvironmentDifference], first: str, second: st
         st.caption("Recorded with the same versions, threads, device and data.")
         return
     st.markdown("**Computed with**")
-    rows = [[each.what, *(", ".join(side) or NOT_RECORDED for side in (each.one, each.other))] for each in found]
+    rows = [[each.what, *(", ".join(side) or "not recorded" for side in (each.one, each.other))] for each in found]
     _difference_table("environments", rows, first, second)
 
 
@@ -440,11 +418,3 @@ def _difference_table(key: str, rows: Sequence[Sequence[str]], first: str, secon
     cells = [[frame.plain(cell) for cell in row] for row in rows]
     with st.container(key=f"differences-{key}"):
         st.table(pd.DataFrame(cells, columns=list(map(frame.plain, columns))), border="horizontal", hide_index=True)
-
-
-def _listed(used: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {setting_text(name, value)}" for name, value in used.items())
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

@@ -11,9 +11,7 @@ import streamlit as st
 from analysis.curves import accuracy_figure
 from analysis.tables import Score, XAxis, caption, late_words, metric_words, ticket_words, with_diagnoses
 from app.components import charts, controls, frame, run_select
-from app.components.run_select import readable
 from app.data import cache
-from app.data.runs import opened
 from glt import formats
 from glt.store import MacConvention, Run
 
@@ -27,12 +25,13 @@ PERCENT = (
 )
 
 ABOUT_VERDICT = (
-    "ticket: shown to lose less than the margin against dense; no ticket: shown to lose more; open: these seeds show "
-    "neither; no verdict: one seed, or no spread."
+    "ticket: loses significantly less than the margin against dense; no ticket: significantly more; open: neither is "
+    "significant; no verdict: one seed, or no spread."
 )
-ABOUT_P = "Of the direction in which the mean lies, one-sided, corrected for all rounds shown"
-ABOUT_DETECTABLE = "The smallest distance from the margin that these seeds show at 80 % power, among all rounds shown"
-ABOUT_NEEDED = "About how many seeds would settle an open round, if mean and spread stay"
+ABOUT_P = "One-sided, in the direction of the mean, corrected for all rounds shown"
+ABOUT_DETECTABLE = "The smallest distance from the margin that these seeds detect with 80 % power, over all rounds"
+ABOUT_NEEDED = "Seeds that would settle an open round, if mean and spread stay the same"
+ABOUT_OFF_START = "ADMM: kept edges that the projection of the solver's start does not keep, mean over seeds"
 CUTS, AT_CHANCE = "Cuts without gradient", "Search at chance by epoch"
 ABOUT_CUTS = (
     "Share of the edge entries removed in the round on whose mask the training loss did not depend: their rank is the "
@@ -60,31 +59,25 @@ class View:
 def page() -> None:
     """Show the page."""
     with frame.page("Curves", "The test score of every round against what was removed."):
-        found = run_select.with_rounds(opened().runs)
+        found = run_select.finished_runs(
+            "runs",
+            "No finished rounds yet",
+            "A curve appears as soon as a run has finished its dense round.",
+            "show_chart",
+        )
         if not found:
-            run_select.tell_none_left("runs")
-            frame.empty(
-                "No finished rounds yet",
-                "A curve appears as soon as a run has finished its dense round.",
-                "show_chart",
-                "launch",
-                "Launch a run",
-            )
             return
-        runs, view = _controls(found)
-        run_select.tell_gone("runs")
-        if not runs:
-            frame.empty("No runs chosen", "Choose at least one run in the row above.", "stacked_line_chart")
-            return
-        _picture(readable(runs), view)
+        chosen, view = _controls(found)
+        if runs := run_select.chosen_runs(chosen, "stacked_line_chart"):
+            _picture(runs, view)
 
 
 def _controls(found: list[Run]) -> tuple[list[Run], View]:
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("controls"):
         runs = run_select.pick_runs(found, run_select.together(found))
         x, macs = run_select.pick_axis(), run_select.pick_macs()
         score, margin = run_select.pick_score(), run_select.pick_margin()
-        with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
+        with frame.row("switches", "center", width="content"):
             paper = controls.switch("paper", "Paper's points")
             each_seed = controls.switch("each_seed", "Each seed", default=True)
             whole = controls.switch("whole", "Full range")
@@ -92,27 +85,27 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
 
 
 def _picture(runs: list[Run], view: View) -> None:
+    charts.show_rounds(_figure(runs, view, frame.is_dark()), "accuracy", "Test score of every round against sparsity")
     rounds = cache.rounds_of(runs)
-    table = cache.curve_of(runs, view.score, view.x, view.macs, view.margin)
-    table = with_diagnoses(table, cache.diagnoses_of(runs))
-    figure = _figure(cache.stamps(runs), view, frame.is_dark(), table, rounds)
-    charts.show_rounds(figure, "accuracy", "Test score of every round against sparsity")
     tickets = cache.tickets_of(runs, view.score, view.macs, view.margin)
     finding = "" if tickets.empty else f"{ticket_words(tickets)} "
     st.caption(frame.plain(f"{finding}{caption(rounds, view.score, view.macs, view.margin, view.paper)}"))
     frame.results_note(runs)
+    table = with_diagnoses(_curve(runs, view), cache.diagnoses_of(runs))
     for sentence in late_words(table):
         st.warning(frame.plain(sentence), icon=":material/warning:")
     _numbers(table)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={View: repr})
-def _figure(
-    stamps: tuple[cache.Stamp, ...], view: View, dark: bool, _table: pd.DataFrame, _rounds: pd.DataFrame
-) -> go.Figure:
+def _curve(runs: list[Run], view: View) -> pd.DataFrame:
+    return cache.curve_of(runs, view.score, view.x, view.macs, view.margin)
+
+
+@cache.cached(32, shared=True)
+def _figure(runs: list[Run], view: View, dark: bool) -> go.Figure:
     return accuracy_figure(
-        _table,
-        _rounds,
+        with_diagnoses(_curve(runs, view), cache.diagnoses_of(runs)),
+        cache.rounds_of(runs),
         x=view.x,
         score=view.score,
         macs=view.macs,
@@ -124,21 +117,20 @@ def _figure(
 
 
 def _numbers(table: pd.DataFrame) -> None:
-    percent = st.column_config.NumberColumn(format="%.1f %%")
-    columns = dict.fromkeys([*PERCENT, f"Test {metric_words(table)}"], percent)
-    columns["95% interval"] = st.column_config.NumberColumn(format="± %.1f")
-    columns["MACs"] = st.column_config.NumberColumn(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M")
-    columns["Against dense"] = st.column_config.NumberColumn(format="%+.1f points", help="Paired by seed")
-    columns["Verdict"] = st.column_config.TextColumn(help=ABOUT_VERDICT)
-    columns["Holm-adjusted p"] = st.column_config.NumberColumn(format="%.4f", help=ABOUT_P)
-    columns["Detectable"] = st.column_config.NumberColumn(format="%.1f points", help=ABOUT_DETECTABLE)
-    columns["Seeds needed"] = st.column_config.NumberColumn(format="about %d", help=ABOUT_NEEDED)
-    columns["Paper's criterion"] = st.column_config.TextColumn(help="Mean at least the dense mean. It tests nothing.")
-    columns[OFF_START] = st.column_config.NumberColumn(
-        format="%.0f", help="ADMM: kept edges that the projection of the solver's start does not keep, mean over seeds"
-    )
-    columns[CUTS] = st.column_config.NumberColumn(format="%.1f %%", help=ABOUT_CUTS)
-    columns[AT_CHANCE] = st.column_config.NumberColumn(format="%d", help=ABOUT_CHANCE)
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    columns = dict.fromkeys([*PERCENT, f"Test {metric_words(table)}"], number(format="%.1f %%")) | {
+        "95% interval": number(format="± %.1f"),
+        "MACs": number(format=f"%.{1 if table['macs'].max() < 1e8 else 0}f M"),
+        "Against dense": number(format="%+.1f points", help="Paired by seed"),
+        "Verdict": text(help=ABOUT_VERDICT),
+        "Holm-adjusted p": number(format="%.4f", help=ABOUT_P),
+        "Detectable": number(format="%.1f points", help=ABOUT_DETECTABLE),
+        "Seeds needed": number(format="about %d", help=ABOUT_NEEDED),
+        "Paper's criterion": text(help="Mean at least the dense mean; not a test"),
+        OFF_START: number(format="%.0f", help=ABOUT_OFF_START),
+        CUTS: number(format="%.1f %%", help=ABOUT_CUTS),
+        AT_CHANCE: number(format="%d", help=ABOUT_CHANCE),
+    }
     st.dataframe(
         charts.cells(numbers(table), columns),
         hide_index=True,

@@ -40,7 +40,6 @@ from analysis.export.venues import FONTS, LARGEST, SMALLEST
 from analysis.shared_graph import printed_measurements, training_part
 from app.components import controls, downloads, frame, graph_select, measurement, run_select
 from app.components.frame import plain
-from app.components.run_select import readable
 from app.data import cache
 from app.data.runs import opened
 from app.views import measurements
@@ -62,29 +61,23 @@ SCREEN_PIXELS_AN_INCH = 150
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Export", "Figures and tables as a paper wants them, from the numbers on the other pages."):
-        found = run_select.with_rounds(opened().runs)
+    with frame.page("Export", "Figures and tables for a paper, from the numbers on the other pages."):
+        found = run_select.finished_runs(
+            "runs",
+            "Nothing to export yet",
+            "Figures and tables appear as soon as a run has finished a round.",
+            "file_save",
+        )
         if not found:
-            run_select.tell_none_left("runs")
-            frame.empty(
-                "Nothing to export yet",
-                "Figures and tables appear as soon as a run has finished a round.",
-                "file_save",
-                "launch",
-                "Launch a run",
-            )
             return
-        with st.container(key="choice", horizontal=True, vertical_alignment="bottom", gap="small"):
+        with frame.row("choice"):
             what = controls.select("what", "Figure or table", _whats(), "accuracy", width=360)
             runs = run_select.pick_runs(found, one_sweep(found) if what == ABLATION else run_select.together(found))
             choices = FigureChoices() if what in TABLES else pick_page()
             if what != GALLERY:
                 way_back()
-        run_select.tell_gone("runs")
-        if not runs:
-            frame.empty("No runs chosen", "Choose at least one run in the row above.", "file_save")
-        else:
-            _show(what, readable(runs), choices)
+        if readable := run_select.chosen_runs(runs, "file_save"):
+            _show(what, readable, choices)
             frame.results_note(runs)
 
 
@@ -113,7 +106,7 @@ def _show(what: str, runs: list[Run], choices: FigureChoices) -> None:
 
 def _panels(runs: list[Run], choices: FigureChoices) -> None:
     with st.container(key="controls", gap="small"):
-        with st.container(key="panel-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        with frame.row("panel-controls"):
             words = {figure.name: figure.label for figure in FIGURES}
             names = controls.several("figures", "Panels, in this order", words, FIRST_PANELS, max_selections=MOST)
             shape = controls.select("shape", "Rows by columns", SHAPES, width=150)
@@ -130,7 +123,7 @@ def _figure(wanted: Wanted, what: str) -> None:
     if "trend" in wanted.name.split(",") and not measurement.is_trend_ready(wanted.runs, choices.measure, choices.null):
         return
     place = st.container()
-    row = st.container(horizontal=True, gap="small", key="downloads", vertical_alignment="bottom")
+    row = frame.row("downloads")
     told = st.container()
     with row:
         dots = int(controls.select("dpi", "Dots an inch", DOTS, str(DPI), width=110, label_visibility="collapsed"))
@@ -182,7 +175,7 @@ def _bundle(runs: list[Run], choices: FigureChoices) -> None:
 
 
 def _table(what: str, runs: list[Run]) -> None:
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("controls"):
         found = _measurements(runs) if what == "measurements" else _tickets(runs)
     if found is None:
         return
@@ -245,7 +238,7 @@ class Wanted:
 
     def shown(self, dpi: int) -> Shown:
         """Return the figure as PNG, from the cache while neither its runs nor the choices have changed."""
-        return _shown(self.name, cache.stamps(self.runs), repr(self.choices), self.shape, dpi, self)
+        return _shown(self, dpi)
 
     def file(self, kind: str, dpi: int) -> bytes:
         """Return the figure as a file, or the numbers in it as CSV or JSON."""
@@ -257,12 +250,10 @@ class Wanted:
         return figure_bytes(on_page(drawing, self.choices), kind)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _shown(
-    name: str, stamps: tuple[cache.Stamp, ...], chosen: str, shape: str | None, dpi: int, _wanted: Wanted
-) -> Shown:
-    drawing = plan(name, _wanted.runs, _wanted.choices, shape)
-    return Shown(figure_bytes(on_page(drawing, _wanted.choices), "png", dpi), drawing.caption)
+@cache.cached(64)
+def _shown(wanted: Wanted, dpi: int) -> Shown:
+    drawing = plan(wanted.name, wanted.runs, wanted.choices, wanted.shape)
+    return Shown(figure_bytes(on_page(drawing, wanted.choices), "png", dpi), drawing.caption)
 
 
 COLUMNS = {"1": "one column", "2": "two columns"}
@@ -297,7 +288,7 @@ def pick_choices(runs: Sequence[Run], choices: FigureChoices, uses: Collection[U
     )
     for wanted, row in rows:
         if any(use in uses for use in wanted):
-            with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"controls-{wanted[0]}"):
+            with frame.row(f"controls-{wanted[0]}"):
                 choices = row(runs, choices, uses)
     return choices
 
@@ -308,7 +299,7 @@ def _pick_curve(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Us
     if "score" in uses:
         macs, score = run_select.pick_macs(), run_select.pick_score()
         choices = replace(choices, macs=macs, score=score, margin=run_select.pick_margin())
-    with st.container(width="content", horizontal=True, gap="small", vertical_alignment="center", key="switches"):
+    with frame.row("switches", "center", width="content"):
         paper = "paper" in uses and controls.switch("paper", "Paper's points")
         whole = "near" in uses and controls.switch("whole", "Full range")
     return replace(choices, paper=paper, near=not whole)

@@ -143,7 +143,7 @@ def pick_start(found: Opened, setting: Mapping[str, str], seeds: str, hidden: st
     if not takes_first_layer(setting["model"]):
         return {}
     told = "theta_0's first layer from a pre-training without labels (GraphCL)."
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="start-row"):
+    with frame.row("start-row"):
         words = RANDOM | _pretraining_words(_pretrainings(found, setting))
         gone = run_select.gone_from(PRETRAINING, words)
         chosen = controls.optional(PRETRAINING, "Start", words, help=told, on_change=run_select.let_go(PRETRAINING))

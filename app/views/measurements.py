@@ -23,9 +23,7 @@ from analysis.shared_graph import by_graph, printed_measurements, shared_graph, 
 from analysis.tables.caption import averaged_over
 from analysis.tables.statistics import half_width
 from app.components import charts, controls, downloads, frame, measurement, run_select, url_state
-from app.components.run_select import readable
 from app.data import cache
-from app.data.runs import opened
 from app.views import measurements_nodes
 from glt import formats
 from glt.errors import StudioError
@@ -36,17 +34,14 @@ VIEWS = {"table": "Table", "trend": "Over rounds", "elements": "Per node and edg
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Measurements", "What pruning leaves of the graph's shape, ours beside the paper's."):
-        found = run_select.with_rounds(opened().runs)
+    with frame.page("Measurements", "Graph structure after pruning."):
+        found = run_select.finished_runs(
+            "runs",
+            "Nothing to measure yet",
+            "Measurements appear as soon as a run has finished a round.",
+            "straighten",
+        )
         if not found:
-            run_select.tell_none_left("runs")
-            frame.empty(
-                "Nothing to measure yet",
-                "Measurements appear as soon as a run has finished a round.",
-                "straighten",
-                "launch",
-                "Launch a run",
-            )
             return
         turned = partial(_turn, found)
         view = controls.segments("view", "View", VIEWS, label_visibility="collapsed", on_change=turned)
@@ -57,7 +52,7 @@ def page() -> None:
 
 
 def _turn(found: list[Run]) -> None:
-    """On turning from several runs to the nodes and edges of one, take the first of those that were chosen."""
+    """On a change from several runs to the nodes and edges of one, take the first of those that were chosen."""
     chosen = url_state.recall("runs")
     first = next((run.reference for run in found if run.reference in chosen), None)
     if st.session_state["view"] == "elements" and first is not None:
@@ -67,7 +62,7 @@ def _turn(found: list[Run]) -> None:
 
 
 def _of_several(found: list[Run], view: str) -> None:
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("controls"):
         runs = run_select.pick_runs(found, run_select.together(found))
         chosen = pick_rounds(runs or found) if view == "table" else pick_trend()
         engine = pick_engine() if view == "table" else "default"
@@ -76,13 +71,12 @@ def _of_several(found: list[Run], view: str) -> None:
             "Random graphs of equal density",
             help="Beside each run: as many undirected edges as it kept, drawn at random from the original graph.",
         )
-    run_select.tell_gone("runs")
-    if not runs:
-        frame.empty("No runs chosen", "Choose at least one run in the row above.", "straighten")
-    elif isinstance(chosen, Trend):
-        show_trend(readable(runs), chosen, null)
+    if not (runs := run_select.chosen_runs(runs, "straighten")):
+        return
+    if isinstance(chosen, Trend):
+        show_trend(runs, chosen, null)
     else:
-        show_table(readable(runs), chosen, null, engine)
+        show_table(runs, chosen, null, engine)
 
 
 HEADLINE = (
@@ -194,7 +188,7 @@ def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
     st.caption(_table_caption(graph))
     if graph.printed:
         _papers(graph)
-    return st.container(key=f"downloads-{graph.name}", horizontal=True, vertical_alignment="center", gap="small")
+    return frame.row(f"downloads-{graph.name}", "center")
 
 
 def _take_away(graph: Measured, slow: bool) -> None:
@@ -359,17 +353,16 @@ def show_trend(runs: list[Run], trend: Trend, null: bool) -> None:
 
 def _one_graph(runs: list[Run], trend: Trend, null: bool, key: str) -> None:
     table = measurement.trend_of(runs, trend.name, null)
-    figure = _trend(cache.stamps(runs), trend, null, frame.is_dark(), table)
-    words = wording.label(trend.name)
-    charts.show(figure, f"trend{key}", f"{words} over the rounds")
+    figure = _trend_figure(runs, trend, null, frame.is_dark())
+    charts.show(figure, f"trend{key}", f"{wording.label(trend.name)} over the rounds")
     st.caption(_trend_caption(runs, trend, table))
     with st.expander("The numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
         st.dataframe(charts.cells(trend_numbers(table, trend.name)), hide_index=True, height=320)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Trend: repr})
-def _trend(stamps: tuple[cache.Stamp, ...], trend: Trend, null: bool, dark: bool, _table: pd.DataFrame) -> go.Figure:
-    return trend_figure(_table, trend.name, trend.x, dark)
+@cache.cached(32, shared=True)
+def _trend_figure(runs: list[Run], trend: Trend, null: bool, dark: bool) -> go.Figure:
+    return trend_figure(measurement.trend_of(runs, trend.name, null), trend.name, trend.x, dark)
 
 
 def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -76,7 +76,7 @@ def show_elements(found: list[Run]) -> None:
 
 
 def _choose(found: list[Run]) -> Choice:
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("controls"):
         run = run_select.pick_run(found, run_select.together(found)[0])
         seed = run_select.pick_seed(run)
         number = run_select.pick_round([run.seed(seed)])

@@ -57,7 +57,7 @@ def _controls() -> tuple[str, str, tuple[int, ...]]:
     settings = [setting for experiment in in_order() for setting in experiment.settings]
     datasets = {name: DATASETS.get(name).label for name in dict.fromkeys(setting.dataset for setting in settings)}
     models = {name: MODELS.get(name).label for name in dict.fromkeys(setting.model for setting in settings)}
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("controls"):
         dataset = controls.segments("dataset", "Data set", datasets, "cora")
         model = controls.segments("model", "Network", models, "gcn")
         told = "What should be there; a mean is over all seeds that are."
@@ -161,14 +161,12 @@ def _compared(exhibit: Exhibit, setting: Setting, runs: list[Run]) -> tuple[list
     if exhibit.measures:
         # Measuring shows a bar and keeps its own tables, so what follows from them is not kept once more.
         return _compare(exhibit, setting, runs, lambda: measurement.table_of(runs, published.MEASUREMENT_ROUND, False))
-    return _compared_curves(cache.stamps(runs), exhibit.name, setting, runs)
+    return _compared_curves(exhibit.name, setting, runs)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _compared_curves(
-    stamps: tuple[cache.Stamp, ...], name: str, setting: Setting, _runs: list[Run]
-) -> tuple[list[Comparison], list[Claim]]:
-    return _compare(EXHIBITS.get(name), setting, _runs, pd.DataFrame)
+@cache.cached(256, shared=True)
+def _compared_curves(name: str, setting: Setting, runs: list[Run]) -> tuple[list[Comparison], list[Claim]]:
+    return _compare(EXHIBITS.get(name), setting, runs, pd.DataFrame)
 
 
 def _compare(
@@ -248,22 +246,19 @@ def _pictures(judged: Judged) -> None:
 
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
-    figure = _curve_figure(cache.stamps(runs), picture, frame.is_dark(), printed, runs)
+    figure = _curve_figure(runs, picture, frame.is_dark(), printed)
     charts.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
     st.caption(f"As {picture.place}. {frame.plain(caption(cache.rounds_of(runs), paper=printed))}")
     charts.numbers(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Picture: repr})
-def _curve_figure(
-    stamps: tuple[cache.Stamp, ...], picture: Picture, dark: bool, printed: bool, _runs: list[Run]
-) -> go.Figure:
+@cache.cached(32, shared=True)
+def _curve_figure(runs: list[Run], picture: Picture, dark: bool, printed: bool) -> go.Figure:
     x = picture.x
-    if picture.kind == "ablation" and len(_runs) > 1:
-        return ablation_figure(_runs, x=x, dark=dark)
-    table = cache.curve_of(_runs, "test", x, "dense_features", DELTA)
-    rounds = cache.rounds_of(_runs)
-    return accuracy_figure(table, rounds, x=x, paper=printed, dark=dark, seeds=False)
+    if picture.kind == "ablation" and len(runs) > 1:
+        return ablation_figure(runs, x=x, dark=dark)
+    table = cache.curve_of(runs, "test", x, "dense_features", DELTA)
+    return accuracy_figure(table, cache.rounds_of(runs), x=x, paper=printed, dark=dark, seeds=False)
 
 
 def _subgraphs(run: Run, number: int) -> None:

@@ -75,7 +75,7 @@ def store_line(found: Opened) -> None:
     """Say where the store is, how large it is, and what its trash holds."""
     store = found.store
     trashed = store.trashed()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="store-line"):
+    with frame.row("store-line", "center"):
         size = store_size(store)
         told = f" · {formats.file_size(size)}" if size is not None else ""
         st.caption(f"Store {frame.plain(short(store.root))}{told}", width="content")

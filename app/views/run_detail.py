@@ -36,7 +36,7 @@ def seed_row(found: Opened, run: Run, seed: SeedProgress) -> None:
     """Show one seed; a failed one can be tried again alone."""
     line = "seed-done" if seed.state == "done" else "seed-open"
     with st.container(key=f"seed-row-{seed.seed}", gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{line}-{seed.seed}"):
+        with frame.row(f"{line}-{seed.seed}", "center"):
             st.markdown(f"seed {seed.seed}", width=64)
             with st.container(width=104):
                 frame.state_chip(seed.state)
@@ -153,7 +153,7 @@ def training_panel(run: Run, live: bool) -> None:
     seeds = run.seeds()
     if not seeds:
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="training-controls"):
+    with frame.row("training-controls", "center"):
         st.subheader("Training", anchor=False, width="content")
         st.space("stretch")
         seed = int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=100))
@@ -167,7 +167,7 @@ def training_panel(run: Run, live: bool) -> None:
         follow = live and controls.switch(
             "live", "Live", True, help="Off: the picture stands still, so that you can zoom."
         )
-    drawn = st.fragment(frame.explained(_draw), run_every=SECONDS_BETWEEN_LOOKS if follow else None)
+    drawn = st.fragment(frame.or_why()(_draw), run_every=SECONDS_BETWEEN_LOOKS if follow else None)
     drawn(run, seed, chosen)
 
 
@@ -233,7 +233,7 @@ def pretraining_panel(run: Pretraining) -> None:
     if found.absence(run.reference):
         st.rerun()
     now = pretraining_progress(run)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
+    with frame.row("run-head", "center"):
         st.subheader(frame.plain(run_select.run_title(run)), anchor=False, width="content")
         st.caption(run.reference, width="content")
         st.space("stretch")
@@ -253,7 +253,7 @@ def pretraining_panel(run: Pretraining) -> None:
 
 
 def _pretraining_row(found: Opened, run: Pretraining, seed: SeedProgress) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"seed-row-{seed.seed}"):
+    with frame.row(f"seed-row-{seed.seed}", "center"):
         st.markdown(f"seed {seed.seed}", width=64)
         with st.container(width=104):
             frame.state_chip(seed.state)

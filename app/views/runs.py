@@ -38,10 +38,10 @@ def page() -> None:
             return
         listing, detail = st.columns([1, 2.3], gap="medium")
         if not live:
-            st.fragment(frame.explained(_wake), run_every=SECONDS_BETWEEN_GLANCES)(found.store.queue_path)
+            st.fragment(frame.or_why()(_wake), run_every=SECONDS_BETWEEN_GLANCES)(found.store.queue_path)
         with listing:
             words = run_select.pick_filter(len(found.runs) + len(found.pretrainings))
-            st.fragment(frame.explained(_list), run_every=pace)(live, words)
+            st.fragment(frame.or_why()(_list), run_every=pace)(live, words)
             example_cards(found, _chosen(found), words)
             run_actions.damaged_folders(found)
             hidden_cards(found, _chosen(found), words)
@@ -71,9 +71,9 @@ def _detail(chosen: AnyRun | None, live: bool, pace: int | None) -> None:
         run_select.tell_gone("run")
         st.caption("The runs that are here stand in the list: choose one of them.")
     if isinstance(chosen, Pretraining):
-        st.fragment(frame.explained(run_detail.pretraining_panel), run_every=pace)(chosen)
+        st.fragment(frame.or_why()(run_detail.pretraining_panel), run_every=pace)(chosen)
     if isinstance(chosen, Run):
-        st.fragment(frame.explained(_seeds), run_every=pace)(chosen)
+        st.fragment(frame.or_why()(_seeds), run_every=pace)(chosen)
         run_detail.training_panel(chosen, live)
         _settings(chosen, pace)
         frame.results_note([chosen])
@@ -108,7 +108,7 @@ def _seeds(run: Run) -> None:
         st.rerun()
     run = found.find(run.reference)
     progress = run_progress(run)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run-head"):
+    with frame.row("run-head", "center"):
         about = f"{palette.label(run.config.method)} on {names.dataset(run.config.dataset)}"
         st.subheader(frame.plain(run.annotation.title or about), anchor=False, width="content")
         st.caption(run.reference, width="content")
@@ -131,7 +131,7 @@ def _settings(run: Run, pace: int | None) -> None:
         options = {name: "not set" if value is None else value for name, value in all_options(run.config).items()}
         st.table(frame.plain_table({**config, **options}), border="horizontal")
     with log, st.expander("Log", icon=":material/notes:", key="log"):
-        st.fragment(frame.explained(run_detail.seed_logs), run_every=pace)(run, LOG_LINES)
+        st.fragment(frame.or_why()(run_detail.seed_logs), run_every=pace)(run, LOG_LINES)
     with st.container(horizontal=True):
         url_state.link("curves", "Curves", ":material/show_chart:", runs=run.reference)
         url_state.link("subgraphs", "Subgraphs", ":material/hub:", run=run.reference)
@@ -240,7 +240,7 @@ def _card(now: RunProgress, title: str, details: str, told: str, chosen: str) ->
             st.caption(frame.plain(details))
         if said.note:
             st.caption(f":material/notes: {frame.plain(_first_words(said.note))}")
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"states-of-{name}"):
+        with frame.row(f"states-of-{name}", "center"):
             frame.state_chip(now.state)
             words = f"{seeds} · {told}" if told else seeds
             st.caption(words.replace(" %", f"{NO_BREAK}%"), width="content")

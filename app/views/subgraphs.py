@@ -15,7 +15,6 @@ from analysis.titles import short_title
 from app.components import controls, frame, graph_select, run_select, url_state
 from app.components.graph_select import RoundSample
 from app.data import cache
-from app.data.runs import opened
 from app.views.subgraphs_edges import edge_story, losers
 from glt import formats
 from glt.data import Graph
@@ -53,16 +52,10 @@ class View:
 def page() -> None:
     """Show the page."""
     with frame.page("Subgraphs", "The same nodes before and after pruning, in the same places."):
-        found = run_select.with_rounds(opened().runs)
+        found = run_select.finished_runs(
+            "run", "Nothing to draw yet", "Subgraphs appear as soon as a run has finished a round.", "hub"
+        )
         if not found:
-            run_select.tell_none_left("run")
-            frame.empty(
-                "Nothing to draw yet",
-                "Subgraphs appear as soon as a run has finished a round.",
-                "hub",
-                "launch",
-                "Launch a run",
-            )
             return
         view = _controls(found)
         pictures = st.container(key="pictures")
@@ -73,13 +66,13 @@ def page() -> None:
 
 
 def _controls(found: list[Run]) -> View:
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("controls"):
         run = run_select.pick_run(found)
         seed = run_select.pick_seed(run)
         graph = graph_of(run.seed(seed))
         number = run_select.pick_round([run.seed(seed)])
         beside = pick_compared(run, seed, found)
-    with st.container(key="sample-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("sample-controls"):
         sample = graph_select.pick_round_sample(graph)
     run_select.tell_gone(BESIDE)
     graph_select.tell_unknown(graph, sample)
@@ -87,10 +80,11 @@ def _controls(found: list[Run]) -> View:
 
 
 def _panels(view: View) -> None:
-    """Show the pictures, with the sample's centre pointed out until something is chosen in them."""
+    """Show the pictures; the sample's centre is marked until something is chosen in them."""
     part, centre = view.part, view.sample.sample.center
-    html = document(view.graph, part, view.runs, view.seed, view.number, frame.is_dark(), HEIGHT, centre)
-    st.iframe(html, height=HEIGHT, alt=alternative(view.graph, part, view.runs, view.seed, view.number))
+    rounds = [min(view.number, run.seed(view.seed).whole_rounds() - 1) for run in view.runs]
+    html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre)
+    st.iframe(html, height=HEIGHT, alt=_alternative(view, rounds))
     st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
 
 
@@ -107,7 +101,7 @@ def _below(view: View) -> tuple[int, ...]:
 
 
 def _section(view: View) -> tuple[int, ...]:
-    with st.container(key="section-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("section-controls"):
         section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
         run = _pick_told(view)
     number = min(view.number, run.seed(view.seed).whole_rounds() - 1)
@@ -169,155 +163,89 @@ def _comparable(run: Run, other: Run, seed: int) -> bool:
     return True
 
 
-def alternative(graph: Graph, part: Subgraph, runs: Sequence[Run], seed: int, number: int) -> str:
+def _alternative(view: View, rounds: Sequence[int]) -> str:
     """Say what the pictures show, with the numbers under them."""
-    shown = [
-        _panel(graph.content_hash, cache.stamp(run), part, seed, _last(run, seed, number), graph, run) for run in runs
-    ]
-    told = [f"{panel.title}: {'; '.join(panel.caption)}." for panel in (original_panel(graph, part), *shown)]
-    return " ".join([f"{names.dataset(graph.name)}, the same nodes side by side.", *told])
+    shown = [_panel(view.graph, view.part, run, view.seed, last) for run, last in zip(view.runs, rounds, strict=True)]
+    words = [f"{each.title}: {'; '.join(each.caption)}." for each in (original_panel(view.graph, view.part), *shown)]
+    return " ".join([f"{names.dataset(view.graph.name)}, the same nodes side by side.", *words])
 
 
-def document(
-    graph: Graph,
-    part: Subgraph,
-    runs: Sequence[Run],
-    seed: int,
-    number: int,
-    dark: bool,
-    height: int,
-    selected: int | None = None,
+@cache.cached(48, spinner="Drawing the rounds")
+def _document(
+    graph: Graph, part: Subgraph, runs: list[Run], rounds: list[int], seed: int, dark: bool, selected: int | None
 ) -> str:
     """Return the document of the original and of a round of each run, with the rounds before it to play."""
-    rounds = tuple(_last(run, seed, number) for run in runs)
-    stamps = cache.stamps(runs)
-    nodes = part.nodes.tobytes()
-    return _document(graph.content_hash, stamps, nodes, rounds, seed, dark, height, selected, graph, part, list(runs))
-
-
-@st.cache_data(max_entries=48, show_spinner="Drawing the rounds")
-def _document(
-    content_hash: str,
-    stamps: tuple[cache.Stamp, ...],
-    nodes: bytes,
-    rounds: tuple[int, ...],
-    seed: int,
-    dark: bool,
-    height: int,
-    selected: int | None,
-    _graph: Graph,
-    _part: Subgraph,
-    _runs: list[Run],
-) -> str:
-    replay = [_rounds(_graph, _part, run, seed, last) for run, last in zip(_runs, rounds, strict=True)]
-    original = original_panel(_graph, _part)
+    original = original_panel(graph, part)
+    replay = [
+        [_panel(graph, part, run, seed, number) for number in range(last + 1)]
+        for run, last in zip(runs, rounds, strict=True)
+    ]
     shown = [original, *(panels[-1] for panels in replay)]
-    return panels_html(shown, dark, height, selected, [[original], *replay])
+    return panels_html(shown, dark, HEIGHT, selected, [[original], *replay])
 
 
-def _rounds(graph: Graph, part: Subgraph, run: Run, seed: int, last: int) -> list[Panel]:
-    return [_panel(graph.content_hash, cache.stamp(run), part, seed, k, graph, run) for k in range(last + 1)]
+@cache.cached(512, shared=True)
+def _panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> Panel:
+    return _new_panel(graph, part, run, seed, number)
 
 
-@st.cache_resource(max_entries=512, show_spinner=False, hash_funcs={Subgraph: lambda part: part.nodes.tobytes()})
-def _panel(
-    content_hash: str, stamp: cache.Stamp, part: Subgraph, seed: int, number: int, _graph: Graph, _run: Run
-) -> Panel:
-    before = cache.edge_mask(_run, seed, number - 1) if number else None
-    title = f"{short_title(_run)}, round {number}"
-    return make_panel(_graph, part, cache.edge_mask(_run, seed, number), title, before)
+def _new_panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> Panel:
+    before = cache.edge_mask(run, seed, number - 1) if number else None
+    return make_panel(graph, part, cache.edge_mask(run, seed, number), f"{short_title(run)}, round {number}", before)
 
 
-def _last(run: Run, seed: int, number: int) -> int:
-    """Return the round to show of a run that may have fewer rounds than the one it stands beside."""
-    return min(number, run.seed(seed).whole_rounds() - 1)
-
-
-# Beyond so many a picture of all of them is a blot that takes minutes to lay out.
+# A picture of more edges shows nothing and takes minutes to lay out.
 MOST_DRAWN = 200_000
-# Browsers move more than this many lines only in jerks.
+# Browsers cannot move more lines smoothly.
 MOST_EDGES = 5000
 WHOLE_HEIGHT = 700
 
 
 def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> None:
     """Show the whole graph after a round, with the sample marked; of a graph that is too large, say so."""
+    dataset = names.dataset(graph.name)
     if graph.num_edges > MOST_DRAWN:
         frame.empty(
             "Too large to be drawn whole",
-            f"{names.dataset(graph.name)} has {formats.count(graph.num_edges)} edges, and above "
-            f"{formats.count(MOST_DRAWN)} a picture of all of them shows nothing: draw other samples above, or see the "
-            "whole in numbers on Measurements.",
+            f"{dataset} has {formats.count(graph.num_edges)} edges; at most {formats.count(MOST_DRAWN)} are drawn. "
+            "Draw a sample above, or see Measurements.",
             "blur_on",
         )
         return
-    drawn = _whole_drawn(
-        *_whole_key(run, seed, number, graph), frame.is_dark(), part.nodes.tobytes(), run, graph, part.nodes
-    )
-    alt = _whole_alt(run, seed, number, graph, part)
+    drawn = _whole_drawn(graph, run, seed, number, frame.is_dark(), part.nodes)
+    panel = _whole_panel(graph, run, seed, number)
+    about, marked = f"{panel.title}, seed {seed}. {panel.caption[1]}", formats.count(part.nodes.size)
+    alt = f"{dataset}, {about}; {marked} nodes of the sample are marked"
     if isinstance(drawn, str):
         st.iframe(drawn, height=WHOLE_HEIGHT, alt=alt)
     else:
         st.image(drawn, width="stretch", alt=alt)
-    st.caption(_whole_caption(run, seed, number, graph, part))
-
-
-def _whole_alt(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> str:
-    panel = _whole_panel(*_whole_key(run, seed, number, graph), run, graph)
-    marked = f"{formats.count(part.nodes.size)} nodes of the sample are marked"
-    return f"{names.dataset(graph.name)}, {_whole_title(run, number)}, seed {seed}. {panel.caption[1]}; {marked}"
-
-
-def _whole_caption(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> str:
-    panel = _whole_panel(*_whole_key(run, seed, number, graph), run, graph)
     large = graph.num_edges > MOST_EDGES
-    marked = f" The {formats.count(part.nodes.size)} nodes of the sample are {'large and ' if large else ''}outlined."
-    why = f" Above {formats.count(MOST_EDGES)} edges the picture does not move." if large else ""
     fresh = ", strong those of this round" if panel.fresh.any() else ""
-    title = frame.plain(_whole_title(run, number))
-    return f"{title}, seed {seed}. {panel.caption[1]}. Removed edges are orange{fresh}.{marked}{why}"
+    still = f" Above {formats.count(MOST_EDGES)} edges the picture does not move." if large else ""
+    st.caption(
+        f"{frame.plain(panel.title)}, seed {seed}. {panel.caption[1]}. Removed edges are orange{fresh}. The {marked} "
+        f"nodes of the sample are {'large and ' if large else ''}outlined.{still}"
+    )
 
 
-def _whole_title(run: Run, number: int) -> str:
-    return f"{short_title(run)}, round {number}"
+@cache.cached(4, spinner="Laying out the whole graph", shared=True)
+def _layout(graph: Graph) -> Subgraph:
+    return take(graph, np.arange(graph.num_nodes))
 
 
-WholeKey = tuple[str, cache.Stamp, int, int]
+@cache.cached(8, shared=True)
+def _whole_panel(graph: Graph, run: Run, seed: int, number: int) -> Panel:
+    return _new_panel(graph, _layout(graph), run, seed, number)
 
 
-def _whole_key(run: Run, seed: int, number: int, graph: Graph) -> WholeKey:
-    return graph.content_hash, cache.stamp(run), seed, number
-
-
-@st.cache_resource(max_entries=4, show_spinner="Laying out the whole graph")
-def _whole_layout(content_hash: str, _graph: Graph) -> Subgraph:
-    return take(_graph, np.arange(_graph.num_nodes))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _whole_panel(content_hash: str, stamp: cache.Stamp, seed: int, number: int, _run: Run, _graph: Graph) -> Panel:
-    before = cache.edge_mask(_run, seed, number - 1) if number else None
-    mask = cache.edge_mask(_run, seed, number)
-    return make_panel(_graph, _whole_layout(content_hash, _graph), mask, _whole_title(_run, number), before)
-
-
-@st.cache_data(max_entries=16, show_spinner="Drawing the whole graph")
-def _whole_drawn(
-    content_hash: str,
-    stamp: cache.Stamp,
-    seed: int,
-    number: int,
-    dark: bool,
-    sample: bytes,
-    _run: Run,
-    _graph: Graph,
-    _nodes: IntArray,
-) -> str | bytes:
-    """Return a document to move about in, or above MOST_EDGES a picture."""
-    panel = _whole_panel(content_hash, stamp, seed, number, _run, _graph)
-    if _graph.num_edges > MOST_EDGES:
+@cache.cached(16, spinner="Drawing the whole graph")
+def _whole_drawn(graph: Graph, run: Run, seed: int, number: int, dark: bool, sample: IntArray) -> str | bytes:
+    """Return a document that can be moved, or above MOST_EDGES a picture."""
+    panel = _whole_panel(graph, run, seed, number)
+    if graph.num_edges > MOST_EDGES:
         # matplotlib takes half a second, which a page of a smaller graph need not wait for.
         from analysis.subgraphs.overview import overview_png
 
-        return overview_png(panel, _nodes, dark)
-    return panels_html([panel], dark, WHOLE_HEIGHT, marked=_nodes.tolist())
+        return overview_png(panel, sample, dark)
+    return panels_html([panel], dark, WHOLE_HEIGHT, marked=sample.tolist())

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_table
+from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
 from analysis.cuts.decisions import Decision
 from analysis.cuts.edges_of import degrees
 from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
@@ -124,15 +124,15 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
     Returns the node that was named, both ends of its edge when one is told about, or nothing.
     """
     start = int(nodes[degrees(graph)[nodes].argmax()])
-    with st.container(key="edge-controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    with frame.row("edge-controls"):
         placeholder = node_name(graph, start)
         text = controls.text("at", "Node", width=150, placeholder=placeholder, help=ABOUT_NODE)
         named = find_node(graph, text) if text else None
         about = () if named is None else (named,)
         place = Place(run, seed, number, graph, start if named is None else named)
         closeness = cache.closeness_of(graph)
-        fates, causes = cache.fates_of(run, seed), cache.causes_of(run, seed)
-        table = edges_of(graph, closeness, place.node, fates, place.mask, causes)
+        rounds, causes = cache.removal_rounds(run, seed), cache.removal_causes(run, seed)
+        table = edges_of(graph, closeness, place.node, rounds, place.mask, causes)
         if table.empty:
             st.caption(f"Node {plain(place.name(place.node))} has no edge in the unpruned graph.")
             return about
@@ -188,11 +188,27 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
         if not decided:
             st.caption(f":material/info: {no_scores(place.run.config.method)}")
             return
-        figure = cache.scores_of(place.run, cache.EdgeView(place.seed, int(row["edge"]), ways, ranks, place.number))
+        figure = _score_figure(place.run, place.seed, int(row["edge"]), ways, ranks, place.number, frame.is_dark())
         title = f"{'Rank' if ranks else 'Score'} of both directions of the edge over the rounds"
         charts.show(figure, "scores", title)
         st.caption(_legend(decided, ranks, rough))
         charts.numbers(figure, "scores", title)
+
+
+@cache.cached(32, shared=True)
+def _score_figure(
+    run: Run, seed: int, edge: int, ways: tuple[Way, Way], ranks: bool, shown: int, dark: bool
+) -> go.Figure:
+    return score_figure(
+        cache.decisions(run, seed),
+        edge,
+        ways,
+        ranks=ranks,
+        shown=shown,
+        method=run.config.method,
+        color=run.annotation.color,
+        dark=dark,
+    )
 
 
 def _ways(place: Place, row: pd.Series) -> tuple[Way, Way]:
@@ -287,7 +303,7 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     if cache.edge_mask(run, seed, number).either_way().all():
         frame.empty("Nobody loses yet", f"Round {number} leaves every edge in at least one direction.", "balance")
         return
-    table = losses_of(run, seed, number, graph)
+    table = _losses(graph, run, seed, number)
     st.markdown(" ".join(sentences(table)))
     if has_classes(graph):
         _by_class(run, graph, table)
@@ -314,14 +330,9 @@ def _look(run: Run) -> tuple[str, bool, str]:
     return run.config.method, frame.is_dark(), run.annotation.color
 
 
-def losses_of(run: Run, seed: int, number: int, graph: Graph) -> pd.DataFrame:
-    """Return `loss_table` of a round, from the cache while no round is added."""
-    return _losses(graph.content_hash, cache.stamp(run), seed, number, graph, run)
-
-
-@st.cache_data(max_entries=64, show_spinner="Drawing graphs of equal density")
-def _losses(content_hash: str, stamp: cache.Stamp, seed: int, number: int, _graph: Graph, _run: Run) -> pd.DataFrame:
-    return loss_table(_graph, cache.edge_mask(_run, seed, number))
+@cache.cached(64, spinner="Drawing graphs of equal density")
+def _losses(graph: Graph, run: Run, seed: int, number: int) -> pd.DataFrame:
+    return loss_table(graph, cache.edge_mask(run, seed, number))
 
 
 def _chart(title: str, key: str, figure: go.Figure) -> None:

@@ -16,6 +16,7 @@ from analysis.marks.axes import MAC_NAMES
 from app.components import computation, frame
 from app.data import cache
 from glt import formats
+from glt.commands import command
 from glt.cost import MacReport
 from glt.cost.counterfactuals import counterfactuals
 from glt.export.graph_formats import GRAPH_FORMATS
@@ -23,25 +24,37 @@ from glt.export.sparse_graph import SparseGraph
 from glt.store import MacConvention, Run
 from glt.tickets.graph import graph_of
 
-NO_AUDIT = "Examples keep no weights, so they cannot be audited: run the same settings in a store of your own."
+NO_WEIGHTS = "Examples keep no weights, so they cannot be {}: run the same settings in a store of your own."
+
+
+def _answer(verb: str, words: tuple[str, str], usual: float, round: tuple[Run, int, int], *more: str) -> Any:
+    """Show a verb of the command line, run it on request, and return its JSON answer once it has ended.
+
+    `words` are those of the button and of the progress bar, `usual` the seconds it takes the first time.
+    """
+    run, number, seed = round
+    arguments = command_line(verb, run, number, seed, "--json")
+    st.code(command(*arguments), language="bash", wrap_lines=True)
+    what = f"round {number} of seed {seed}"
+    task = computation.Task(f"{words[0]} {what}", f"{words[1]} {what}", f"{verb} {run.reference}", usual)
+    start = partial(computation.Computation, ["glt", *arguments, *more])
+    done = computation.ask(f"{verb} {run.path} {number} {seed}", task, start)
+    return None if done is None else done.answer()
+
+
+def command_line(verb: str, run: Run, number: int, seed: int, *more: str) -> list[str]:
+    """Return the arguments of a verb of `glt` on one round of one seed."""
+    return [verb, str(run.path), "--round", str(number), "--seed", str(seed), *more]
 
 
 def audit(run: Run, number: int, seed: int) -> None:
     """Show how to audit a round of a seed, and do it on request."""
     with st.popover("Audit", icon=":material/fact_check:", key=f"audit-{run.reference}"):
-        st.markdown(
-            "Deletes the pruned edges and weights for good, computes the network again and compares its outputs."
-        )
+        st.markdown("Deletes the pruned edges and weights, computes the network again and compares its outputs.")
         if run.is_example:
-            st.caption(NO_AUDIT)
-            return
-        arguments = computation.line("audit", run, number, seed, "--json")
-        st.code(computation.shown(arguments), language="bash", wrap_lines=True)
-        what = f"round {number} of seed {seed}"
-        task = computation.Task(f"Audit {what}", f"Auditing {what}", f"audit {run.reference}", 10)
-        done = computation.ask(f"audit {run.path} {number} {seed}", task, computation.begin(arguments))
-        if done is not None:
-            _audit_report(done.answer(), what)
+            st.caption(NO_WEIGHTS.format("audited"))
+        elif found := _answer("audit", ("Audit", "Auditing"), 10, (run, number, seed)):
+            _audit_report(found, f"round {number} of seed {seed}")
 
 
 def _audit_report(found: dict[str, Any], what: str) -> None:
@@ -68,7 +81,7 @@ def mac_counts(run: Run, number: int, seed: int) -> None:
     if not shown.open:
         return
     with shown:
-        counted = _counted(cache.stamp(run), seed, number, run)
+        counted = _counted(run, seed, number)
         for convention in CONVENTIONS:
             st.markdown(f"**MACs with {MAC_NAMES[convention]}**")
             st.table(macs_as_read(counted, convention), border="horizontal", hide_index=True)
@@ -93,18 +106,17 @@ def macs_as_read(counted: dict[str, MacReport], convention: MacConvention) -> pd
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner="Counts the operations")
-def _counted(stamp: cache.Stamp, seed: int, number: int, _run: Run) -> dict[str, MacReport]:
-    seed_run = _run.seed(seed)
-    return counterfactuals(_run.config, graph_of(seed_run), seed_run.masks(number))
+@cache.cached(64, spinner="Counting the operations", shared=True)
+def _counted(run: Run, seed: int, number: int) -> dict[str, MacReport]:
+    seed_run = run.seed(seed)
+    return counterfactuals(run.config, graph_of(seed_run), seed_run.masks(number))
 
 
 ABOUT_LATENCY = (
     "Runs the network with masks multiplied in, with edges removed, and with sparse matrices, in turns on one "
     "thread. Sparse features alone, which take no pruning, are a row of their own."
 )
-NO_LATENCY = "Examples keep no weights, so they cannot be timed: run the same settings in a store of your own."
-# Of a network that took a minute on two cores at work; from the second measurement on, the last one tells.
+# Of a network that took a minute on two busy cores; later measurements go by the last one.
 USUAL_SECONDS = 60
 
 
@@ -113,23 +125,17 @@ def latency(run: Run, number: int, seed: int) -> None:
     with st.popover("Latency", icon=":material/timer:", key=f"latency-{run.reference}", width="content"):
         st.markdown(ABOUT_LATENCY)
         if run.is_example:
-            st.caption(NO_LATENCY)
+            st.caption(NO_WEIGHTS.format("timed"))
             return
-        arguments = computation.line("latency", run, number, seed, "--json")
-        st.code(computation.shown(arguments), language="bash", wrap_lines=True)
-        what = f"round {number} of seed {seed}"
         if busy := busy_words():
             st.caption(f":material/speed: {busy}")
-        task = computation.Task(f"Measure {what}", f"Measuring {what}", f"latency {run.reference}", USUAL_SECONDS)
-        done = computation.ask(
-            f"latency {run.path} {number} {seed}", task, computation.begin([*arguments, "--progress"])
-        )
-        if done is not None:
-            latency_report(done.answer())
+        found = _answer("latency", ("Measure", "Measuring"), USUAL_SECONDS, (run, number, seed), "--progress")
+        if found is not None:
+            latency_report(found)
 
 
 def busy_words() -> str:
-    """Say that other work would be measured too, where the machine has more of it than cores; "" where it has not."""
+    """Warn where the machine has more work than cores, so that it would be measured too; "" where it has not."""
     load, cores = psutil.getloadavg()[0], psutil.cpu_count() or 1
     if load <= cores:
         return ""
@@ -174,23 +180,17 @@ def _sentence(words: str) -> str:
 
 
 TICKET = "ticket.zip"
-NO_TICKET_FILE = (
-    "Examples keep no weights, so there is no ticket file of this one: run the same settings in a store of your own, "
-    "then it can be had here."
-)
 
 
 def download(run: Run, number: int, seed: int) -> None:
     """Offer a round of a seed in every format."""
     with st.popover("Download", icon=":material/download:", key=f"download-{run.reference}"):
-        st.markdown(
-            f"**Sparse graph** of round {number}, seed {seed}: what is left of the edges, with ids and classes."
-        )
+        st.markdown(f"**Sparse graph** of round {number}, seed {seed}: the surviving edges, with ids and classes.")
         graph_buttons(partial(graph_bytes, run, number, seed), file_stem(run, number, seed), run.reference)
         st.caption("GraphML for Gephi and NetworkX, an edge list as CSV, a sparse matrix for SciPy.")
         st.markdown("**Ticket file**: weights, masks, theta_0, graph, settings and scores in one .zip.")
         if run.is_example:
-            st.caption(NO_TICKET_FILE)
+            st.caption(NO_WEIGHTS.format("exported as a ticket file"))
         else:
             _ticket(run, number, seed)
 
@@ -235,11 +235,11 @@ def _ticket(run: Run, number: int, seed: int) -> None:
             key=f"download-ticket-{run.reference}",
             type="primary",
         )
-    st.caption("It runs in plain PyTorch Geometric (docs/ticket-file.md); From a file, above, checks one.")
+    st.caption("It runs in plain PyTorch Geometric (docs/ticket-file.md). Check one under From a file.")
 
 
 def ticket_file(run: Run, number: int, seed: int) -> computation.Computation:
-    """Begin to make the ticket file of a round of a seed."""
+    """Start to write the ticket file of a round of a seed."""
     folder = tempfile.TemporaryDirectory(prefix="glt-ticket-")
-    arguments = computation.line("export", run, number, seed, "--out", str(Path(folder.name, TICKET)))
+    arguments = command_line("export", run, number, seed, "--out", str(Path(folder.name, TICKET)))
     return computation.Computation(["glt", *arguments], folder, TICKET)

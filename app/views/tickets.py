@@ -16,9 +16,7 @@ from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, XAxis, caption, metric_words, ticket_words
 from analysis.tables.pareto import with_front
 from app.components import charts, controls, frame, run_select, url_state
-from app.components.run_select import readable
 from app.data import cache
-from app.data.runs import opened
 from app.views import ticket_actions, ticket_import
 from glt import formats
 from glt.errors import StoreError
@@ -43,40 +41,37 @@ def page() -> None:
 
 
 def _of_runs() -> None:
-    found = run_select.with_rounds(opened().runs)
+    found = run_select.finished_runs(
+        "runs",
+        "No tickets yet",
+        "Tickets appear as soon as a run has finished its first pruning round.",
+        "confirmation_number",
+    )
     if not found:
-        run_select.tell_none_left("runs")
-        frame.empty(
-            "No tickets yet",
-            "Tickets are looked for as soon as a run has finished its first pruning round.",
-            "confirmation_number",
-            "launch",
-            "Launch a run",
-        )
         return
-    chosen, x, score, margin = _controls(found)
-    run_select.tell_gone("runs")
-    if not chosen:
-        frame.empty("No runs chosen", "Choose at least one run in the row above.", "confirmation_number")
+    with frame.row("controls"):
+        chosen = run_select.pick_runs(found, run_select.together(found))
+        x, score, margin = run_select.pick_axis(), run_select.pick_score(), run_select.pick_margin()
+    runs = run_select.chosen_runs(chosen, "confirmation_number")
+    if not runs:
         return
-    runs = readable(chosen)
     table = cache.tickets_of(runs, score, "dense_features", margin)
     if table.empty:
         frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")
         return
     _finding(table)
-    pareto(runs, x, score, margin)
+    charts.show_rounds(
+        _pareto_figure(runs, x, score, margin, frame.is_dark()),
+        "pareto",
+        "Test score of every round against its cost, with the Pareto front",
+    )
+    about = caption(cache.rounds_of(runs), score, "dense_features", margin, paper=False)
+    st.caption(f"{ABOUT_PARETO} {frame.plain(about)}")
     show_cards({run.reference: run for run in runs}, table)
     with st.container(key="figures-tickets"):
         st.table(as_read(runs, score, margin), border="horizontal", hide_index=True)
     st.caption(_caption(table, margin))
     frame.results_note(runs)
-
-
-def _controls(found: list[Run]) -> tuple[list[Run], XAxis, Score, float]:
-    with st.container(key="controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-        runs = run_select.pick_runs(found, run_select.together(found))
-        return runs, run_select.pick_axis(), run_select.pick_score(), run_select.pick_margin()
 
 
 def _finding(table: pd.DataFrame) -> None:
@@ -148,47 +143,31 @@ def _caption(table: pd.DataFrame, margin: float) -> str:
 
 
 ABOUT_PARETO = (
-    "Every round is a point; full ones are on the Pareto front, where no other round has both a mean score as high and "
-    "a cost as low. It is a front of means, without a test, over all chosen runs of one data set and network."
+    "Every round is a point. Filled ones are on the Pareto front: no other round has a mean score as high and as low a "
+    "cost. It is a front of means, without a test, over all chosen runs of one data set and network."
 )
 
 
-def pareto(runs: Sequence[Run], x: XAxis, score: Score, margin: float) -> None:
-    """Draw all rounds with the front, MACs with dense features; a click on a point opens its round in Subgraphs."""
-    stamps = cache.stamps(runs)
-    figure = _pareto_figure(stamps, x, score, margin, frame.is_dark(), list(runs))
-    charts.show_rounds(figure, "pareto", "Test score of every round against its cost, with the Pareto front")
-    told = caption(cache.rounds_of(runs), score, "dense_features", margin, paper=False)
-    st.caption(f"{ABOUT_PARETO} {frame.plain(told)}")
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _pareto_figure(
-    stamps: tuple[cache.Stamp, ...], x: XAxis, score: Score, margin: float, dark: bool, _runs: list[Run]
-) -> go.Figure:
-    table = cache.curve_of(_runs, score, x, "dense_features", margin)
-    return pareto_figure(with_front(table, x), cache.rounds_of(_runs), x=x, score=score, dark=dark)
+@cache.cached(32, shared=True)
+def _pareto_figure(runs: Sequence[Run], x: XAxis, score: Score, margin: float, dark: bool) -> go.Figure:
+    table = cache.curve_of(runs, score, x, "dense_features", margin)
+    return pareto_figure(with_front(table, x), cache.rounds_of(runs), x=x, score=score, dark=dark)
 
 
 ACROSS = 3
-ABOUT_SEED = "Cards show means over seeds; audit, MACs, latency, files and bytes on disk are of this one."
+ABOUT_SEED = "Cards show means over seeds; audit, MACs, latency, files and bytes on disk use this seed."
 
 
 def show_cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
-    """Show the rows of a `tickets_table`, and which seed is asked about."""
+    """Show a card for each row of a `tickets_table`, and the seed that actions use."""
     rows = table.to_dict("records")
-    asked = _pick_seed([runs[row["run"]] for row in rows])
+    seeds = sorted({seed for run in runs.values() for seed in run.seeds() if run.seed(seed).whole_rounds()})
+    options = {str(seed): str(seed) for seed in seeds}
+    asked = int(controls.select("seed", "Seed for actions", options, width=150, help=ABOUT_SEED))
     for start in range(0, len(rows), ACROSS):
         for column, row in zip(st.columns(ACROSS, gap="small"), rows[start : start + ACROSS], strict=False):
             with column, st.container(border=True, key=f"ticket-{row['run']}"):
                 _card(runs[row["run"]], row, asked)
-
-
-def _pick_seed(runs: Sequence[Run]) -> int:
-    """Choose a seed that any of these runs has a round of."""
-    seeds = sorted({seed for run in runs for seed in run.seeds() if run.seed(seed).whole_rounds()})
-    options = {str(seed): str(seed) for seed in seeds}
-    return int(controls.select("seed", "Cards act on seed", options, width=150, help=ABOUT_SEED))
 
 
 def seed_of(run: Run, number: int, asked: int) -> int:

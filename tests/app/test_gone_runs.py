@@ -229,7 +229,7 @@ def test_the_log_of_a_run_that_is_gone_is_one_sentence(pair: tuple[Run, Run]) ->
 
         run = Run.open(Path(folder))
         shutil.rmtree(folder)
-        frame.explained(run_detail.seed_logs)(run, 10)
+        frame.or_why()(run_detail.seed_logs)(run, 10)
 
     app = AppTest.from_function(page, kwargs={"folder": str(gone.path)}).run()
     assert not app.exception

@@ -14,6 +14,7 @@ import scipy.sparse
 from app.components import computation
 from app.views import ticket_actions
 from glt import formats
+from glt.commands import command
 from glt.cost.counterfactuals import counterfactuals
 from glt.data import load_graph
 from glt.presets import resolve
@@ -62,11 +63,11 @@ def test_a_ticket_file_is_made_in_a_process_of_its_own(make_run: MakeRun) -> Non
 
 def test_a_command_that_fails_answers_with_its_complaint(make_run: MakeRun) -> None:
     run = make_run()
-    arguments = computation.line("cost", run, 9, 0, "--json")
-    failing = computation.begin(arguments)()
+    arguments = ticket_actions.command_line("cost", run, 9, 0, "--json")
+    failing = computation.Computation(["glt", *arguments])
     failing.wait()
     assert "holds no round 9" in failing.answer()["error"]
-    assert computation.shown(arguments) == shlex.join(
+    assert command(*arguments) == shlex.join(
         ["python", "-m", "glt", "cost", str(run.path), "--round", "9", "--seed", "0", "--json"]
     )
 
