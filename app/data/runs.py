@@ -22,7 +22,7 @@ from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
 from glt.pretraining.start import pretraining_of
 from glt.reproduction.experiment import NETWORKS
-from glt.store import AnyRun, Pretraining, RoundRecord, Run, State, Status, Store, bundled_examples
+from glt.store import AnyRun, Pretraining, PretrainingSeed, RoundRecord, Run, State, Status, Store, bundled_examples
 from glt.store.liveness import ACTIVE
 from glt.store.paths import EXAMPLES, EXAMPLES_PREFIX, is_same_folder
 from glt.user_path import default_store
@@ -206,8 +206,11 @@ class RunProgress:
         return f"round {known[0].last_round}: {formats.percent(mean)}"
 
 
-def run_progress(run: Run) -> RunProgress:
-    """Read where a run stands; one whose rounds cannot be read still has its seeds and their states."""
+def run_progress(run: AnyRun) -> RunProgress:
+    """Read how far a run or pre-training is; one whose rounds cannot be read still has its seeds and their states."""
+    if isinstance(run, Pretraining):
+        return RunProgress(run, tuple(_pretraining_progress(run.seed(seed)) for seed in run.seeds()))
+    assert isinstance(run, Run)
     damage, seeds = "", []
     for seed in run.seeds():
         try:
@@ -253,11 +256,9 @@ def starting(status: Status) -> str:
     'starts: loads torch and the data'
     """
     words = "starts: loads torch and the data"
-    return f"{words}, {formats.duration(_since(status))} so far" if status.running_since else words
-
-
-def _since(status: Status) -> float:
-    return max(1.0, float(round(time.time() - status.running_since)))
+    if not status.running_since:
+        return words
+    return f"{words}, {formats.duration(max(1.0, float(round(time.time() - status.running_since))))} so far"
 
 
 def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None) -> SeedProgress:
@@ -292,6 +293,31 @@ def _doing(run: Run, status: Status, done: int | None) -> str:
 # Seconds a page waits for a count that has not ended, and until a count is made anew.
 PATIENCE = 0.2
 OLD = 30.0
+
+
+def _pretraining_progress(seed: PretrainingSeed) -> SeedProgress:
+    status = seed.status()
+    now = status.progress if status.state == "running" else None
+    fraction = 1.0 if status.state == "done" else now.fraction if now else 0.0
+    doing = _pretraining_doing(seed, status)
+    return SeedProgress(seed.seed, status.state, fraction, None, None, doing, status.error)
+
+
+def _pretraining_doing(seed: PretrainingSeed, status: Status) -> str:
+    if status.state == "done":
+        try:
+            layer = seed.first_layer()
+        except StoreError as error:
+            return str(error)
+        return f"lowest loss {formats.fixed(layer.loss, 3)} in epoch {formats.count(layer.best_epoch)}"
+    if status.state not in ACTIVE:
+        return "starts again when resumed"
+    if status.state == "queued":
+        return WAITS
+    if status.progress is None:
+        return starting(status)
+    epoch, most = status.progress.epoch, status.progress.epochs
+    return f"epoch {formats.count(epoch)} of at most {formats.count(most)}"
 
 
 @dataclass

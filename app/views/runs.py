@@ -7,24 +7,21 @@ from pathlib import Path
 
 import streamlit as st
 
-from analysis import names, palette
 from app.components import controls, frame, run_select, url_state
 from app.components.run_select import AnyKind
-from app.data.runs import Opened, RunProgress, any_active, counts, opened, run_progress
+from app.data.runs import Opened, any_active, counts, opened, run_progress
 from app.views import run_actions, run_detail
 from glt import formats, jobs
-from glt.presets import all_options
-from glt.store import AnyRun, Pretraining, Run, annotations_of
+from glt.store import AnyRun, annotations_of
 
 SECONDS_BETWEEN_LOOKS = 2
 # A page on which nothing moves: for a run that is started elsewhere.
 SECONDS_BETWEEN_GLANCES = 5
-LOG_LINES = 60
 
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Runs", "What is at work, what is finished, and how far each seed has come."):
+    with frame.page("Runs", "Active and finished runs, and the progress of every seed."):
         found = opened()
         run_actions.say_annotations_damaged(found)
         live = any_active((*found.own, *found.pretrainings))
@@ -46,12 +43,16 @@ def page() -> None:
             run_actions.damaged_folders(found)
             hidden_cards(found, _chosen(found), words)
         with detail:
-            _detail(_selected(found), live, pace)
+            if chosen := _selected(found):
+                run_detail.show(chosen, live)
+            else:
+                run_select.tell_gone("run")
+                st.caption("Choose a run from the list.")
         run_actions.store_line(found)
 
 
 def _wake(queue: Path) -> None:
-    """Show the page anew, live, once something is at work that another page or a terminal started."""
+    """Rerun the page, live, once something is at work that another page or a terminal started."""
     if jobs.is_busy(queue):
         found = opened()
         if any_active((*found.own, *found.pretrainings)):
@@ -59,24 +60,11 @@ def _wake(queue: Path) -> None:
 
 
 def _list(was_live: bool, words: Sequence[str]) -> None:
-    """Show a card a run of the user's; look again every few seconds while something is at work."""
+    """Show the cards of the user's runs; rerun the page when nothing is at work any more."""
     found = opened()
     if was_live and not any_active((*found.own, *found.pretrainings)):
         st.rerun()
     own_cards(found, _chosen(found), words)
-
-
-def _detail(chosen: AnyRun | None, live: bool, pace: int | None) -> None:
-    if chosen is None:
-        run_select.tell_gone("run")
-        st.caption("The runs that are here stand in the list: choose one of them.")
-    if isinstance(chosen, Pretraining):
-        st.fragment(frame.or_why()(run_detail.pretraining_panel), run_every=pace)(chosen)
-    if isinstance(chosen, Run):
-        st.fragment(frame.or_why()(_seeds), run_every=pace)(chosen)
-        run_detail.training_panel(chosen, live)
-        _settings(chosen, pace)
-        frame.results_note([chosen])
 
 
 def _chosen(found: Opened) -> str:
@@ -101,46 +89,6 @@ def _selected(found: Opened) -> AnyRun | None:
     return chosen
 
 
-def _seeds(run: Run) -> None:
-    """Show the run's seeds and what can be done about them, as they are now."""
-    found = opened()
-    if found.absence(run.reference):
-        st.rerun()
-    run = found.find(run.reference)
-    progress = run_progress(run)
-    with frame.row("run-head", "center"):
-        about = f"{palette.label(run.config.method)} on {names.dataset(run.config.dataset)}"
-        st.subheader(frame.plain(run.annotation.title or about), anchor=False, width="content")
-        st.caption(run.reference, width="content")
-        st.space("stretch")
-        run_actions.annotate(found, run, about)
-        run_actions.run_buttons(found, progress)
-    run_actions.show_note(run)
-    if progress.damage:
-        frame.failure(progress.damage)
-        if not run.is_example:
-            run_actions.offer_repair(found, run.path)
-    for seed in progress.seeds:
-        run_detail.seed_row(found, run, seed)
-
-
-def _settings(run: Run, pace: int | None) -> None:
-    settings, log = st.columns(2, gap="medium")
-    with settings, st.expander("Settings", icon=":material/tune:", key="settings"):
-        config = run.config.model_dump(exclude={"options"})
-        options = {name: "not set" if value is None else value for name, value in all_options(run.config).items()}
-        st.table(frame.plain_table({**config, **options}), border="horizontal")
-    with log, st.expander("Log", icon=":material/notes:", key="log"):
-        st.fragment(frame.or_why()(run_detail.seed_logs), run_every=pace)(run, LOG_LINES)
-    with st.container(horizontal=True):
-        url_state.link("curves", "Curves", ":material/show_chart:", runs=run.reference)
-        url_state.link("subgraphs", "Subgraphs", ":material/hub:", run=run.reference)
-        url_state.link("tickets", "Tickets", ":material/confirmation_number:", runs=run.reference)
-        url_state.link(
-            "compare", "Compare", ":material/compare_arrows:", on=run_select.scores_of(run), one=run.reference
-        )
-
-
 MOST_CARDS = 20
 # Letters of a note that a card shows.
 MOST_LETTERS = 90
@@ -149,45 +97,32 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def own_cards(found: Opened, chosen: str, words: Sequence[str]) -> None:
-    """Show the user's runs and pre-trainings that the words of the filter fit, hidden ones not."""
-    details = run_select.run_details(found.runs)
-    own, pretrained = (
-        run_select.matching(_seen(found.own), words),
-        run_select.matching(_seen(found.pretrainings), words),
+    """Show the user's runs and pre-trainings that fit the filter, except hidden ones."""
+    own, pretrained, examples = (
+        run_select.matching(_seen(runs), words) for runs in (found.own, found.pretrainings, found.examples)
     )
-    if words and not (own or pretrained or run_select.matching(_seen(found.examples), words)):
+    if words and not (own or pretrained or examples):
         st.caption("No run fits all these words.")
-    for run in _first(own, chosen):
-        _of_run(run, details[run.reference], chosen)
+    _cards(found, _first(own, chosen), chosen)
     if pretrained:
         st.caption("Pre-training: first layers that runs can start from")
-    for pretraining in pretrained:
-        _of_pretraining(pretraining, chosen)
+    _cards(found, pretrained, chosen)
 
 
 def example_cards(found: Opened, chosen: str, words: Sequence[str]) -> None:
-    """Show the example_cards that the words fit; nothing of them moves while a page is open."""
-    details = run_select.run_details(found.runs)
-    fitting = run_select.matching(_seen(found.examples), words)
-    if fitting:
+    """Show the examples that fit the filter; they never change while a page is open."""
+    if fitting := run_select.matching(_seen(found.examples), words):
         st.caption("Examples: finished runs that come with the app, read-only")
-    for run in fitting:
-        _of_run(run, details[run.reference], chosen)
+        _cards(found, fitting, chosen)
 
 
 def hidden_cards(found: Opened, chosen: str, words: Sequence[str]) -> None:
-    """Offer to show the hidden runs that the words fit, at the end of the list."""
+    """Offer to show the hidden runs that fit the filter, at the end of the list."""
     every: tuple[AnyRun, ...] = (*found.own, *found.pretrainings, *found.examples)
     said = annotations_of(every)
     hidden = run_select.matching([run for run in every if said[run.reference].hidden], words)
-    if not hidden or not controls.switch("hidden", f"Show {len(hidden)} hidden"):
-        return
-    details = run_select.run_details(found.runs)
-    for run in hidden[:MOST_CARDS]:
-        if isinstance(run, Run):
-            _of_run(run, details[run.reference], chosen)
-        elif isinstance(run, Pretraining):
-            _of_pretraining(run, chosen)
+    if hidden and controls.switch("hidden", f"Show {len(hidden)} hidden"):
+        _cards(found, hidden[:MOST_CARDS], chosen)
 
 
 def _seen(runs: Sequence[AnyKind]) -> list[AnyKind]:
@@ -195,8 +130,8 @@ def _seen(runs: Sequence[AnyKind]) -> list[AnyKind]:
     return [run for run in runs if not said[run.reference].hidden]
 
 
-def _first(runs: Sequence[Run], chosen: str) -> Sequence[Run]:
-    """Return as many runs as are shown at once and the chosen one, with the way to more."""
+def _first(runs: Sequence[AnyRun], chosen: str) -> Sequence[AnyRun]:
+    """Return as many runs as are shown at once and the chosen one, with a button for more."""
     shown = MOST_CARDS * st.session_state.setdefault(PAGES, 1)
     if len(runs) <= shown:
         return runs
@@ -207,42 +142,32 @@ def _first(runs: Sequence[Run], chosen: str) -> Sequence[Run]:
     return [run for place, run in enumerate(runs) if place < shown or run.reference == chosen]
 
 
-def select(run: AnyRun) -> None:
-    """Show another run beside the list from now on."""
-    st.session_state["run"] = run.reference
-    run_select.let_go("run")()
-    st.rerun()
+def _cards(found: Opened, runs: Sequence[AnyRun], chosen: str) -> None:
+    details = run_select.run_details(found.runs)
+    for run in runs:
+        _card(run, details.get(run.reference, ""), run.reference == chosen)
 
 
-def _of_run(run: Run, details: str, chosen: str) -> None:
-    now = run_progress(run)
-    if run.annotation.title:
-        details = ", ".join(filter(None, [run_select.subject(run), details]))
-    _card(now, run_select.run_title(run), details, "damaged" if now.damage else now.newest or "", chosen)
-
-
-def _of_pretraining(run: Pretraining, chosen: str) -> None:
-    title = run_select.subject(run)
-    own = run.annotation.title
-    _card(run_detail.pretraining_progress(run), own or title, title if own else "", "", chosen)
-
-
-def _card(now: RunProgress, title: str, details: str, told: str, chosen: str) -> None:
-    name = now.run.reference
+def _card(run: AnyRun, details: str, is_chosen: bool) -> None:
+    now, said, name = run_progress(run), run.annotation, run.reference
+    subject = run_select.subject(run)
+    if said.title:
+        details = ", ".join(filter(None, [subject, details]))
     states = [seed.state for seed in now.seeds]
-    seeds = counts(states) if now.is_mixed else formats.number_of(len(states), "seed")
-    said = now.run.annotation
-    look_of_it = f"{'chosen-' if name == chosen else ''}{f'painted-{said.color}-' if said.color else ''}"
-    with st.container(border=True, key=f"card-{look_of_it}{name}", gap=None):
-        if st.button(f"**{frame.plain(title)}**", key=f"open-{name}", type="tertiary"):
-            select(now.run)
+    look = f"{'chosen-' if is_chosen else ''}{f'painted-{said.color}-' if said.color else ''}"
+    with st.container(border=True, key=f"card-{look}{name}", gap=None):
+        if st.button(f"**{frame.plain(said.title or subject)}**", key=f"open-{name}", type="tertiary"):
+            st.session_state["run"] = name
+            run_select.let_go("run")()
+            st.rerun()
         if details:
             st.caption(frame.plain(details))
         if said.note:
             st.caption(f":material/notes: {frame.plain(_first_words(said.note))}")
         with frame.row(f"states-of-{name}", "center"):
             frame.state_chip(now.state)
-            words = f"{seeds} · {told}" if told else seeds
+            seeds = counts(states) if now.is_mixed else formats.number_of(len(states), "seed")
+            words = " · ".join(filter(None, [seeds, "damaged" if now.damage else now.newest]))
             st.caption(words.replace(" %", f"{NO_BREAK}%"), width="content")
         if now.is_active:
             st.progress(now.fraction)

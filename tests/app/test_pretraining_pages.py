@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.components import run_select
+from app.data.runs import run_progress
 from app.views import launch_fields
-from app.views.run_detail import pretraining_progress
 from glt.config import RunConfig
 from glt.jobs import sweeping
 from glt.jobs.launching import Started
@@ -56,8 +56,8 @@ def test_progress_is_said_in_epochs(make_pretraining: MakePretraining, monkeypat
     run = make_pretraining(("done", "running"))
     at = Progress(round=0, rounds=0, stage="pre-training", epoch=1200, epochs=10_000, fraction=0.12)
     monkeypatch.setattr("glt.store.liveness.is_alive", lambda *_: True)
-    run.seed(1).write_status(Status(state="running", seed=1, pretraining_progress=at))
-    now = pretraining_progress(run)
+    run.seed(1).write_status(Status(state="running", seed=1, progress=at))
+    now = run_progress(run)
     assert now.is_active
     assert now.fraction == pytest.approx(0.56)
     assert now.seeds[1].doing == "epoch 1,200 of at most 10,000"
