@@ -64,7 +64,7 @@ def _form(found: Opened) -> Draft:
     with seeds_column:
         seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
     with length:
-        filled = launch_fields.core_fields(launch_fields.GROUPS["Length"], resolved, across=3)
+        filled = launch_fields.fields(RunConfig, launch_fields.GROUPS["Length"], resolved, across=3)
     filled |= launch_fields.pick_source(found, setting, methods)
     with st.expander("All settings", icon=":material/tune:", key="all-settings"):
         st.caption("An empty field takes the preset's value, which it shows in grey.")
@@ -110,18 +110,18 @@ def _about(spec: DatasetSpec) -> str:
 
 def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: Mapping[str, Any]) -> dict[str, str]:
     filled: dict[str, str] = {}
-    groups = {name: fields for name, fields in launch_fields.GROUPS.items() if name != "Length"}
-    for title, fields in {**groups, "Other": launch_fields.ungrouped()}.items():
-        if fields:
+    for title, names in launch_fields.groups().items():
+        if title != "Length":
             st.markdown(f"**{title}**")
-            filled |= launch_fields.core_fields(fields, resolved)
+            filled |= launch_fields.fields(RunConfig, names, resolved)
     model, task = MODELS.get(setting["model"]), TASKS.get(setting["task"])
     owners = [(model.label, model.Options), (task.label, task.Options)]
     owners += [(method.label, method.Options) for method in map(METHODS.get, methods)]
     for label, options in owners:
+        names = [name for name in options.model_fields if name != launch_fields.MASKS_OF]
         if options.model_fields:
             st.markdown(f"**{label}**")
-            filled |= launch_fields.option_fields(options, resolved, without=[launch_fields.MASKS_OF])
+            filled |= launch_fields.fields(options, names, resolved)
     return filled
 
 

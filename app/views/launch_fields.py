@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin
 
 import streamlit as st
@@ -39,32 +39,17 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 CHOSEN_ABOVE = frozenset({"dataset", "task", "model", "method", "options"})
 
 
-def ungrouped() -> tuple[str, ...]:
-    """Return the core settings that no group names, so that a new one appears without an edit here."""
-    grouped = {name for names in GROUPS.values() for name in names}
-    return tuple(name for name in RunConfig.model_fields if name not in grouped | CHOSEN_ABOVE)
+def groups() -> dict[str, Sequence[str]]:
+    """Return the core settings by group; "Other" holds those that GROUPS does not name."""
+    grouped = {name for names in GROUPS.values() for name in names} | CHOSEN_ABOVE
+    other = [name for name in RunConfig.model_fields if name not in grouped]
+    return {**GROUPS, **({"Other": other} if other else {})}
 
 
-def core_fields(names: Sequence[str], resolved: Mapping[str, Any], across: int = 4) -> dict[str, str]:
-    """Show fields for core settings, so many side by side, and return those the user filled."""
-    return _fields(RunConfig, names, resolved, across)
-
-
-def option_fields(model: type[BaseModel], resolved: Mapping[str, Any], without: Collection[str]) -> dict[str, str]:
-    """Show fields for the settings of a method, model or task but some, and return those the user filled."""
-    return _fields(model, [name for name in model.model_fields if name not in without], resolved, 4)
-
-
-def setting_label(name: str) -> str:
-    """Return a setting's name as a label; p_graph and p_weight are symbols and stay.
-
-    >>> setting_label("retrain_epochs"), setting_label("p_graph")
-    ('Retrain epochs', 'p_graph')
-    """
-    return name if name in SHARES else name.replace("_", " ").capitalize()
-
-
-def _fields(model: type[BaseModel], names: Sequence[str], resolved: Mapping[str, Any], across: int) -> dict[str, str]:
+def fields(
+    model: type[BaseModel], names: Sequence[str], resolved: Mapping[str, Any], across: int = 4
+) -> dict[str, str]:
+    """Show fields for some settings of a model, so many side by side, and return those the user filled."""
     filled: dict[str, str] = {}
     for start in range(0, len(names), across):
         columns = st.columns(across, gap="small")
@@ -77,13 +62,24 @@ def _fields(model: type[BaseModel], names: Sequence[str], resolved: Mapping[str,
     return filled
 
 
+def setting_label(name: str) -> str:
+    """Return a setting's name as a label; p_graph and p_weight are symbols and stay.
+
+    >>> setting_label("retrain_epochs"), setting_label("p_graph")
+    ('Retrain epochs', 'p_graph')
+    """
+    return name if name in SHARES else name.replace("_", " ").capitalize()
+
+
 def _field(name: str, field: FieldInfo, resolved: Any) -> str | None:
     choices = _choices(field.annotation)
     told = f"{field.description}. Name in files and on the command line: `{name}`."
     if choices:
         shown = {"": f"{setting_text(resolved)} (preset)", **{choice: choice for choice in choices}}
         return controls.optional(name, setting_label(name), shown, help=told)
-    placeholder = _empty_means(field) if resolved is None else setting_text(resolved)
+    # The description of a setting says what an empty field means.
+    empty = (field.description or "").partition("empty = ")[2] or "not set"
+    placeholder = empty if resolved is None else setting_text(resolved)
     return controls.text(name, setting_label(name), placeholder=placeholder, help=told)
 
 
@@ -91,11 +87,6 @@ def _choices(annotation: Any) -> list[str]:
     if annotation is bool:
         return ["true", "false"]
     return [str(value) for value in get_args(annotation)] if get_origin(annotation) is Literal else []
-
-
-def _empty_means(field: FieldInfo) -> str:
-    """Return what stands for a setting that is not set, as its description says it."""
-    return (field.description or "").partition("empty = ")[2] or "not set"
 
 
 def setting_text(value: Any) -> str:
@@ -107,20 +98,19 @@ MASKS_OF = "masks_of"
 
 
 def pick_source(found: Opened, wanted: Mapping[str, str], methods: Sequence[str]) -> dict[str, str]:
-    """Show the choice where a chosen method needs it and return it as a filled setting; empty while none is chosen."""
-    reading = [name for name in methods if MASKS_OF in METHODS.get(name).Options.model_fields]
-    if not reading:
+    """Choose the run whose masks are taken, where a method reads one; returns it as a filled setting."""
+    if not any(MASKS_OF in METHODS.get(name).Options.model_fields for name in methods):
         return {}
     offered = _sources(found, wanted)
     words = {"": "Choose a run", **run_select.run_words(offered)}
     if gone := run_select.gone_from(MASKS_OF, words):
-        # What was asked for stays asked for, so that no run starts otherwise than it was meant to.
+        # It stays asked for, so that no run starts with other masks than it was meant to.
         run_select.tell_gone(MASKS_OF)
         return {MASKS_OF: gone[0]}
     if not offered:
         st.caption("Random tickets need a finished run of your own on this data set, task and network.")
         return {}
-    chosen = controls.optional(MASKS_OF, "Masks of", words, help="The finished run whose masks are trained anew.")
+    chosen = controls.optional(MASKS_OF, "Masks of", words, help="The finished run whose masks are retrained.")
     return {MASKS_OF: chosen} if chosen else {}
 
 

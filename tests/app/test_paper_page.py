@@ -117,7 +117,7 @@ def test_the_ablation_is_drawn_in_panels(official: Run, store: Store, draw_seed:
     draw_seed(other.seed(0), 3)
     runs = [official, other]
     picture = EXHIBITS.get("ablation").pictures[0]
-    figure = paper._curve_figure((), picture, False, False, runs)
+    figure = paper._curve_figure(runs, picture, False, False)
     assert any("p_graph" in str(note.text) or "5 %" in str(note.text) for note in figure.layout.annotations)
 
 

@@ -122,7 +122,7 @@ def test_launch_starts_one_of_the_width_and_seeds_of_the_form(
         return Started(at.create_pretraining(config))
 
     monkeypatch.setattr(launch_fields, "launch_pretraining", launch)
-    monkeypatch.setattr(launch_fields.links, "go", lambda page, **view: None)
+    monkeypatch.setattr(launch_fields.url_state, "go", lambda page, **view: None)
     app = open_page("launch", dataset="citeseer", task="link", seeds="1-2", hidden="16")
     app.selectbox(key="augmentation").select("nodes").run()
     app.button(key="start-pre-training").click().run()

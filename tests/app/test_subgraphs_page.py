@@ -254,7 +254,7 @@ def test_a_click_names_nodes_of_the_graph_only(
 ) -> None:
     state: dict[str, str] = {}
     monkeypatch.setattr(st, "session_state", state)
-    monkeypatch.setattr(graph_select.address, "start", lambda name: None)
+    monkeypatch.setattr(graph_select.url_state, "start", lambda name: None)
     monkeypatch.setattr(graph_select, "node_name", lambda graph, node: f"name of {node}")
     graph_select.choose(load_graph("cora"), picked)
     assert state == expected
