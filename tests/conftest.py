@@ -107,7 +107,7 @@ def true_record(
 ) -> RoundRecord:
     """A record that says of a drawn node classifier on Cora what is so."""
     from glt.cost import macs
-    from glt.export.ticket import outputs
+    from glt.ticket_file.ticket import outputs
 
     graph = load_graph("cora")
     right = outputs(seed_run.config, graph, masks, weights).argmax(axis=1) == graph.labels

@@ -42,7 +42,7 @@ FLOORS = (
     ("models", "training"),
     ("methods", "pretraining"),
     ("hyper_parameters", "presets", "cost", "store", "removal_causes", "results_version"),
-    ("tickets", "export"),
+    ("tickets", "ticket_file"),
     ("jobs",),
     ("reproduction", "doctor"),
     ("cli", "__main__"),

@@ -19,9 +19,8 @@ from glt import formats
 from glt.commands import command
 from glt.cost import MacReport
 from glt.cost.counterfactuals import counterfactuals
-from glt.export.graph_formats import GRAPH_FORMATS
-from glt.export.sparse_graph import SparseGraph
 from glt.store import MacConvention, Run
+from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
 from glt.tickets.graph import graph_of
 
 NO_WEIGHTS = "Examples keep no weights, so they cannot be {}: run the same settings in a store of your own."

@@ -28,11 +28,10 @@ from app.views import measurements, ticket_actions
 from glt import formats
 from glt.config import RunConfig
 from glt.data import DATASETS, Graph
-from glt.export.graph_formats import GRAPH_FORMATS, read_adjacency
-from glt.export.sparse_graph import SparseGraph
 from glt.masks import EdgeMask
 from glt.printable import MOST_SAID, brief
 from glt.store import Run
+from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph, read_adjacency
 from glt.training.tasks import message_graph
 from glt.verdicts import DELTA
 

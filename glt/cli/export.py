@@ -41,7 +41,7 @@ def run(args: Namespace) -> int:
 
 def refuse_other_ending(path: Path, form: str) -> None:
     """Raise ConfigError for a name that ends as another format's files do; any other ending is the user's own."""
-    from glt.export.graph_formats import GRAPH_FORMATS
+    from glt.ticket_file.graph_formats import GRAPH_FORMATS
 
     endings = {TICKET: ".zip", **{name: each.ending for name, each in GRAPH_FORMATS.items()}}
     ending = path.suffix.lower()
@@ -75,12 +75,11 @@ def write(path: Path, content: bytes, option: str = "--out") -> None:
 
 def _content(seed_run: SeedRun, round_: int, form: str) -> bytes:
     if form == TICKET:
-        from glt.export.archive import ticket_bytes
-        from glt.export.ticket import make_ticket
+        from glt.ticket_file.io import ticket_bytes
+        from glt.ticket_file.ticket import make_ticket
 
         return ticket_bytes(make_ticket(seed_run, round_))
-    from glt.export.graph_formats import GRAPH_FORMATS
-    from glt.export.sparse_graph import SparseGraph
+    from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
 
     return GRAPH_FORMATS[form].write(SparseGraph.of(seed_run, round_))
 

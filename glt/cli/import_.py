@@ -15,8 +15,8 @@ from glt.formats import count, number_of, percent
 from glt.printable import MOST_SAID, brief
 
 if TYPE_CHECKING:
-    from glt.export.checking import TicketReport
-    from glt.export.ticket import Ticket
+    from glt.ticket_file.ticket import Ticket
+    from glt.ticket_file.verify import TicketReport
 
 ENDINGS = (".graphml", ".csv", ".npz")
 MB = 10**6
@@ -36,14 +36,14 @@ def run(args: Namespace) -> int:
     """Check sums, compute the network again, and print what it is; whatever it states that is not so is a failure."""
     if args.graph is not None:
         _refuse_graph(args.graph)
-    from glt.export.opening import about_of, members
+    from glt.ticket_file.io import about_of, members
 
     # A file that is none is told at once, before torch is loaded.
     text, tensors = members(args.file, args.most_mb * MB)
     about = about_of(args.file, text, tensors)
-    from glt.export.archive import opened_ticket
-    from glt.export.checking import check
     from glt.jobs.memory import check_evaluation
+    from glt.ticket_file.io import opened_ticket
+    from glt.ticket_file.verify import check
 
     ticket = opened_ticket(args.file, about, tensors)
     check_evaluation(args.file, about.config, ticket.graph.sizes)
@@ -67,8 +67,7 @@ def _refuse_graph(path: Path) -> None:
 
 def _write_graph(ticket: Ticket, path: Path) -> None:
     from glt.cli.export import write
-    from glt.export.graph_formats import GRAPH_FORMATS
-    from glt.export.sparse_graph import SparseGraph
+    from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
 
     about = ticket.about
     title = f"{about.run}, seed {about.seed}, round {about.record.round}"

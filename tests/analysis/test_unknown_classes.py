@@ -23,18 +23,16 @@ from analysis.subgraphs.overview import overview_png
 from analysis.subgraphs.subgraph import classes_of
 from glt.data import DATASETS, Graph, load_graph
 from glt.errors import ConfigError
-from glt.export.archive import read_ticket, ticket_bytes
-from glt.export.checking import check
-from glt.export.graph_formats import GRAPH_FORMATS
-from glt.export.sparse_graph import SparseGraph
-from glt.export.tensors import arrays_of
-from glt.export.ticket import Ticket, make_ticket
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.presets import resolve
 from glt.store import Store
+from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
+from glt.ticket_file.io import read_ticket, ticket_bytes
+from glt.ticket_file.ticket import Ticket, arrays_of, make_ticket
+from glt.ticket_file.verify import check
 from glt.training.problem import Problem
 from tests.conftest import made_up
-from tests.export.changed_files import changed
+from tests.ticket_file.conftest import changed
 
 UNKNOWN = "unknown class"
 

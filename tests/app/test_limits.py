@@ -9,8 +9,8 @@ import pytest
 from app.views import ticket_import
 from glt import formats, printable, zips
 from glt.data import ogb_files
-from glt.export.about import LONGEST_NAME
 from glt.store import annotations, compact_masks, json_files
+from glt.ticket_file.schema import LONGEST_NAME
 
 ROOT = Path(__file__).parents[2]
 PROMISED = (ROOT / "SECURITY.md").read_text(encoding="utf-8")

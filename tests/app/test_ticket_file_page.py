@@ -16,11 +16,11 @@ from app.components.computation import Computation
 from app.views import ticket_import
 from app.views.ticket_import import quantity, report_as_read, sparse_graph
 from glt.data import load_graph
-from glt.export.about import About
-from glt.export.archive import ticket_bytes
-from glt.export.ticket import Ticket, make_ticket
 from glt.presets import resolve
 from glt.store import Store
+from glt.ticket_file.io import ticket_bytes
+from glt.ticket_file.schema import About
+from glt.ticket_file.ticket import Ticket, make_ticket
 from tests.conftest import write_true_rounds
 from tests.opening import MAIN, SECONDS, load_settings
 
@@ -122,8 +122,8 @@ def test_what_cannot_be_true_is_told_on_the_page_as_by_the_command(ticket: Ticke
     (error,) = app.error
     for sentence in (
         "No run can have what it states as best epoch.",
-        "Its seed is -3, and seeds are 0 to 999999999.",
-        "Its metric is auc, and that of node classification is accuracy.",
+        "The seed is -3; seeds are 0 to 999999999.",
+        "The metric is auc; that of node classification is accuracy.",
     ):
         assert sentence in error.value
     assert app.table[0].value.set_index("Quantity").loc["Best epoch", ""] == ":orange[cannot be]"

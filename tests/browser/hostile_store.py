@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from glt.export.archive import ticket_bytes
-from glt.export.ticket import make_ticket
 from glt.presets import resolve
 from glt.store import Event, Run, Status, Store, paths
+from glt.ticket_file.io import ticket_bytes
+from glt.ticket_file.ticket import make_ticket
 from tests.conftest import write_true_rounds
 
 MARKER = "marker.invalid"

@@ -14,10 +14,10 @@ import pytest
 import scipy.sparse
 
 from glt.cli.main import main
-from glt.export.archive import ticket_bytes
-from glt.export.ticket import make_ticket
 from glt.presets import resolve
 from glt.store import Run, Store, bundled_examples
+from glt.ticket_file.io import ticket_bytes
+from glt.ticket_file.ticket import make_ticket
 from glt.zips import zip_bytes
 from tests.conftest import write_true_rounds
 
@@ -57,7 +57,7 @@ def test_numbers_that_are_not_so_fail_the_command(run: Run, tmp_path: Path, caps
     assert lines[0].startswith("a [31mred, seed -3, round 1:")
     assert f"test differs: 0.999 in the file, {ticket.about.record.test:g} found." in lines
     assert "best_epoch cannot be 1e+06." in lines
-    assert "Its seed is -3, and seeds are 0 to 999999999." in lines
+    assert "The seed is -3; seeds are 0 to 999999999." in lines
     (told,) = (line for line in lines if line.startswith("Stated, cannot be checked here: "))
     assert told.startswith("Stated, cannot be checked here: test_last 0.776, seconds 2, search_seconds 4, seed, ")
     assert told.endswith(".")

@@ -14,9 +14,9 @@ from glt.cli.main import main as glt_main
 from glt.config import RunConfig
 from glt.data import load_graph
 from glt.errors import DataError
-from glt.export.sparse_graph import SparseGraph
-from glt.export.ticket import make_ticket
 from glt.store import Run, SeedRun, Store, bundled_examples
+from glt.ticket_file.graph_formats import SparseGraph
+from glt.ticket_file.ticket import make_ticket
 from glt.tickets.audit import audit
 from glt.tickets.graph import graph_of, whole_graph_of
 
@@ -95,7 +95,7 @@ def test_no_page_or_command_puts_masks_on_a_graph_unlooked_at() -> None:
     root = Path(__file__).parents[2]
     users = {
         str(path.relative_to(root))
-        for folder in ("app", "analysis", "glt/cli", "glt/export")
+        for folder in ("app", "analysis", "glt/cli", "glt/ticket_file")
         for path in (root / folder).rglob("*.py")
         if "import message_graph" in (text := path.read_text(encoding="utf-8")) or ", message_graph" in text
     }

@@ -23,15 +23,14 @@ from hypothesis import strategies as st
 
 from glt.cli.main import main
 from glt.errors import DataError
-from glt.export.archive import ticket_bytes
-from glt.export.opening import about_of, members
-from glt.export.ticket import make_ticket
 from glt.presets import resolve
 from glt.store import Store
+from glt.ticket_file.io import about_of, members, ticket_bytes
+from glt.ticket_file.ticket import make_ticket
 from tests.conftest import write_true_rounds
-from tests.export.changed_files import changed
 from tests.robustness.fuzz.hostile import SCRIPT, hostile, numbers, values
 from tests.robustness.fuzz.limited import limited, one_sentence
+from tests.ticket_file.conftest import changed
 
 LONG = pytest.mark.long
 NONE = np.zeros(0, dtype=np.int64)

@@ -1,19 +1,27 @@
-"""Tickets of small networks on real Cora: one that was trained, and drawn ones in any setting, which take no time."""
+"""Tickets of small networks on real Cora: a trained one, and drawn ones in any setting; files with changed content."""
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load, save
 
+from glt.config import canonical_json
 from glt.data import load_graph
-from glt.export.archive import ticket_bytes
-from glt.export.ticket import Ticket, make_ticket
 from glt.masks import Masks
 from glt.presets import resolve
 from glt.store import SeedRun, Store
+from glt.ticket_file.io import checksum, read_ticket, ticket_bytes
+from glt.ticket_file.schema import ABOUT, TENSORS
+from glt.ticket_file.ticket import Ticket, make_ticket
+from glt.ticket_file.verify import TicketReport, check
 from glt.tickets.search import find_tickets
 from glt.training.problem import Problem
 from tests.conftest import made_up
@@ -79,4 +87,32 @@ def weights(name: str, shape: tuple[int, ...], generator: np.random.Generator) -
 def path(ticket: Ticket, tmp_path: Path) -> Path:
     path = tmp_path / "ticket.zip"
     path.write_bytes(ticket_bytes(ticket))
+    return path
+
+
+Arrays = dict[str, Any]
+
+
+def checked(path: Path) -> TicketReport:
+    return check(read_ticket(path), path)
+
+
+def changed(path: Path, about: Callable[[Arrays], None] | None = None, **arrays: Any) -> Path:
+    """Write the file again with other content and sums that fit it."""
+    with zipfile.ZipFile(path) as archive:
+        document, tensors = json.loads(archive.read(ABOUT)), dict(load(archive.read(TENSORS)))
+    document.pop("sha256")
+    if about is not None:
+        about(document)
+    content = save({name: np.ascontiguousarray(values) for name, values in {**tensors, **arrays}.items()})
+    document["sha256"] = {ABOUT: checksum(canonical_json(document).encode()), TENSORS: checksum(content)}
+    return zipped(path, {ABOUT: json.dumps(document).encode(), TENSORS: content})
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    path.write_bytes(buffer.getvalue())
     return path

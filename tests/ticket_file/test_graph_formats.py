@@ -13,9 +13,8 @@ import scipy.sparse
 
 from glt.data import Graph
 from glt.errors import DataError
-from glt.export.graph_formats import adjacency, edge_list, graphml, read_adjacency
-from glt.export.sparse_graph import SparseGraph
 from glt.masks import EdgeMask
+from glt.ticket_file.graph_formats import SparseGraph, adjacency, edge_list, graphml, read_adjacency
 
 NAMES = ("a<b", "c&d", 'e"f', "g\x01h", "i,j", "=k")
 # Entries of the small graph: (0,1) (0,2) (1,2) (2,3) (4,5), then the same the other way round.

@@ -11,13 +11,12 @@ import torch
 
 from glt.data import load_graph
 from glt.errors import ConfigError, DataError
-from glt.export import ticket as module
-from glt.export.archive import read_ticket, ticket_bytes
-from glt.export.tensors import arrays_of
-from glt.export.ticket import Ticket, make_ticket
 from glt.store import SeedRun
-from tests.export.changed_files import changed, checked
-from tests.export.test_plain_pyg import loaders
+from glt.ticket_file import ticket as module
+from glt.ticket_file.io import read_ticket, ticket_bytes
+from glt.ticket_file.ticket import Ticket, arrays_of, make_ticket
+from tests.ticket_file.conftest import changed, checked
+from tests.ticket_file.test_loaders import documented_program
 
 OF_THE_NETWORK = ("weight.", "mask.", "theta_0.")
 WHOLE = {"batch_clusters": 0, "batch_clusters_eval": 1}
@@ -77,7 +76,7 @@ def test_the_metric_is_that_of_the_data_set(of: Callable[[str], Ticket]) -> None
 def test_the_documented_loader_gives_the_same_outputs(of: Callable[[str], Ticket], tmp_path: Path, name: str) -> None:
     ticket = of(name)
     written(ticket, tmp_path)
-    found = loaders(tmp_path)
+    found = documented_program(tmp_path)
     largest = max(1.0, float(np.abs(ticket.outputs).max()))
     assert found["outputs"].abs().max() > 0.1
     assert (found["outputs"] - torch.from_numpy(ticket.outputs)).abs().max() <= 1e-5 * largest

@@ -1,7 +1,8 @@
-"""A ticket file read back is the same ticket; one that is damaged, changed, foreign or newer gets one sentence."""
+"""A ticket file read back is the same ticket; a damaged, changed, foreign or newer file gets one sentence."""
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import zipfile
@@ -12,16 +13,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.torch
+import torch
 from safetensors.numpy import load, save
 
+from glt.cli.main import main
+from glt.config import canonical_json
 from glt.data import load_graph
 from glt.errors import ConfigError, DataError, StoreError
-from glt.export.archive import read_ticket, ticket_bytes
-from glt.export.opening import ABOUT, TENSORS, checksum
-from glt.export.ticket import Ticket, make_ticket
 from glt.store import SeedRun
+from glt.ticket_file.io import checksum, members, read_ticket, ticket_bytes
+from glt.ticket_file.schema import ABOUT, TENSORS
+from glt.ticket_file.ticket import Ticket, make_ticket
 from glt.zips import zip_bytes
-from tests.export.changed_files import Arrays, changed, zipped
+from tests.ticket_file.conftest import Arrays, changed, checked, zipped
 
 
 def test_what_was_written_is_read(ticket: Ticket, path: Path) -> None:
@@ -190,3 +195,143 @@ def test_a_flipped_byte_is_noticed_however_the_file_is_packed(path: Path, packin
         with suppress(DataError):
             # A byte of the README, or of a date, says nothing of the ticket.
             read_ticket(path)
+
+
+JUNK = {"__MACOSX/{0}/._ticket.json": b"\0\5\x16\7", "__MACOSX/{0}/ticket.json": b"", "{0}/.DS_Store": b"\0\0\0\1Bud1"}
+
+
+def packed_again(path: Path, folder: str, separator: str = "/", junk: bool = True) -> Path:
+    """Write the members of a ticket file into a folder of a new zip, as a desktop's "Compress" does."""
+    with zipfile.ZipFile(path) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    again = path.with_name("again.zip")
+    with zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{folder}/", b"")
+        for name, content in (JUNK if junk else {}).items():
+            archive.writestr(name.format(folder), content)
+        for name, content in held.items():
+            archive.writestr(f"{folder}{separator}{name}", content)
+    return again
+
+
+@pytest.mark.parametrize("folder", ["ticket", "Größe (2)", "a/b/c", "../ticket"])
+@pytest.mark.parametrize("separator", ["/", "\\"])
+def test_a_folder_that_was_packed_again(path: Path, folder: str, separator: str) -> None:
+    again = packed_again(path, folder, separator)
+    assert members(again) == members(path)
+
+
+def test_it_passes_the_check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", str(packed_again(path, "ticket"))]) == 0
+    assert "Check passed" in capsys.readouterr().out
+    assert read_ticket(path.with_name("again.zip")).about == read_ticket(path).about
+
+
+def zip_of(path: Path, names: list[str]) -> Path:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, b"{}")
+    path.write_bytes(buffer.getvalue())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (["a/ticket.json", "b/tensors.safetensors"], "is no ticket file: it holds no ticket.json"),
+        (["a/ticket.json", "tensors.safetensors"], "is no ticket file: it holds no ticket.json"),
+        (["__MACOSX/a/ticket.json", "__MACOSX/a/tensors.safetensors"], "is no ticket file"),
+        ([f"{place}/{name}" for place in "ab" for name in ("ticket.json", "tensors.safetensors")], "holds 2 tickets"),
+    ],
+)
+def test_what_is_not_one_ticket_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], names: list[str], sentence: str
+) -> None:
+    assert main(["import", str(zip_of(tmp_path / "x.zip", names))]) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert sentence in told
+
+
+def test_a_folder_does_not_lift_the_limits(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    again = packed_again(path, "ticket")
+    with zipfile.ZipFile(again, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ticket/more", bytes(3 << 20))
+    assert main(["import", str(again), "--most-mb", "2"]) == 1
+    assert "would unpack to" in capsys.readouterr().err
+
+
+REAL = ("weight.", "theta_0.", "features.values", "edge_weight", "outputs")
+
+
+def in_type(path: Path, kind: torch.dtype, names: tuple[str, ...]) -> Path:
+    """Write the file again with these tensors in another type, and sums that fit it."""
+    with zipfile.ZipFile(path) as archive:
+        document, tensors = json.loads(archive.read(ABOUT)), safetensors.torch.load(archive.read(TENSORS))
+    document.pop("sha256")
+    content = safetensors.torch.save(
+        {name: each.to(kind) if name.startswith(names) else each for name, each in tensors.items()}
+    )
+    document["sha256"] = {ABOUT: checksum(canonical_json(document).encode()), TENSORS: checksum(content)}
+    return zipped(path, {ABOUT: json.dumps(document).encode(), TENSORS: content})
+
+
+def test_double_precision_passes_the_check(path: Path) -> None:
+    before = read_ticket(path)
+    report = checked(in_type(path, torch.float64, REAL))
+    assert report.passed
+    assert all(np.array_equal(read_ticket(path).weights[name], values) for name, values in before.weights.items())
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_halves_are_read_as_what_they_are(path: Path, kind: torch.dtype) -> None:
+    """Rounded weights give rounded outputs: the check finds a difference, and computes all the same."""
+    whole = read_ticket(path).weights
+    report = checked(in_type(path, kind, ("weight.",)))
+    assert 1e-5 < report.max_output_difference < 0.1
+    for name, values in read_ticket(path).weights.items():
+        assert values.dtype == np.float32
+        assert np.array_equal(values, torch.from_numpy(whole[name]).to(kind).float().numpy())
+
+
+def test_masks_of_zeros_and_ones_are_masks(path: Path) -> None:
+    assert checked(in_type(path, torch.uint8, ("mask.", "edge_mask"))).passed
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "sentence"),
+    [
+        (torch.int64, ("weight.",), "is of type int64, where it must hold floating-point numbers"),
+        (torch.bool, ("outputs",), "outputs is of type bool, where it must hold floating-point numbers"),
+        (torch.float32, ("labels",), "labels is of type float32, where it must hold whole numbers"),
+        (torch.float32, ("edge_mask",), "edge_mask is of type float32, where it must hold true and false"),
+        (torch.float8_e4m3fn, ("weight.",), "is of type F8_E4M3, and no tensor of a ticket is"),
+        (torch.complex64, ("weight.",), "is of type C64, and no tensor of a ticket is"),
+    ],
+    ids=str,
+)
+def test_a_type_of_another_kind_is_one_sentence(
+    path: Path, capsys: pytest.CaptureFixture[str], kind: torch.dtype, names: tuple[str, ...], sentence: str
+) -> None:
+    assert main(["import", str(in_type(path, kind, names))]) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert sentence in told.err
+    assert "export the ticket again" in told.err
+
+
+def test_numbers_beyond_single_precision_are_one_sentence(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = read_ticket(path).weights["layers.1.weight"].astype(np.float64)
+    values[np.nonzero(values)[0][0], np.nonzero(values)[1][0]] = 1e300
+    assert main(["import", str(changed(path, **{"weight.layers.1.weight": values}))]) == 1
+    assert "beyond the range of single precision" in capsys.readouterr().err
+
+
+def test_a_weight_that_is_no_number_fails_the_check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = read_ticket(path).weights["layers.1.weight"].astype(np.float64)
+    values[np.nonzero(values)[0][0], np.nonzero(values)[1][0]] = np.nan
+    assert main(["import", str(changed(path, **{"weight.layers.1.weight": values}))]) == 1
+    told = capsys.readouterr()
+    assert "Unexpected" not in told.err
+    assert "not a number" in told.out

@@ -1,0 +1,297 @@
+"""Ticket: a pruned network on its graph, with all it takes to run and verify it without the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from glt import __version__
+from glt.config import RunConfig
+from glt.data.graph import Graph, LinkSplit, Provenance, Split
+from glt.errors import ConfigError
+from glt.formats import count, file_size, number_of
+from glt.masks import EdgeMask, Masks, WeightMask
+from glt.models import MODELS
+from glt.sparse import GraphOperator, features_of
+from glt.store import MAC_CONVENTIONS, SeedRun
+from glt.ticket_file.schema import About, Array, Source, as_computed
+from glt.tickets.graph import whole_graph_of
+from glt.training.forward import forward
+from glt.training.shapes import network_shape, tensor_specs
+from glt.training.tasks import TASKS, metric_of
+
+Floats = NDArray[np.float32]
+Arrays = Mapping[str, Floats]
+# Per undirected edge: both entries' node numbers and factors, the edge itself, and which entries are left.
+BYTES_AN_EDGE = 2 * (16 + 4) + 8 + 2
+MOST_BYTES = 2 << 30
+
+WEIGHT, MASK, THETA_0 = "weight.", "mask.", "theta_0."
+DENSE, TARGETS, EDGE_FEATURES = "features.dense", "targets", "edge_features"
+SPARSE = ("features.rows", "features.columns", "features.values", "features.shape")
+SPLIT = tuple(f"split.{part}" for part in ("train", "val", "test"))
+# The training part of a link split is the file's edges.
+LINKS = ("val", "test", "val_negatives", "test_negatives")
+NEEDED = ("edge_index", "edge_weight", "edges", "edge_mask", "outputs", "labels", *SPLIT)
+ONE_DIMENSIONAL = ("edge_weight", "labels", *SPLIT, *SPARSE)
+
+
+@dataclass(frozen=True, eq=False)
+class Ticket:
+    """One round of one seed.
+
+    `graph` carries the messages of the unpruned network, and `masks` says what is left of it and of the tensors.
+    `weights` are those of the best-validation epoch, zero where pruned; `theta0` the initial ones. `outputs` [N, C] is
+    what the pruned network gives: logits of nodes, or embeddings for links.
+    """
+
+    about: About
+    graph: Graph
+    masks: Masks
+    weights: Arrays
+    theta0: Arrays
+    outputs: Floats
+
+
+def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
+    """Return a round of a seed as a ticket.
+
+    Raises StoreError where the round or its weights are missing, as in examples; DataError where the data set here is
+    not the one it was computed on; ConfigError for a network that keeps pruned edges and for a graph too large.
+    """
+    config = seed_run.config
+    why = MODELS.get(config.model).keeps_pruned_edges(config)
+    if why is not None:
+        raise ConfigError(f"This run has no ticket to give away: {why}; export its graph, as graphml, csv or npz.")
+    record = seed_run.record(round_)
+    masks, weights = seed_run.masks(round_), seed_run.weights(round_)
+    whole = whole_graph_of(seed_run)
+    graph = TASKS.get(config.task).message_graph(whole, config)
+    if (size := tensor_bytes(graph)) > MOST_BYTES:
+        raise ConfigError(
+            f"A ticket file on {graph.name} would hold {file_size(size)}, more than {file_size(MOST_BYTES)}; "
+            "export its graph, as graphml, csv or npz."
+        )
+    about = About(
+        run=seed_run.path.parent.name,
+        seed=seed_run.seed,
+        config=config,
+        edge_mask=config.edge_mask,
+        record=record,
+        metric=metric_of(config.dataset, config.task),
+        search_seconds=seed_run.search_seconds(record.round),
+        data=Source(name=whole.name, hash=whole.content_hash, **vars(whole.provenance)),
+        class_names=whole.class_names,
+        node_ids=whole.node_ids,
+        environment=dict(seed_run.environment()),
+        written_by={"glt-studio": __version__},
+    )
+    return Ticket(about, graph, masks, weights, seed_run.theta0(), outputs(config, graph, masks, weights))
+
+
+def outputs(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> Floats:
+    """Return the outputs [N, C] of a network on its surviving edges; `weights` are zero where pruned."""
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in weights.items()}
+    features = features_of(graph)
+    found: Floats = forward(config, GraphOperator(graph, masks.edges), features, tensors).numpy()
+    return found
+
+
+def messages(config: RunConfig, graph: Graph, mask: EdgeMask) -> tuple[Array, Array]:
+    """Return the entries [2, m] (source, target) that a convolution adds up, and the factor [m] of each.
+
+    Self-loops are among them where the model weighs them with its edges, as a GCN does.
+    """
+    adjacency = MODELS.get(config.model).adjacency(GraphOperator(graph, mask), config)
+    source, target = adjacency.structure.col.numpy(), adjacency.structure.row.numpy()
+    factors = adjacency.values.numpy()
+    wanted = (source != target) | (factors != 0)
+    # PyTorch Geometric wants 64 bits in an edge_index.
+    return np.stack([source[wanted], target[wanted]]).astype(np.int64), factors[wanted]
+
+
+def tensor_bytes(graph: Graph) -> int:
+    """Return about how many bytes the tensors of a ticket on a graph take, without those of the network."""
+    features = graph.features.data.nbytes if isinstance(graph.features, csr_array) else graph.features.nbytes
+    tables = [table.nbytes for table in (graph.targets, graph.edge_features) if table is not None]
+    given = 4 * graph.sizes.outputs * graph.num_nodes
+    return BYTES_AN_EDGE * graph.num_edges + graph.labels.nbytes + features + given + sum(tables)
+
+
+def arrays_of(ticket: Ticket) -> dict[str, Array]:
+    """Return the tensors of a ticket by the names in docs/ticket-file.md."""
+    graph = ticket.graph
+    index, factors = messages(ticket.about.config, graph, ticket.masks.edges)
+    arrays = {
+        "edge_index": index,
+        "edge_weight": factors,
+        "edges": graph.edges.astype(np.int32),
+        "edge_mask": ticket.masks.edges.keep,
+        "outputs": ticket.outputs,
+        "labels": graph.labels,
+        **dict(zip(SPLIT, (graph.split.train, graph.split.val, graph.split.test), strict=True)),
+        **_feature_arrays(graph),
+        **{WEIGHT + name: values for name, values in ticket.weights.items()},
+        **{MASK + name: keep for name, keep in ticket.masks.weights.keep.items()},
+        **{THETA_0 + name: values for name, values in ticket.theta0.items()},
+    }
+    if graph.targets is not None:
+        arrays[TARGETS] = graph.targets
+    if graph.edge_features is not None:
+        arrays[EDGE_FEATURES] = graph.edge_features
+    if graph.links is not None:
+        arrays |= {f"links.{part}": getattr(graph.links, part) for part in LINKS}
+    return arrays
+
+
+def _feature_arrays(graph: Graph) -> dict[str, Array]:
+    features = graph.features
+    if not isinstance(features, csr_array):
+        return {DENSE: features}
+    shape = np.asarray(features.shape, dtype=np.int64)
+    rows, columns = features.indptr.astype(np.int64), features.indices.astype(np.int32)
+    return dict(zip(SPARSE, (rows, columns, features.data.astype(np.float32), shape), strict=True))
+
+
+def ticket_of(about: About, arrays: Mapping[str, Array]) -> Ticket:
+    """Return the ticket of a document and its tensors; raises ValueError, in words, where they do not fit."""
+    _check_members(about, arrays)
+    arrays = {name: as_computed(name, array) for name, array in arrays.items()}
+    graph = _graph(about, arrays)
+    _check_classes(about, graph, arrays["outputs"])
+    _check_names(graph)
+    weights = _with_prefix(WEIGHT, arrays)
+    masks = Masks(EdgeMask(about.edge_mask, arrays["edge_mask"]), WeightMask(_with_prefix(MASK, arrays)))
+    _check_shapes(about.config, graph, masks, weights)
+    index, factors = messages(about.config, graph, masks.edges)
+    if not np.array_equal(index, arrays["edge_index"]) or not np.allclose(factors, arrays["edge_weight"], atol=1e-6):
+        raise ValueError("edge_index and edge_weight are not those of its edges and their mask")
+    return Ticket(about, graph, masks, weights, _with_prefix(THETA_0, arrays), arrays["outputs"])
+
+
+def _with_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+
+
+def _check_members(about: About, arrays: Mapping[str, Array]) -> None:
+    """Refuse a missing tensor, a list of another dimension, missing MACs, and counts beyond all bounds."""
+    needed = NEEDED if DENSE in arrays else (*NEEDED, *SPARSE)
+    if missing := [name for name in needed if name not in arrays]:
+        raise ValueError(f"it holds no tensor {' and no '.join(missing)}")
+    for name in ONE_DIMENSIONAL:
+        if name in arrays and arrays[name].ndim != 1:
+            raise ValueError(f"its tensor {name} is {list(arrays[name].shape)}, where it must be one list")
+    if uncounted := [name for name in MAC_CONVENTIONS if name not in about.record.macs]:
+        raise ValueError(f"its record has no MACs with {' and '.join(uncounted)}")
+    if not about.record.is_bounded:
+        raise ValueError("its record counts beyond all bounds")
+
+
+def _graph(about: About, arrays: Mapping[str, Array]) -> Graph:
+    """Return the graph; raises ValueError for tensors that do not fit its nodes and edges."""
+    labels, edges = arrays["labels"].astype(np.int64), arrays["edges"].astype(np.int64)
+    nodes = labels.size
+    return Graph(
+        name=about.data.name,
+        edges=edges,
+        features=_table(DENSE, arrays, nodes) if DENSE in arrays else _sparse_features(arrays),
+        labels=labels,
+        split=Split(*(_known_nodes(arrays[part], nodes) for part in SPLIT)),
+        provenance=Provenance(**about.data.model_dump(exclude={"name", "hash"})),
+        class_names=about.class_names,
+        node_ids=about.node_ids,
+        targets=_targets(arrays, nodes) if TARGETS in arrays else None,
+        edge_features=_table(EDGE_FEATURES, arrays, edges.shape[1]) if EDGE_FEATURES in arrays else None,
+        links=_links(edges, arrays, nodes),
+    )
+
+
+def _sparse_features(arrays: Mapping[str, Array]) -> csr_array:
+    rows, columns, values, shape = (arrays[name] for name in SPARSE)
+    if shape.shape != (2,) or not 0 <= shape.min() <= shape.max() <= np.iinfo(np.int64).max:
+        raise ValueError(f"{SPARSE[-1]} is not a number of rows and one of columns")
+    features = csr_array((values, columns, rows), shape=tuple(shape.tolist()))
+    # Compiled code that multiplies trusts these numbers.
+    features.check_format(full_check=True)
+    return features
+
+
+def _table(name: str, arrays: Mapping[str, Array], rows: int) -> Array:
+    values = arrays[name]
+    if values.ndim != 2 or values.shape[0] != rows:
+        raise ValueError(f"{name} is {list(values.shape)}, where it must have {rows} rows of numbers")
+    return values
+
+
+def _targets(arrays: Mapping[str, Array], nodes: int) -> Array:
+    targets = arrays[TARGETS]
+    if targets.ndim != 2 or targets.shape[0] != nodes or not np.isin(targets, (0, 1)).all():
+        raise ValueError(f"{TARGETS} is {list(targets.shape)}, where it must have {nodes} rows of 0 and 1")
+    return targets.astype(np.uint8)
+
+
+def _links(edges: Array, arrays: Mapping[str, Array], nodes: int) -> LinkSplit | None:
+    held = [arrays[f"links.{part}"] for part in LINKS if f"links.{part}" in arrays]
+    if not held:
+        return None
+    if len(held) != len(LINKS) or any(pairs.ndim != 2 or pairs.shape[0] != 2 for pairs in held):
+        raise ValueError("its split of links is not four lists of pairs")
+    return LinkSplit(edges, *(_known_nodes(pairs, nodes) for pairs in held))
+
+
+def _known_nodes(numbers: Array, nodes: int) -> Array:
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() < nodes):
+        raise ValueError("its split names nodes that are not in the graph")
+    return numbers.astype(np.int64)
+
+
+def _check_classes(about: About, graph: Graph, given: Array) -> None:
+    """Refuse labels or targets of other classes than the outputs of a node classifier [N, C] have."""
+    if about.config.task != "node" or given.ndim != 2:
+        return
+    classes = given.shape[1]
+    if graph.targets is not None:
+        if classes != graph.targets.shape[1]:
+            raise ValueError(f"{count(graph.targets.shape[1])} targets for {count(classes)} outputs")
+    elif classes != graph.num_classes or graph.labels.min(initial=0) < -1:
+        low, high = int(graph.labels.min()), int(graph.labels.max())
+        raise ValueError(f"labels from {low} to {high} for outputs of {count(classes)} classes")
+
+
+def _check_names(graph: Graph) -> None:
+    """Refuse fewer names than classes, and node ids that are not one for each node, all different."""
+    if graph.class_names and len(graph.class_names) < graph.num_classes:
+        raise ValueError(f"{number_of(len(graph.class_names), 'class name')} for {count(graph.num_classes)} classes")
+    ids = graph.node_ids
+    if ids is not None and len(ids) != graph.num_nodes:
+        raise ValueError(f"{number_of(len(ids), 'node id')} for {count(graph.num_nodes)} nodes")
+    if ids is not None and (repeats := len(ids) - len(set(ids))):
+        raise ValueError(f"{number_of(repeats, 'node id')} of another node")
+
+
+def _check_shapes(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> None:
+    """Refuse tensors of other names or shapes than settings, features and labels ask for, and unpruned weights."""
+    specs = tensor_specs(config, network_shape(config, graph.sizes))
+    _check_same(WEIGHT, {spec.name: spec.shape for spec in specs}, weights)
+    _check_same(MASK, {spec.name: spec.shape for spec in specs if spec.prunable}, masks.weights.keep)
+    if masks.edges.num_edges != graph.num_edges:
+        raise ValueError("its edge mask is not as long as its list of edges")
+    if any(weights[name][~keep].any() for name, keep in masks.weights.keep.items()):
+        raise ValueError("a weight that its mask removes is not zero")
+
+
+def _check_same(prefix: str, asked: Mapping[str, tuple[int, ...]], held: Mapping[str, Array]) -> None:
+    for name in sorted({*asked, *held}):
+        expected, found = asked.get(name), held[name].shape if name in held else None
+        if expected != found:
+            told = f"settings, features and labels ask for {_shape(expected)}"
+            raise ValueError(f"{prefix}{name} is {_shape(found)}, where {told}")
+
+
+def _shape(shape: tuple[int, ...] | None) -> str:
+    return "absent" if shape is None else str(list(shape))

@@ -1,0 +1,307 @@
+"""Verification of a ticket file: what can be computed again is compared; what cannot is listed.
+
+The checksums are compared when the file is opened (`glt.ticket_file.io`). Here the network runs again on its surviving
+edges, scores, counts and MACs are computed from outputs and masks, and hashes from the graph and the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glt.config import RunConfig
+from glt.cost import macs
+from glt.data import DATASETS, Graph, load_graph
+from glt.data.registry import current_hash
+from glt.errors import ConfigError, DataError
+from glt.formats import count
+from glt.masks import remaining_after
+from glt.methods import METHODS
+from glt.models import MODELS
+from glt.printable import brief, one_line
+from glt.seeds import LARGEST
+from glt.store import RoundRecord, run_name
+from glt.ticket_file.schema import About
+from glt.ticket_file.ticket import Floats, Ticket, outputs
+from glt.training.evaluators import evaluator_of, node_score
+from glt.training.tasks import TASKS, metric_of
+
+# Times the largest output where that is above 1: single precision is relative.
+TOLERANCE = 1e-5
+# One test node of a few hundred may change its class where sums are taken in another order.
+SCORE_TOLERANCE = 0.005
+SHARE_TOLERANCE = 1e-9
+SHARES = ("graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
+
+# Fields of ticket.json that are computed again or, for the numbers of the round and of the search, listed in `stated`.
+VERIFIED = {"format", "version", "config", "edge_mask", "record", "search_seconds", "metric"}
+VERIFIED_SETTINGS = {"dataset", "task", "model", "edge_mask", "degree", "hidden", "layers", "options"}
+# Names and counts that are not in the graph's hash: compared with a bundled data set of the same hash.
+NAMES = ("class_names", "node_ids", "data.name", "data.raw_rows", "data.duplicates_dropped", "data.self_loops_dropped")
+TABLES = ("data", "environment", "written_by")
+
+
+@dataclass(frozen=True)
+class Stated:
+    """One number by its name in `show --json`: in the file, and as computed again (None: it cannot be).
+
+    `possible` is False for a number that no run could have.
+    """
+
+    name: str
+    in_file: float
+    found: float | None
+    differs: bool
+    possible: bool = True
+
+
+@dataclass(frozen=True)
+class TicketReport:
+    """What a ticket file holds and whether it is as it says; scores are fractions.
+
+    `test` is the score of the outputs computed here, None for links, whose held-out edges are not in the file.
+    `max_output_difference` is over the outputs that are numbers; `not_numbers` counts the others, there or here.
+    `contradictions` are sentences; `unchecked` lists by its place in ticket.json what cannot be verified.
+    """
+
+    run: str
+    seed: int
+    round: int
+    dataset: str
+    task: str
+    model: str
+    nodes: int
+    edges: int
+    entries_kept: int
+    entries: int
+    weights_kept: int
+    weights: int
+    metric: str
+    recorded_test: float
+    test: float | None
+    max_output_difference: float
+    tolerance: float
+    graph_hash: str
+    edge_mask: str
+    class_names: tuple[str, ...]
+    config: dict[str, Any]
+    stated: tuple[Stated, ...]
+    not_numbers: int
+    contradictions: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether outputs and numbers agree and nothing contradicts the rest of the file."""
+        return self.outputs_agree and not (self.differs or self.impossible or self.contradictions)
+
+    @property
+    def outputs_agree(self) -> bool:
+        """Whether the outputs are those in the file."""
+        return not self.not_numbers and self.max_output_difference <= self.tolerance
+
+    @property
+    def differs(self) -> list[str]:
+        """Names of the numbers that are computed otherwise."""
+        return [each.name for each in self.stated if each.differs]
+
+    @property
+    def impossible(self) -> list[str]:
+        """Names of the numbers that no run could have."""
+        return [each.name for each in self.stated if not each.possible]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of `glt import --json`."""
+        names = ("passed", "outputs_agree", "differs", "impossible")
+        return {**asdict(self), **{name: getattr(self, name) for name in names}}
+
+
+def check(ticket: Ticket, path: Path) -> TicketReport:
+    """Run the network of a ticket again and compare; raises DataError for outputs of another shape."""
+    about, graph, masks = ticket.about, ticket.graph, ticket.masks
+    found = outputs(about.config, graph, masks, ticket.weights)
+    if found.shape != ticket.outputs.shape:
+        raise DataError(f"{path} is damaged (outputs of shape {ticket.outputs.shape}): export the ticket again.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = np.abs(found - ticket.outputs)
+    numbers = np.isfinite(difference)
+    scores = _scores(ticket, found)
+    return TicketReport(
+        run=one_line(about.run),
+        seed=about.seed,
+        round=about.record.round,
+        dataset=one_line(about.data.name),
+        task=about.config.task,
+        model=about.config.model,
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        entries_kept=masks.edges.kept,
+        entries=masks.edges.keep.size,
+        weights_kept=masks.weights.kept,
+        weights=masks.weights.total,
+        metric=one_line(about.metric),
+        recorded_test=about.record.test,
+        test=scores.get("test"),
+        max_output_difference=float(difference.max(initial=0.0, where=numbers)),
+        tolerance=TOLERANCE * max(1.0, float(np.abs(found).max(initial=0.0, where=np.isfinite(found)))),
+        graph_hash=graph.content_hash,
+        edge_mask=masks.edges.kind,
+        class_names=tuple(map(one_line, about.class_names)),
+        config=about.config.model_dump(mode="json"),
+        stated=_stated(ticket, scores),
+        not_numbers=int((~numbers).sum()),
+        contradictions=contradictions(ticket),
+        unchecked=unchecked(about),
+    )
+
+
+def _scores(ticket: Ticket, found: Floats) -> dict[str, float]:
+    """Return the scores of outputs [N, C] on the split's nodes; none for links, whose held-out edges are not there."""
+    if ticket.about.config.task != "node":
+        return {}
+    graph = ticket.graph
+    scores = {}
+    for name, nodes in (("test", graph.split.test), ("val", graph.split.val)):
+        if nodes.size and graph.targets is None:
+            scores[name] = float((found[nodes].argmax(axis=1) == graph.labels[nodes]).mean())
+        elif nodes.size and graph.targets is not None:
+            # Targets that are all 0 or all 1 have no ROC-AUC.
+            with suppress(DataError):
+                evaluator = evaluator_of(ticket.about.config.dataset)
+                scores[name] = node_score(evaluator, graph.targets[nodes], found[nodes])
+    return scores
+
+
+def _stated(ticket: Ticket, scores: dict[str, float]) -> tuple[Stated, ...]:
+    """Return every number of the record beside what masks and outputs give.
+
+    The last epoch's score, the best epoch and seconds leave no trace in a file: only their bounds are checked.
+    """
+    about, record = ticket.about, ticket.about.record
+    counted = macs(about.config, ticket.graph, ticket.masks).totals
+    measured = record.model_dump(include={"val", "test", "test_last", "best_epoch", "seconds"})
+    again = RoundRecord.of(record.round, ticket.masks, **measured, macs=counted)
+    return (
+        *(_compared(name, getattr(record, name), scores.get(name), SCORE_TOLERANCE, 1) for name in ("test", "val")),
+        *(_compared(name, getattr(record, name), getattr(again, name), SHARE_TOLERANCE) for name in SHARES),
+        *(_compared(f"macs.{name}", record.macs[name], again.macs[name]) for name in record.macs),
+        _compared("test_last", record.test_last, most=1),
+        _compared("best_epoch", record.best_epoch, most=about.config.retrain_epochs - 1),
+        _compared("seconds", record.seconds),
+        _compared("search_seconds", about.search_seconds),
+    )
+
+
+def _compared(name: str, in_file: float, found: float | None = None, tolerance: float = 0, most: float = inf) -> Stated:
+    # Not "greater than": NaN differs from every number.
+    differs = found is not None and not abs(in_file - found) <= tolerance
+    return Stated(name, in_file, found, differs, 0 <= in_file <= most)
+
+
+def contradictions(ticket: Ticket) -> tuple[str, ...]:
+    """Return a sentence for each statement that settings, masks or graph contradict."""
+    return (*_of_settings(ticket.about), *_of_masks(ticket), *_of_data(ticket))
+
+
+def _of_settings(about: About) -> Iterator[str]:
+    config = about.config
+    if not 0 <= about.seed <= LARGEST:
+        yield f"The seed is {about.seed}; seeds are 0 to {LARGEST}."
+    if about.edge_mask != config.edge_mask:
+        yield f"The edge mask is {about.edge_mask}; the settings say {config.edge_mask}."
+    if about.record.round > config.rounds:
+        yield f"The round is {about.record.round}; the settings end at round {config.rounds}."
+    metric = metric_of(config.dataset, config.task)
+    if about.metric != metric:
+        yield f"The metric is {one_line(about.metric)}; that of {TASKS.get(config.task).label.lower()} is {metric}."
+    if config.method in METHODS.names():
+        # The name ends in a hash of the settings.
+        name = ""
+        with suppress(ConfigError):
+            name = run_name(config)
+        if about.run != name:
+            yield f"The run is named {brief(one_line(about.run))}; its settings are those of {name or 'no run'}."
+
+
+def _of_masks(ticket: Ticket) -> Iterator[str]:
+    config, round_ = ticket.about.config, ticket.about.record.round
+    if config.method not in METHODS.names() or round_ > config.rounds:
+        return
+    edges, weights = ticket.masks.edges, ticket.masks.weights
+    left = remaining_after(config.p_graph, edges.keep.size, round_)
+    # A method that removes whole edges rounds on edges, the others on entries.
+    entries_an_edge = edges.keep.size // edges.num_edges if edges.num_edges else 1
+    whole = entries_an_edge * remaining_after(config.p_graph, edges.num_edges, round_)
+    if edges.kept not in (left, whole):
+        yield (
+            f"After round {round_} at p_graph {config.p_graph}, {count(left)} edge entries are left; the file has "
+            f"{count(edges.kept)}."
+        )
+    left = remaining_after(config.p_weight, weights.total, round_)
+    if weights.kept != left:
+        yield (
+            f"After round {round_} at p_weight {config.p_weight}, {count(left)} weights are left; the file has "
+            f"{count(weights.kept)}."
+        )
+
+
+def _of_data(ticket: Ticket) -> Iterator[str]:
+    about, config, data = ticket.about, ticket.about.config, ticket.about.data
+    name, twin = one_line(data.name), _bundled(data.hash)
+    if data.name != config.dataset:
+        yield f"The data set is {name}; the settings say {one_line(config.dataset)}."
+    # The graph of a link file is the training part, so its hash is not that of the data set.
+    if config.task == "node" and data.hash not in (None, ticket.graph.content_hash):
+        yield f"The stated hash of {name} is not that of the graph in the file."
+    elif twin is None and data.name in DATASETS.names() and DATASETS.get(data.name).bundled:
+        yield f"The stated hash of {name} is not that of {name} here."
+    elif twin is not None:
+        if not TASKS.get(config.task).message_graph(twin, config).has_content(ticket.graph.content_hash):
+            yield f"The graph in the file is not that of {twin.name}."
+        source = data.model_dump(include=set(vars(twin.provenance)) - {"source"})
+        if any(getattr(twin.provenance, field) != value for field, value in source.items()):
+            yield f"The stated counts of rows are not those of {twin.name}."
+        if (data.name, about.class_names, about.node_ids) != (twin.name, twin.class_names, twin.node_ids):
+            yield f"The names of the data set, its classes or its nodes are not those of {twin.name} here."
+
+
+def _bundled(recorded: str | None) -> Graph | None:
+    """Return the bundled data set of a content hash; those need no download."""
+    if recorded is None:
+        return None
+    known, graphs = current_hash(recorded), (load_graph(spec.name) for spec in DATASETS if spec.bundled)
+    return next((graph for graph in graphs if graph.content_hash == known), None)
+
+
+def unchecked(about: About) -> tuple[str, ...]:
+    """Return all that is stated and cannot be verified, as "config.epochs"; the numbers in `stated` aside."""
+    known = about.config.method in METHODS.names()
+    verified = VERIFIED | ({"run"} if known else set())
+    twin = _bundled(about.data.hash) is not None
+    if twin:
+        verified |= {*NAMES}
+    if twin or about.config.task == "node":
+        verified |= {"data.hash"}
+    settings = VERIFIED_SETTINGS | ({"p_graph", "p_weight"} if known else set())
+    shaping = MODELS.get(about.config.model).Options.model_fields
+    places = (
+        *(name for name in _places(about) if name not in verified),
+        *(f"config.{name}" for name in RunConfig.model_fields if name not in settings),
+        *(f"config.options.{name}" for name in about.config.options if name not in shaping),
+    )
+    return tuple(map(brief, places))
+
+
+def _places(about: About) -> Iterator[str]:
+    """Name each field that says something, one by one where it is a table."""
+    for name, value in about:
+        if name in TABLES:
+            yield from (f"{name}.{key}" for key, entry in dict(value).items() if entry is not None)
+        elif value not in (None, ()):
+            yield name
