@@ -13,7 +13,7 @@ from typing import Any
 
 import networkx as nx
 
-from analysis.measures.elements import betweenness
+from analysis.measures.centrality import betweenness
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES
 from benchmarks.results import Measured, document, repeated, single

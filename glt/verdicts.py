@@ -8,7 +8,7 @@ A round is compared with the dense model of the same seed, so everything here st
 - *open*: neither is shown.
 
 The family. All rounds that are judged together (all pruned rounds of all runs on one screen, or in one table) are one
-family for each of the two directions, and Holm's step-down holds in each of them at 5 %, whatever the dependence
+`Family` for each of the two directions, and Holm's step-down holds in each of them at 5 %, whatever the dependence
 between rounds. So the chance that any round of the family is wrongly called a ticket is at most 5 %, and the chance
 that any is wrongly called no ticket is at most 5 %. For a true mean on one side of the margin only one of the two words
 can be wrong, so a single round is called wrongly with at most 5 %. Rounds without a test (one seed, no spread) do not
@@ -22,9 +22,9 @@ non-inferiority test from the noncentral t).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,8 @@ DELTA = 0.005
 ALPHA = 0.05
 POWER = 0.8
 LEVEL = 0.95
+# Two values give a t interval nine times their standard deviation wide on each side, which says nothing.
+FEWEST = 3
 # More seeds than this are said to be "more than": such a forecast has no digits left.
 MOST_SEEDS = 1000
 # Means of equal scores may differ in the last bit; no two scores on fewer than 10^8 nodes or pairs lie this close.
@@ -68,6 +70,40 @@ def paired_differences(ones: Mapping[int, float], others: Mapping[int, float]) -
     return Paired(tuple(shared), tuple(ones[seed] - others[seed] for seed in shared), tuple(left_out))
 
 
+class Sample(NamedTuple):
+    """How many differences there are, their mean and their sample standard deviation (NaN for fewer than two)."""
+
+    size: int
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, differences: ArrayLike) -> Sample:
+        """Summarise differences of scores; missing values (NaN) do not count, and a spread of rounding alone is 0."""
+        # A handful of numbers each, and tens of thousands of rounds: plain sums are ten times as fast as numpy's here.
+        known = [value for value in np.asarray(differences, dtype=np.float64).ravel().tolist() if math.isfinite(value)]
+        if not known:
+            return cls(0, math.nan, math.nan)
+        mean = math.fsum(known) / len(known)
+        if len(known) == 1:
+            return cls(1, mean, math.nan)
+        if max(known) - min(known) < ROUNDING:
+            return cls(len(known), mean, 0.0)
+        return cls(len(known), mean, math.sqrt(math.fsum((v - mean) ** 2 for v in known) / (len(known) - 1)))
+
+
+def samples(differences: Iterable[ArrayLike]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the sizes, means and sample standard deviations of many samples of differences; see `Sample.of`."""
+    found = np.array([Sample.of(each) for each in differences], dtype=np.float64).reshape(-1, 3)
+    return found[:, 0], found[:, 1], found[:, 2]
+
+
+def family_size(differences: Iterable[ArrayLike]) -> int:
+    """Return how many samples can be tested: two differences or more that vary."""
+    sizes, _, spreads = samples(differences)
+    return int(((sizes > 1) & (spreads > 0)).sum())
+
+
 def t_test(differences: ArrayLike, null: float = 0.0, alternative: Alternative = "two-sided") -> float:
     """Return the p-value of the t test of "the mean is `null`" against `alternative`, as scipy's ttest_1samp does.
 
@@ -77,38 +113,38 @@ def t_test(differences: ArrayLike, null: float = 0.0, alternative: Alternative =
     >>> round(t_test([0.01, 0.0, 0.02], null=-0.005, alternative="greater"), 4)
     0.0608
     """
-    sample = _sample(differences)
-    return t_test_of(sample.mean, sample.deviation, sample.size, null, alternative)
+    return float(t_tests(*Sample.of(differences), null, alternative))
 
 
-def t_test_of(
-    mean: float, deviation: float, size: int, null: float = 0.0, alternative: Alternative = "two-sided"
-) -> float:
-    """Return the p-value of `t_test` from the mean and the sample standard deviation of `size` values."""
-    if size < 2 or not deviation > 0:
-        return math.nan
-    t = (mean - null) / (deviation / math.sqrt(size))
-    lower, upper = float(stdtr(size - 1, t)), float(stdtr(size - 1, -t))
-    return {"less": lower, "greater": upper, "two-sided": min(1.0, 2 * min(lower, upper))}[alternative]
+def t_tests(
+    sizes: ArrayLike,
+    means: ArrayLike,
+    deviations: ArrayLike,
+    null: float | FloatArray = 0.0,
+    alternative: Alternative = "two-sided",
+) -> FloatArray:
+    """Return the p-values of `t_test` from the sizes, means and sample standard deviations of many samples."""
+    sizes, means, deviations = (np.asarray(each, dtype=np.float64) for each in (sizes, means, deviations))
+    known = (sizes > 1) & (deviations > 0)
+    freedom = np.where(known, sizes - 1, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(known, (means - null) / (deviations / np.sqrt(sizes)), np.nan)
+    if alternative == "two-sided":
+        return np.asarray(2 * stdtr(freedom, -np.abs(t)))
+    return np.asarray(stdtr(freedom, t if alternative == "less" else -t))
 
 
-def non_inferiority(differences: ArrayLike, delta: float = DELTA) -> float:
-    """Return the one-sided p-value of H0: mean <= -delta; a small one shows a loss of less than delta."""
-    return t_test(differences, -delta, "greater")
+def half_width(deviation: ArrayLike, size: ArrayLike, fewest: int = FEWEST, level: float = LEVEL) -> FloatArray:
+    """Return the half-width of the t interval of a mean; NaN where fewer than `fewest` values stand behind it.
 
+    `deviation` is the sample standard deviation (n - 1 in the denominator) of `size` values.
 
-def inferiority(differences: ArrayLike, delta: float = DELTA) -> float:
-    """Return the one-sided p-value of H0: mean >= -delta; a small one shows a loss of more than delta."""
-    return t_test(differences, -delta, "less")
-
-
-def equivalence(differences: ArrayLike, delta: float = DELTA) -> float:
-    """Return the p-value of two one-sided tests of H0: |mean| >= delta: the larger of the two (Schuirmann 1987).
-
-    >>> round(equivalence([0.001, -0.001, 0.002, 0.0], delta=0.005), 4)
-    0.003
+    >>> half_width([0.01, 0.01, 0.0], [5, 2, 1]).round(5).tolist()
+    [0.01242, nan, nan]
     """
-    return max(t_test(differences, -delta, "greater"), t_test(differences, delta, "less"))
+    sizes = np.asarray(size, dtype=np.float64)
+    sizes = np.where(sizes >= fewest, sizes, np.nan)
+    return np.asarray(stdtrit(sizes - 1, (1 + level) / 2) * np.asarray(deviation) / np.sqrt(sizes))
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
@@ -128,39 +164,89 @@ def holm(p_values: ArrayLike) -> FloatArray:
     return adjusted
 
 
-def power(effect: float, deviation: float, seeds: int, alpha: float = ALPHA) -> float:
+class Family:
+    """Tests that are corrected together: the one rule for every family in the studio.
+
+    `p` [m] are raw p-values, NaN where there is no test, `adjusted` [m] Holm's. `size` counts the tests, `shown` [m]
+    marks those significant at `alpha`. `level` is the level of Holm's next step, which the next test to become
+    significant must meet.
+    """
+
+    def __init__(self, p_values: ArrayLike, alpha: float = ALPHA) -> None:
+        self.p = np.asarray(p_values, dtype=np.float64)
+        self.adjusted = holm(self.p)
+        self.size = int((~np.isnan(self.p)).sum())
+        self.shown = self.adjusted <= alpha
+        self.level = alpha / max(1, self.size - int(self.shown.sum()))
+
+
+def power(effect: ArrayLike, deviation: ArrayLike, seeds: ArrayLike, alpha: ArrayLike = ALPHA) -> FloatArray:
     """Return the chance that a one-sided t test of `seeds` differences at `alpha` shows a mean `effect` off its null.
 
-    `deviation` is the standard deviation of the paired differences, in the unit of `effect`.
+    `deviation` is the standard deviation of the paired differences, in the unit of `effect`; NaN below two seeds.
 
-    >>> round(power(0.005, 0.005, 8), 2)
+    >>> power(0.005, 0.005, 8).round(2).item()
     0.82
     """
-    return float(_powers(np.asarray(effect), np.asarray(deviation), np.asarray(seeds), np.asarray(alpha)))
+    effects, deviations, sizes, alphas = _broadcast(effect, deviation, seeds, alpha)
+    known = (sizes > 1) & (deviations > 0)
+    freedom = np.where(known, sizes - 1, np.nan)
+    critical = stdtrit(freedom, 1 - alphas)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.where(known, effects * np.sqrt(sizes) / deviations, np.nan)
+    # There the power is 1 to ten digits, and scipy's noncentral t gives NaN in places where it underflows.
+    far = shift > np.maximum(35, 7.5 * critical)
+    return np.asarray(np.where(far, 1.0, 1 - nctdtr(freedom, np.where(far, 0.0, shift), critical)))
 
 
-def detectable_difference(deviation: float, seeds: int, alpha: float = ALPHA, chance: float = POWER) -> float:
+def detectable_difference(
+    deviation: ArrayLike, seeds: ArrayLike, alpha: ArrayLike = ALPHA, chance: float = POWER
+) -> FloatArray:
     """Return how far from the margin the true mean must lie for `seeds` to show it with that chance.
 
     NaN below two seeds. `deviation` is the standard deviation of the paired differences; the test is one-sided at
     `alpha`. With a standard deviation of 0.7 points five seeds detect 0.95 points:
 
-    >>> round(detectable_difference(0.007, 5), 4)
+    >>> detectable_difference(0.007, 5).round(4).item()
     0.0095
     """
-    return float(_detectable(np.asarray(deviation), np.asarray(seeds), np.asarray(alpha), chance))
+    deviations, sizes, alphas = _broadcast(deviation, seeds, alpha)
+    freedom = np.where((sizes > 1) & (deviations > 0), sizes - 1, np.nan)
+    # Few numbers of seeds and levels stand behind many rounds, and the inverse of the noncentral t is slow.
+    cases, case = np.unique(np.stack([freedom.ravel(), alphas.ravel()]), axis=1, return_inverse=True)
+    shift = nctdtrinc(cases[0], 1 - chance, stdtrit(cases[0], 1 - cases[1]))[case.ravel()].reshape(freedom.shape)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(shift * deviations / np.sqrt(sizes))
 
 
-def seeds_needed(effect: float, deviation: float, alpha: float = ALPHA, chance: float = POWER) -> int | None:
+def seeds_needed(
+    effect: ArrayLike, deviation: ArrayLike, alpha: ArrayLike = ALPHA, chance: float = POWER
+) -> FloatArray:
     """Return the fewest seeds whose one-sided test at `alpha` shows a mean `effect` off its null with that chance.
 
-    None where the effect is not above 0, or where more than MOST_SEEDS would be needed.
+    NaN where the effect is not above 0, or where more than MOST_SEEDS are needed.
 
-    >>> seeds_needed(0.005, 0.005), seeds_needed(0.0001, 0.005)
-    (8, None)
+    >>> seeds_needed([0.005, 0.0001], 0.005).tolist()
+    [8.0, nan]
     """
-    found = float(_needed(np.asarray([effect]), np.asarray([deviation]), np.asarray([alpha]), chance)[0])
-    return None if math.isnan(found) else int(found)
+    effects, deviations, alphas = _broadcast(effect, deviation, alpha)
+    found = np.full(effects.shape, np.nan)
+    possible = np.asarray((effects > 0) & (deviations > 0))
+    possible[possible] = power(effects[possible], deviations[possible], MOST_SEEDS, alphas[possible]) >= chance
+    effects, deviations, alphas = effects[possible], deviations[possible], alphas[possible]
+    low, most = np.ones(effects.shape), np.full(effects.shape, float(MOST_SEEDS))
+    # Bisection, as the power grows with the seeds.
+    while (most - low > 1).any():
+        middle = (low + most) // 2
+        enough = power(effects, deviations, middle, alphas) >= chance
+        # Where one step is left, the middle is the lower end itself, which is not enough.
+        low, most = np.where(enough, low, middle), np.where(enough, middle, most)
+    found[possible] = most
+    return found
+
+
+def _broadcast(*values: ArrayLike) -> tuple[FloatArray, ...]:
+    return tuple(np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in values)))
 
 
 @dataclass(frozen=True)
@@ -270,18 +356,13 @@ def judge(
     ['ticket', 'no ticket', 'open', 'no verdict']
     """
     checked_margin(delta)
-    samples = [_sample(differences) for differences in rounds]
-    sizes, means, spreads = (
-        np.asarray([getattr(sample, name) for sample in samples], dtype=np.float64)
-        for name in ("size", "mean", "deviation")
-    )
-    ticket, no_ticket = (_Direction(p_values, alpha) for p_values in _one_sided(sizes, means, spreads, delta))
-    is_above = means >= -delta
-    levels = np.where(is_above, ticket.level, no_ticket.level)
+    sizes, means, spreads = samples(rounds)
+    ticket = Family(t_tests(sizes, means, spreads, -delta, "greater"), alpha)
+    no_ticket = Family(t_tests(sizes, means, spreads, -delta, "less"), alpha)
+    levels = np.where(means >= -delta, ticket.level, no_ticket.level)
     is_open = ~np.isnan(ticket.p) & ~ticket.shown & ~no_ticket.shown
-    half = stdtrit(np.where(sizes > 1, sizes - 1, np.nan), (1 + LEVEL) / 2) * spreads / np.sqrt(sizes)
-    half = np.where(spreads > 0, half, np.nan)
-    needed = np.where(is_open, _needed(np.abs(means + delta), spreads, levels), np.nan)
+    half = half_width(np.where(spreads > 0, spreads, np.nan), sizes, fewest=2)
+    needed = np.where(is_open, seeds_needed(np.abs(means + delta), spreads, levels), np.nan)
     columns: dict[str, ArrayLike] = {
         "word": np.select(
             [np.isnan(ticket.p), ticket.shown, no_ticket.shown], ["no verdict", "ticket", "no ticket"], "open"
@@ -295,17 +376,17 @@ def judge(
         "p_no_ticket": no_ticket.p,
         "adjusted_ticket": ticket.adjusted,
         "adjusted_no_ticket": no_ticket.adjusted,
-        "detectable": _detectable(spreads, sizes, levels),
-        "detectable_alone": _detectable(spreads, sizes, np.full(sizes.shape, alpha)),
+        "detectable": detectable_difference(spreads, sizes, levels),
+        "detectable_alone": detectable_difference(spreads, sizes, alpha),
         "meets_paper_criterion": means >= -ROUNDING,
     }
     rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    missing = left_out or [0] * len(samples)
+    missing = left_out or [0] * len(rounds)
     return [
         Verdict(
             **dict(zip(columns, row, strict=True)),
             delta=delta,
-            family=ticket.family,
+            family=ticket.size,
             needed=None if math.isnan(seeds) else int(seeds),
             left_out=dropped,
         )
@@ -391,84 +472,6 @@ def needed_words(verdict: Verdict) -> str:
     if verdict.needed is None:
         return f"needs more than {MOST_SEEDS:,} seeds"
     return f"needs about {verdict.needed} seeds"
-
-
-@dataclass(frozen=True)
-class _Sample:
-    size: int
-    mean: float
-    deviation: float
-
-
-def _sample(differences: ArrayLike) -> _Sample:
-    # A handful of numbers each, and tens of thousands of rounds: plain sums are ten times as fast as numpy's here.
-    known = [value for value in np.asarray(differences, dtype=np.float64).ravel().tolist() if math.isfinite(value)]
-    if not known:
-        return _Sample(0, math.nan, math.nan)
-    mean = math.fsum(known) / len(known)
-    if len(known) == 1:
-        return _Sample(1, mean, math.nan)
-    # Equal scores may leave differences that lie apart by their last bit.
-    if max(known) - min(known) < ROUNDING:
-        return _Sample(len(known), mean, 0.0)
-    return _Sample(len(known), mean, math.sqrt(math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1)))
-
-
-def _one_sided(
-    sizes: FloatArray, means: FloatArray, deviations: FloatArray, delta: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the p-values of H0: mean <= -delta and of H0: mean >= -delta; NaN where there is no spread."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(deviations > 0, (means + delta) / (deviations / np.sqrt(sizes)), np.nan)
-    freedom = np.where(sizes > 1, sizes - 1, np.nan)
-    return np.asarray(stdtr(freedom, -t)), np.asarray(stdtr(freedom, t))
-
-
-class _Direction:
-    """The tests of one direction: raw and adjusted p-values, what is shown, and the level for the next one."""
-
-    def __init__(self, p_values: FloatArray, alpha: float) -> None:
-        self.p, self.adjusted = p_values, holm(p_values)
-        self.family = int((~np.isnan(p_values)).sum())
-        self.shown = self.adjusted <= alpha
-        self.level = alpha / max(1, self.family - int(self.shown.sum()))
-
-
-def _powers(effects: FloatArray, deviations: FloatArray, seeds: FloatArray, alphas: FloatArray) -> FloatArray:
-    known = (seeds > 1) & (deviations > 0)
-    freedom = np.where(known, seeds - 1, np.nan)
-    critical = stdtrit(freedom, 1 - alphas)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shift = np.where(known, effects * np.sqrt(seeds) / deviations, np.nan)
-    # There the power is 1 to ten digits, and scipy's noncentral t gives NaN in places where it underflows.
-    far = shift > np.maximum(35, 7.5 * critical)
-    return np.asarray(np.where(far, 1.0, 1 - nctdtr(freedom, np.where(far, 0.0, shift), critical)))
-
-
-def _detectable(deviations: FloatArray, seeds: FloatArray, alphas: FloatArray, chance: float = POWER) -> FloatArray:
-    freedom = np.where((seeds > 1) & (deviations > 0), seeds - 1, np.nan)
-    # Few numbers of seeds and levels stand behind many rounds, and the inverse of the noncentral t is slow.
-    cases, case = np.unique(np.stack([np.atleast_1d(freedom), np.atleast_1d(alphas)]), axis=1, return_inverse=True)
-    shift = nctdtrinc(cases[0], 1 - chance, stdtrit(cases[0], 1 - cases[1]))[case.ravel()].reshape(freedom.shape)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(shift * deviations / np.sqrt(seeds))
-
-
-def _needed(effects: FloatArray, deviations: FloatArray, alphas: FloatArray, chance: float = POWER) -> FloatArray:
-    """Return the fewest seeds by bisection, as the power grows with them; NaN where MOST_SEEDS are not enough."""
-    high = np.full(effects.shape, float(MOST_SEEDS))
-    possible = (effects > 0) & (deviations > 0)
-    possible[possible] = _powers(effects[possible], deviations[possible], high[possible], alphas[possible]) >= chance
-    effects, deviations, alphas = effects[possible], deviations[possible], alphas[possible]
-    low, most = np.ones(effects.shape), high[possible]
-    while (most - low > 1).any():
-        middle = (low + most) // 2
-        enough = _powers(effects, deviations, middle, alphas) >= chance
-        # Where one step is left, the middle is the lower end itself, which is not enough.
-        low, most = np.where(enough, low, middle), np.where(enough, middle, most)
-    found = np.full(high.shape, np.nan)
-    found[possible] = most
-    return found
 
 
 def _without_test(verdict: Verdict) -> str:

@@ -19,7 +19,7 @@ from hypothesis import strategies as some
 
 from analysis.curves.hover import round_text
 from analysis.export.latex.writing import number
-from analysis.measures import wording
+from analysis.measures import descriptions
 from analysis.tables import curve_table, rounds_table
 from app.components import charts
 from app.views import curves
@@ -71,8 +71,8 @@ def test_every_writer_agrees(share: float, decimals: int) -> None:
 
 @given(shares)
 def test_measures_and_p_values_are_rounded_alike(share: float) -> None:
-    assert wording.value("reach", share) == formats.percent(share)
-    assert wording.interval("average_clustering", share, 0.0312) == (
+    assert descriptions.value("reach", share) == formats.percent(share)
+    assert descriptions.interval("average_clustering", share, 0.0312) == (
         f"{by_hand(Fraction(str(share)), 3)} ± {by_hand(Fraction('0.0312'), 3)}"
     )
     if 0.001 <= share < 0.0495 or 0.0505 < share < 1:

@@ -25,14 +25,11 @@ def t4_upper(t: float) -> float:
     return 0.5 - 3 / 8 * x * (1 - x * x / 12)
 
 
-def test_non_inferiority_by_hand() -> None:
+def test_both_directions_by_hand() -> None:
     t = 0.5 / math.sqrt(0.005)
-    assert verdicts.non_inferiority(BY_HAND, 0.005) == pytest.approx(t4_upper(t), rel=1e-9)
-    assert verdicts.inferiority(BY_HAND, 0.005) == pytest.approx(1 - t4_upper(t), rel=1e-9)
-    assert verdicts.equivalence(BY_HAND, 0.005) == pytest.approx(t4_upper(t), rel=1e-9)
-    # Nearer to the upper margin: the upper of the two tests is the larger.
-    moved = [0.002 + difference for difference in BY_HAND]
-    assert verdicts.equivalence(moved, 0.005) == pytest.approx(t4_upper(0.3 / math.sqrt(0.005)), rel=1e-9)
+    (verdict,) = verdicts.judge([BY_HAND], 0.005)
+    assert verdict.p_ticket == pytest.approx(t4_upper(t), rel=1e-9)
+    assert verdict.p_no_ticket == pytest.approx(1 - t4_upper(t), rel=1e-9)
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
@@ -43,6 +40,23 @@ def test_the_t_test_is_scipys(alternative: verdicts.Alternative) -> None:
         expected = stats.ttest_1samp(values, -0.005, alternative=alternative).pvalue
         assert verdicts.t_test(values, -0.005, alternative) == pytest.approx(expected, rel=1e-9)
         assert verdicts.t_test([*values, math.nan], -0.005, alternative) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [2, 3, 10])
+def test_the_interval_is_scipys(size: int) -> None:
+    values = np.random.default_rng(RNG_SEED).normal(0.01, 0.02, size)
+    low, high = stats.t.interval(0.95, size - 1, loc=values.mean(), scale=stats.sem(values))
+    (verdict,) = verdicts.judge([values])
+    assert (verdict.low, verdict.high) == pytest.approx((low, high))
+    half = verdicts.half_width(values.std(ddof=1), size)
+    assert half == pytest.approx((high - low) / 2 if size > 2 else math.nan, nan_ok=True)
+
+
+def test_a_family_counts_its_tests_and_knows_the_level_of_the_next_step() -> None:
+    family = verdicts.Family([0.001, math.nan, 0.04, 0.2])
+    assert (family.size, family.shown.tolist()) == (3, [True, False, False, False])
+    assert family.level == pytest.approx(0.05 / 2)
+    assert verdicts.family_size([[0.1, 0.2], [0.1], [0.1, 0.1], [math.nan, 0.1, 0.3]]) == 2
 
 
 def test_holm_by_hand() -> None:
@@ -77,7 +91,7 @@ def test_the_power_is_that_of_simulated_tests() -> None:
 def test_a_larger_effect_never_needs_more_seeds(alpha: float) -> None:
     """At 1,000 seeds scipy's noncentral t underflows to NaN here and there from an effect of 1.1 deviations on."""
     effects = np.linspace(0.2, 4.0, 77)
-    needed = [verdicts.seeds_needed(effect, 1.0, alpha) or verdicts.MOST_SEEDS + 1 for effect in effects]
+    needed = verdicts.seeds_needed(effects, 1.0, alpha).tolist()
     assert needed == sorted(needed, reverse=True)
     assert max(needed) <= verdicts.MOST_SEEDS
     for effect, seeds in zip(effects, needed, strict=True):
@@ -87,10 +101,8 @@ def test_a_larger_effect_never_needs_more_seeds(alpha: float) -> None:
 
 
 def test_a_forecast_of_seeds_ends_somewhere() -> None:
-    assert verdicts.seeds_needed(0.0, 1.0) is None
-    assert verdicts.seeds_needed(-1.0, 1.0) is None
-    assert verdicts.seeds_needed(1e-6, 1.0) is None
-    assert verdicts.seeds_needed(1e9, 1.0) == 2
+    found = verdicts.seeds_needed([0.0, -1.0, 1e-6, 1e9], 1.0)
+    assert found.tolist() == pytest.approx([math.nan, math.nan, math.nan, 2], nan_ok=True)
 
 
 def test_words_come_from_the_tests_alone() -> None:

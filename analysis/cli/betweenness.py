@@ -12,7 +12,7 @@ from glt.cli.arguments import add_json, add_progress, add_round, find_seed_run, 
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
-    from analysis.measures.elements import Betweenness
+    from analysis.measures.centrality import Betweenness
     from analysis.measures.graph import MeasuredGraph
     from glt.data import Graph
 
@@ -53,7 +53,7 @@ def run(args: Namespace) -> int:
         found = {"original": _plain(whole, before), "sparsified": _plain(pruned, after)}
         print_json(place | _called(graph) | found)
         return 0
-    from analysis.measures.element_tables import node_table, with_names
+    from analysis.measures.tables import node_table, with_names
 
     ranked = node_table(graph, mask, before, after, "original").head(SHOWN)
     print(with_names(graph, ranked).to_string(index=False))
@@ -70,14 +70,20 @@ def _called(graph: Graph) -> dict[str, list[str]]:
 
 
 def _found(graph: MeasuredGraph, sample: int | None, by_networkx: bool, tell: Tell) -> Betweenness:
-    from analysis.measures.element_cache import keep_betweenness, known_betweenness
-    from analysis.measures.elements import betweenness, networkx_betweenness
+    from analysis.measures.cache import keep_betweenness, known_betweenness
+    from analysis.measures.centrality import betweenness
 
-    known = known_betweenness(graph, sample, by_networkx)
-    if known is None:
-        known = networkx_betweenness(graph, tell) if by_networkx else betweenness(graph, sample, tell)
-        keep_betweenness(graph, known, sample)
-    return known
+    found = known_betweenness(graph, sample, by_networkx)
+    if found is not None:
+        return found
+    if by_networkx:
+        from analysis.measures.networkx_engine import networkx_betweenness
+
+        found = networkx_betweenness(graph, tell)
+    else:
+        found = betweenness(graph, sample, tell)
+    keep_betweenness(graph, found, sample)
+    return found
 
 
 def _plain(graph: MeasuredGraph, found: Betweenness) -> dict[str, object]:

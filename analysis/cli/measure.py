@@ -73,7 +73,7 @@ def run(args: Namespace) -> int:
 def _print_estimate(seed_run: SeedRun, number: int, slow: bool) -> None:
     """Say on standard error how long NetworkX takes for the graphs not measured yet, where it is more than a moment."""
     from analysis.measures import MeasuredGraph, networkx_seconds
-    from analysis.measures.measuring import is_measured
+    from analysis.measures.compute import is_measured
     from glt.formats import duration, number_of
     from glt.tickets.graph import graph_of
 
@@ -112,23 +112,25 @@ def _print_table(measured: MeasuredRound, title: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from analysis.measures import wording
+    from analysis.measures import descriptions
 
     table = Table("", title=Text(title))
     for heading in ("Original", "Sparsified", "Change"):
         table.add_column(heading, justify="right")
     for name, before in measured.original.items():
         after = measured.sparsified[name]
-        shown = [wording.interval(name, part[name], part.errors.get(name, 0.0)) for part in measured]
-        texts = *shown, wording.change(before, after)
-        table.add_row(wording.label(name), *texts)
+        shown = [descriptions.interval(name, part[name], part.errors.get(name, 0.0)) for part in measured]
+        texts = *shown, descriptions.change(before, after)
+        table.add_row(descriptions.label(name), *texts)
     console = Console(file=sys.stdout)
     console.print(table)
     if measured.original.errors:
-        console.print(Text(wording.estimated(measured.original.errors)))
+        console.print(Text(descriptions.estimated(measured.original.errors)))
     differences = [values.differences for values in measured if values.differences]
     if differences:
-        console.print(Text(wording.largest_difference({n: max(d[n] for d in differences) for n in differences[0]})))
+        console.print(
+            Text(descriptions.largest_difference({n: max(d[n] for d in differences) for n in differences[0]}))
+        )
 
 
 VERBS.register(Verb("measure", "Measure the original and the sparsified graph of one round", add_arguments, run))

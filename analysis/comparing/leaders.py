@@ -17,9 +17,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from analysis.comparing.significance import Significance, significances_of
+from analysis.statistics import Significance, deviation_of, significances_of
 from analysis.tables.curve import RUN_KEYS, Score, curve_table, dense_table, mean_and_interval
-from analysis.tables.statistics import deviation_of
 from glt import verdicts
 from glt.store import MacConvention
 from glt.verdicts import DELTA
@@ -197,7 +196,7 @@ def _difference(mine: pd.Series, reference: pd.Series) -> Significance:
     """Return the difference of two rows: paired by seed, or between means where fewer than two seeds are shared."""
     paired = (mine - reference).dropna().to_numpy()
     if len(paired) >= 2:
-        return Significance(len(paired), float(paired.mean()), deviation_of(paired), verdicts.t_test(paired))
+        return Significance(*verdicts.Sample.of(paired), verdicts.t_test(paired))
     p = _welch(mine, reference)
     if math.isnan(p) and len(paired):
         return Significance(1, float(paired[0]), math.nan, p)

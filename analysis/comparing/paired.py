@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis import names
-from analysis.comparing.significance import significances
+from analysis.statistics import significances
 from analysis.tables.curve import INTERVAL, Score, mean_and_interval
 from analysis.tables.data import check_shared_data
 from glt.errors import ConfigError

@@ -11,9 +11,8 @@ import plotly.graph_objects as go
 
 from analysis import palette, theme
 from analysis.comparing.paired import SPARSITY, At
-from analysis.comparing.significance import WORDS
 from analysis.figure_text import escape
-from analysis.tables.statistics import seeds_words
+from analysis.statistics import WORDS, seeds_words
 from glt import formats
 
 HEIGHT = 420

@@ -9,9 +9,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.comparing.leaders import REFERENCE, UNPAIRED
-from analysis.comparing.significance import WORDS, span_of_points
-from analysis.tables.statistics import FEWEST
-from glt import formats, verdicts
+from analysis.statistics import FEWEST, WORDS, detectable_words, family_words
+from glt import formats
 
 
 def few_seeds_words(seeds: Sequence[int]) -> str:
@@ -53,20 +52,12 @@ def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
 
 
 def _tested(table: pd.DataFrame, pruned: pd.DataFrame) -> str:
-    family = int(table["family"].max())
-    if not family:
-        return "A test needs two shared seeds whose differences vary."
-    counts = sorted({int(count) for count in table["seeds"]})
-    seeds = formats.number_of(counts[0], "seed") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
     is_dense_tested = bool(table.loc[table["round"] == 0, "p_adjusted"].notna().any())
-    dense = " (round 0 too)" if is_dense_tested else ""
-    words = f"Paired t tests of {seeds} at 5 %, Holm over {formats.number_of(family, 'round')}{dense}"
-    sizes = pruned.loc[pruned["verdict"] == "none", "detectable"].dropna()
-    if sizes.empty:
-        return f"{words}."
-    span = span_of_points(sizes)
-    power = f"{100 * verdicts.POWER:g} % power"
-    return f"{words}; where there is none, a difference of {span} would have been shown with {power}."
+    words = formats.opening(family_words(int(table["family"].max()), table["seeds"])) + (
+        " (round 0 too)" if is_dense_tested else ""
+    )
+    detectable = detectable_words(pruned.loc[pruned["verdict"] == "none", "detectable"])
+    return f"{words}; where there is none, {detectable}." if detectable else f"{words}."
 
 
 def comparison_words(row: Mapping[Hashable, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis import palette, published
 from analysis.figure_text import escape
-from analysis.tables.statistics import seeds_words
+from analysis.statistics import seeds_words
 from glt import formats
 from glt.methods.admm import EDGES_CHANGED
 

@@ -13,8 +13,8 @@ from analysis import marks, palette, theme
 from analysis.crowd import crowd_styles
 from analysis.curves.frame import DASHES
 from analysis.figure_text import escape
-from analysis.measures import wording
-from analysis.tables.statistics import seeds_words
+from analysis.measures import descriptions as wording
+from analysis.statistics import seeds_words
 from analysis.titles import own_styles
 
 TrendAxis = Literal["round", "kept"]

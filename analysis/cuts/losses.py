@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.cuts.groups import Grouping, edge_groupings, node_groupings
-from analysis.measures.nulls import random_survivors
+from analysis.measures.null_model import random_survivors
 from glt import formats
 from glt.data.graph import Graph
 from glt.masks import BoolArray, EdgeMask
@@ -27,8 +27,8 @@ def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame
     """Return what each group lost and what it would lose at random, one row a group that is not empty.
 
     Columns: `kind` ("edges" cut or "nodes" left without an edge), `grouping`, `group` (number), `name`, `size`, `lost`,
-    `share`, then of `draws` graphs with as many undirected edges, kept at random (`analysis.measures.nulls`, seeds 0,
-    1, ...): `null` (mean share), `null_low`, `null_high` (their middle 95 %). An edge is cut when neither direction is
+    `share`, then of `draws` graphs with as many undirected edges, kept at random (`measures.null_model`, seeds 0, 1,
+    ...): `null` (mean share), `null_low`, `null_high` (their middle 95 %). An edge is cut when neither direction is
     left. Of a large graph FEW_DRAWS graphs tell of nodes, and of edges as many draws of how many of each group go.
     """
     edges, nodes = edge_groupings(graph), node_groupings(graph)

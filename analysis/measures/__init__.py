@@ -1,10 +1,8 @@
-"""Measurements of a graph: one file a measure or a small family, a registry, a cache and the table of them."""
+"""Measurements of a graph: families of measures in a registry, their values, descriptions and tables."""
 
 from __future__ import annotations
 
-from analysis.measures.explaining import Explanation, explanation, explanations
-from analysis.measures.graph import MeasuredGraph
-from analysis.measures.measuring import (
+from analysis.measures.compute import (
     Engine,
     MeasuredRound,
     measure,
@@ -13,10 +11,11 @@ from analysis.measures.measuring import (
     measure_round,
     networkx_seconds,
 )
-from analysis.measures.nulls import random_survivors, random_twins
+from analysis.measures.descriptions import Explanation, explanation, explanations
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import random_survivors, random_twins
 from analysis.measures.registry import MEASURES, Measure, in_order
-from analysis.measures.table import At, measurement_table, unmeasured
-from analysis.measures.trend import trend_table, unmeasured_trend
+from analysis.measures.tables import At, measurement_table, trend_table, unmeasured, unmeasured_trend
 
 __all__ = [
     "MEASURES",

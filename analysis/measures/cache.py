@@ -1,7 +1,8 @@
-"""Measured values kept by the content of the graph, in memory and in the user's cache folder."""
+"""Measured values kept by the content of the graph: in memory and in the user's cache folder (`GLT_CACHE`)."""
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import math
@@ -9,11 +10,19 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
+from analysis.measures.centrality import Betweenness
+from analysis.measures.graph import MeasuredGraph
+from glt import zips
 from glt.errors import StoreError
 from glt.store.safe_files import make_folder, replace_file
 from glt.user_path import cache_folder
 
 Values = dict[str, float]
+
+# Raise it when betweenness values change: files of other versions are not read.
+BETWEENNESS_VERSION = 2
 
 _log = logging.getLogger(__name__)
 
@@ -21,8 +30,8 @@ _log = logging.getLogger(__name__)
 class MeasureCache:
     """Values under the hash of a graph: one small JSON file a graph, NaN as null.
 
-    A file that cannot be read is measured again and one that cannot be written is left out: the cache saves time
-    and decides nothing. Two processes that write at once both write true values; the later file stays.
+    The cache only saves time: an unreadable file is measured again, one that cannot be written is left out, and of two
+    processes that write at once the later file stays, with true values either way.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -31,10 +40,7 @@ class MeasureCache:
         self._read_at: dict[str, int] = {}
 
     def get(self, graph_hash: str) -> Values:
-        """Return what is known about a graph, by versioned name of the measure; {} for an unknown one.
-
-        A file that another process has written since is read again.
-        """
+        """Return the known values of a graph by versioned name; a file that has changed is read again."""
         written = self._written(graph_hash)
         if graph_hash not in self._memory or written != self._read_at.get(graph_hash):
             self._memory[graph_hash] = {**self._memory.get(graph_hash, {}), **self._read(graph_hash)}
@@ -104,3 +110,33 @@ def shared_cache() -> MeasureCache:
 @cache
 def _cache_in(folder: Path) -> MeasureCache:
     return MeasureCache(folder)
+
+
+def known_betweenness(graph: MeasuredGraph, sample: int | None = None, by_networkx: bool = False) -> Betweenness | None:
+    """Return a graph's values from the cache folder; None for none or an unreadable file. Nothing is unpickled."""
+    try:
+        path = _cache_path(graph, sample, by_networkx)
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+            found = Betweenness(held["nodes"], held["edges"], int(held["sources"]), by_networkx)
+    except (OSError, ValueError, KeyError, TypeError, *zips.DAMAGE):
+        return None
+    fits = found.nodes.shape == (graph.num_nodes,) and found.edges.shape == (graph.num_edges,)
+    return found if fits and found.nodes.dtype == found.edges.dtype == np.float64 else None
+
+
+def keep_betweenness(graph: MeasuredGraph, found: Betweenness, sample: int | None = None) -> None:
+    """Write a graph's values to the cache folder, in one step; where that fails, they are not kept."""
+    path = _cache_path(graph, sample, found.by_networkx)
+    buffer = io.BytesIO()
+    np.savez(buffer, nodes=found.nodes, edges=found.edges, sources=found.sources)
+    try:
+        make_folder(path.parent)
+        replace_file(path, buffer.getvalue(), durable=False)
+    except StoreError as error:
+        warn_not_kept(path.parents[1], error)
+
+
+def _cache_path(graph: MeasuredGraph, sample: int | None, by_networkx: bool) -> Path:
+    how = "exact" if sample is None or sample >= graph.num_nodes else f"sampled-{sample}"
+    engine = "networkx-" if by_networkx else ""
+    return cache_folder() / "betweenness" / f"{graph.content_hash}-{engine}{how}-{BETWEENNESS_VERSION}.npz"

@@ -1,8 +1,8 @@
-"""The measures as NetworkX computes them: every definition, and the control for our faster versions.
+"""The measures as NetworkX computes them: their definitions, and the control for our faster versions.
 
-`measure(..., engine="networkx")` takes every value that NetworkX defines from NetworkX. Paths from every node take
-hours on PubMed that way, so `seconds` tells how long it will be, and betweenness and distances go through the sources
-in batches, after each of which the progress is reported and the computation can be stopped.
+`measure(..., engine="networkx")` takes every value that NetworkX defines from NetworkX. Shortest paths from every node
+take hours on PubMed that way: `seconds` estimates the time, and betweenness and distances go through the sources in
+batches, between which progress is reported and the computation can be stopped.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.measures import clustering
+from analysis.measures import basic
+from analysis.measures.centrality import DAMPING, DECIMALS, Betweenness, spearman
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.ranks import DAMPING, DECIMALS, spearman
 from glt.errors import ConfigError
 
 FloatArray = NDArray[np.float64]
@@ -35,7 +35,7 @@ MOST_NODES_DENSE = 5_000
 BATCH = 500_000
 # CPU seconds a visit, measured on Cora: shortest path lengths, betweenness of nodes, betweenness of edges.
 DISTANCE, NODE, EDGE = 8e-8, 6e-7, 8e-7
-# The measures whose single values `element_betweenness` gives.
+# The measures whose single values `networkx_betweenness` gives.
 ELEMENTS = ("mean_node_betweenness", "mean_edge_betweenness")
 PAGERANK_TOLERANCE = 1e-14
 
@@ -43,7 +43,7 @@ PAGERANK_TOLERANCE = 1e-14
 class NetworkXGraph:
     """A measured graph as NetworkX's, with what several definitions share.
 
-    `report` is called with the fraction done of the paths that are asked for; what it raises ends the computation.
+    `report` is called with the fraction done of the paths; an exception that it raises stops the computation.
     """
 
     def __init__(self, measured: MeasuredGraph, report: Report | None = None, expected: float = 0.0) -> None:
@@ -160,16 +160,16 @@ def compute(graph: MeasuredGraph, names: Iterable[str], report: Report | None = 
     return {name: DEFINITIONS[name].compute(subject) for name in wanted}
 
 
-def element_betweenness(graph: MeasuredGraph, report: Report | None = None) -> tuple[FloatArray, FloatArray]:
-    """Return the betweenness of every node [N] and every edge [M] as NetworkX computes it, normalised."""
-    subject = NetworkXGraph(graph, report, seconds(graph, ELEMENTS))
-    return subject.node_betweenness, subject.edge_betweenness
+def networkx_betweenness(graph: MeasuredGraph, on_progress: Report | None = None) -> Betweenness:
+    """Return the betweenness of every node and edge as NetworkX computes it, exact; slow."""
+    subject = NetworkXGraph(graph, on_progress, seconds(graph, ELEMENTS))
+    return Betweenness(subject.node_betweenness, subject.edge_betweenness, graph.num_nodes, by_networkx=True)
 
 
 def node_clustering(graph: MeasuredGraph) -> FloatArray:
     """Return the clustering coefficient of every node [N]: NetworkX's where it is quick, else our faster version's."""
     quick = is_quick("average_clustering", graph)
-    return _in_order(NetworkXGraph(graph).clustering) if quick else clustering.node_clustering(graph)
+    return _in_order(NetworkXGraph(graph).clustering) if quick else basic.node_clustering(graph)
 
 
 def seconds(graph: MeasuredGraph, names: Iterable[str] | None = None) -> float:

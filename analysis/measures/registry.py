@@ -1,4 +1,4 @@
-"""What a measure is, and the registry in which every file of this folder declares its own."""
+"""What a measure is, and the registry in which the files of this folder declare theirs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Cost = Literal["instant", "seconds", "background"]
 class Measure:
     """One number about a graph; NaN where the definition gives none (a mean over nothing).
 
-    `compute` has the definition in the first paragraph of its docstring, then its source and its traps, in words that
-    `explaining` shows to users. `unit` is "" for a pure number.
+    The docstring of `compute` is shown to users: the definition in its first paragraph, then source and pitfalls.
+    `unit` is "" for a pure number.
     `cost` is what PubMed (20 k nodes, 44 k edges) takes: "instant" (under .1 s, never cached), "seconds", or
     "background" (longer, computed on demand only). `version` goes up when a correction changes values, so that cached
     ones are not used. `order` places it in tables. Measures of one `family` share their slow part: asked for one, all

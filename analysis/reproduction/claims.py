@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis import palette, published
-from analysis.comparing import significance
-from analysis.comparing.significance import detectable_words, family_words, significances
+from analysis import palette, published, statistics
 from analysis.reproduction.comparison import per_seed
+from analysis.statistics import detectable_words, family_words, significances
 from glt import formats, verdicts
 from glt.verdicts import DELTA, Verdict
 
@@ -140,21 +139,26 @@ def leads(
     """Test that one method scores higher than another in every round of `only`, by default in all pruned ones.
 
     It holds when the difference is significant in every round, and does not when the method is significantly lower in
-    one; otherwise it is open.
+    one; otherwise it is open. The family is all pruned rounds of both methods, whatever `only` is: two exhibits that
+    compare the same methods give the same p-values.
     """
-    gaps = {number: gap for number, gap in _gaps(evidence.rounds, better, worse).items() if not only or number in only}
-    if not gaps:
+    gaps = _gaps(evidence.rounds, better, worse)
+    tested = dict(zip(gaps, significances(gaps.values()), strict=True))
+    found = {number: each for number, each in tested.items() if not only or number in only}
+    if not found:
         return [Claim(text, place, None, "no pruned round of both methods yet", tested=False)]
-    found = dict(zip(gaps, significances(list(gaps.values())), strict=True))
-    of = {word: [k for k, each in found.items() if each.word == word] for word in significance.WORDS}
+    of = {word: [k for k, each in found.items() if each.word == word] for word in statistics.WORDS}
     holds = False if of["lower"] else True if len(of["higher"]) == len(found) else None
-    verbs: dict[significance.Word, str] = {"higher": "is", "lower": "is", "none": "shows", "no test": "has"}
+    verbs: dict[statistics.Word, str] = {"higher": "is", "lower": "is", "none": "shows", "no test": "has"}
     parts = [
-        f"{verbs[word]} {significance.WORDS[word]} in k = {formats.spans(numbers)}"
+        f"{verbs[word]} {statistics.WORDS[word]} in k = {formats.spans(numbers)}"
         for word, numbers in of.items()
         if numbers
     ]
-    more = list(filter(None, [family_words(list(found.values())), detectable_words(list(found.values()))]))
+    family = max(each.family for each in found.values())
+    seeds = [each.seeds for each in found.values() if each.word != "no test"]
+    detectable = detectable_words(each.detectable for each in found.values() if each.word == "none")
+    more = [family_words(family if seeds else 0, seeds), *([f"there {detectable}"] if detectable else [])]
     means = _range([each.mean for each in found.values()])
     ours = f"{palette.label(better)} {', '.join(parts)} ({'; '.join([*more, f'mean difference {means}'])})"
     return [Claim(text, place, holds, ours, tested=len(of["no test"]) < len(found))]

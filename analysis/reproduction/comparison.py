@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
 from analysis import palette, published
-from analysis.measures import wording
-from analysis.reproduction.agreement import Agreement, Sample, agreements
-from analysis.tables.statistics import deviation_of, half_width
+from analysis.measures import descriptions
+from analysis.statistics import Agreement, Gap, agreements, deviation_of, half_width
 from glt import formats
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ MARGINS: dict[Quantity, float] = {"score": 0.015, "macs": 0.002, "measure": 0.10
 # One unit of the last printed digit: no margin is finer than half of it.
 LAST_DIGIT: dict[Quantity, float] = {"score": 0.001, "macs": 1e6, "measure": 1e-5}
 NOT_JUDGED = Agreement("no verdict")
+# What the paper draws anew in its random tickets, in two readings (see the exhibit of random tickets), and our methods.
+FIRST, SECOND = "Reading 1: found masks", "Reading 2: random masks"
+METHOD_GROUPS = tuple(map(palette.label, ("dense", "ugs", "random", "admm")))
+READINGS = {FIRST: published.REINITIALISED, SECOND: "random"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Comparison:
     """One row: whose and where (`k = 4`), our mean over seeds with their standard deviation, and the printed value.
 
     `ours` is NaN while no round is there; `rerun` holds what the authors' own code gave when it was run again.
-    `is_exact` marks a number that no seed changes. `agreement` is known once all rows are judged together.
+    `is_exact` marks a number that no seed changes. `agreement` is known once the rows are `judged`.
     """
 
     group: str
@@ -56,6 +60,12 @@ class Comparison:
         return float(half_width(self.deviation, self.seeds))
 
     @property
+    def exhibit(self) -> str:
+        """The figure or table that prints the number: "Table 2"."""
+        found = re.search(r"(Figure|Table) \w+", self.source)
+        return found[0] if found else self.source
+
+    @property
     def is_known(self) -> bool:
         """Whether there is a value of ours."""
         return not math.isnan(self.ours)
@@ -72,10 +82,10 @@ class Comparison:
         scale = 1.0 if self.quantity == "score" else self.paper
         return max(MARGINS[self.quantity], LAST_DIGIT[self.quantity] / 2 / scale)
 
-    def sample(self) -> Sample:
+    def gap(self) -> Gap:
         """Return our values minus the printed one, in the unit of `difference`, for the test."""
         scale = 1.0 if self.quantity == "score" else self.paper
-        return Sample(self.seeds, self.difference, self.deviation / scale, self.margin, self.is_exact)
+        return Gap(self.seeds, self.difference, self.deviation / scale, self.margin, self.is_exact)
 
     def agreement_words(self) -> str:
         """Write what is shown about the two numbers; nothing while there is no value of ours."""
@@ -93,7 +103,7 @@ class Comparison:
         if not self.is_known:
             return formats.MISSING
         if self.quantity == "measure":
-            return wording.interval(self.measure, self.ours, self.half)
+            return descriptions.interval(self.measure, self.ours, self.half)
         return formats.macs(self.ours) if self.quantity == "macs" else formats.percent_interval(self.ours, self.half)
 
     def paper_words(self) -> str:
@@ -119,11 +129,25 @@ class Comparison:
         return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def judged_together(rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return the rows with what is shown about each, all rows that have a value of ours being one family of tests."""
-    known = [row for row in rows if row.is_known]
-    found = dict(zip(map(id, known), agreements([row.sample() for row in known]), strict=True))
-    return [replace(row, agreement=found[id(row)]) if id(row) in found else row for row in rows]
+def judged(rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return the rows with what is shown about each.
+
+    A family of tests is what one figure or table of the paper prints, as far as there are values of ours.
+    """
+    found = list(rows)
+    for exhibit in {row.exhibit for row in rows}:
+        places = [place for place, row in enumerate(rows) if row.is_known and row.exhibit == exhibit]
+        for place, agreement in zip(places, agreements([rows[place].gap() for place in places]), strict=True):
+            found[place] = replace(rows[place], agreement=agreement)
+    return found
+
+
+def family_words(rows: Sequence[Comparison]) -> str:
+    """Write over how many numbers these rows are corrected, by figure or table of the paper; "" without a test."""
+    families = sorted({row.agreement.family for row in rows} - {0})
+    if not families:
+        return ""
+    return f"Holm over {' and '.join(map(str, families))} value{'' if families == [1] else 's'}"
 
 
 def margin_words(quantity: Quantity) -> str:
@@ -145,11 +169,19 @@ def margins_words(quantities: Collection[Quantity]) -> str:
     return ", ".join(f"{margin_words(kind)} for {words}" for kind, words in kinds.items() if kind in quantities)
 
 
-def compare_scores(evidence: Evidence) -> list[Comparison]:
-    """Return a row for every printed score of the setting, the dense baseline's first."""
+def compare_scores(evidence: Evidence, groups: Sequence[str]) -> list[Comparison]:
+    """Return a row for every printed score of these groups: methods, or readings of the random tickets.
+
+    All printed scores of the setting are judged, whichever of them an exhibit shows, so that a number has one verdict.
+    """
     dataset, model, task = evidence.setting
-    printed = published.points(dataset, model, task)
-    return [_score(evidence.rounds, point) for point in printed]
+    rounds = evidence.rounds if evidence.scored is None else evidence.scored
+    rows = []
+    for point in published.points(dataset, model, task):
+        readings = READINGS if point.method == published.REINITIALISED else {palette.label(point.method): point.method}
+        rows += [_score(rounds, point, group, method) for group, method in readings.items()]
+    order = {group: place for place, group in enumerate(groups)}
+    return sorted((row for row in judged(rows) if row.group in order), key=lambda row: order[row.group])
 
 
 def compare_macs(evidence: Evidence) -> list[Comparison]:
@@ -158,7 +190,7 @@ def compare_macs(evidence: Evidence) -> list[Comparison]:
     if (model, task) != ("gcn", "node"):
         return []
     rounds = evidence.rounds[evidence.rounds["method"] == "ugs"]
-    return [_macs(rounds, number, count) for number, count in published.MACS.get(dataset, {}).items()]
+    return judged([_macs(rounds, number, count) for number, count in published.MACS.get(dataset, {}).items()])
 
 
 def compare_measurements(evidence: Evidence) -> list[Comparison]:
@@ -175,16 +207,10 @@ def compare_measurements(evidence: Evidence) -> list[Comparison]:
             is_original = column == "original"
             group = "Original" if is_original else palette.label(column)
             ours = float(row.get(measure, math.nan))
-            source, words = published.MEASUREMENT_TABLE, formats.inside(wording.label(measure))
+            source, words = published.MEASUREMENT_TABLE, formats.inside(descriptions.label(measure))
             compared = Comparison(group, words, "measure", ours, spread, count, value, source, (), measure)
             rows.append(replace(compared, is_exact=is_original))
-    return rows
-
-
-def of_methods(rows: Iterable[Comparison], methods: Iterable[str]) -> list[Comparison]:
-    """Return the rows of these methods only."""
-    labels = {palette.label(method) for method in methods}
-    return [row for row in rows if row.group in labels]
+    return judged(rows)
 
 
 def per_seed(rounds: pd.DataFrame, method: str, number: int) -> pd.Series:
@@ -198,26 +224,15 @@ def per_seed(rounds: pd.DataFrame, method: str, number: int) -> pd.Series:
     return rows.groupby("seed")["test"].mean()
 
 
-def reading(rows: Sequence[Comparison], rounds: pd.DataFrame, method: str, label: str) -> list[Comparison]:
-    """Return the rows of random tickets as another reading of the paper has them: `method` in their place."""
-    found = []
-    for row in rows:
-        ours = per_seed(rounds, method, int(row.where.removeprefix("k = ")))
-        mean, deviation = mean_and_deviation(ours)
-        found.append(replace(row, group=label, ours=mean, deviation=deviation, seeds=len(ours)))
-    return found
-
-
-def _score(rounds: pd.DataFrame, point: published.PublishedPoint) -> Comparison:
-    ours = per_seed(rounds[rounds["method"] != published.REINITIALISED], point.method, point.round)
-    if point.method == published.REINITIALISED:
-        ours = per_seed(rounds, point.method, point.round)
+def _score(rounds: pd.DataFrame, point: published.PublishedPoint, group: str, method: str) -> Comparison:
+    """Compare a printed score with the scores of `method`; the dense network is not taken from random tickets."""
+    of_method = rounds if method == published.REINITIALISED else rounds[rounds["method"] != published.REINITIALISED]
+    ours = per_seed(of_method, method, point.round)
     again = "ugs" if point.method == published.DENSE else point.method
     rerun = published.rerun_scores(point.dataset, again, point.round, point.model, point.task)
-    where = "k = 0" if point.method == published.DENSE else f"k = {point.round}"
     mean, deviation = mean_and_deviation(ours)
-    label = palette.label(point.method)
-    return Comparison(label, where, "score", mean, deviation, len(ours), point.score, point.source, tuple(rerun))
+    where = f"k = {point.round}"
+    return Comparison(group, where, "score", mean, deviation, len(ours), point.score, point.source, tuple(rerun))
 
 
 def _macs(rounds: pd.DataFrame, number: int, printed: int) -> Comparison:

@@ -9,7 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from analysis.reproduction.claims import Claim
-from analysis.reproduction.comparison import Comparison, judged_together
+from analysis.reproduction.comparison import Comparison
 from analysis.tables import XAxis
 from glt.reproduction import EXPERIMENTS, Setting
 from glt.store import Run
@@ -17,12 +17,17 @@ from glt.store import Run
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known in one setting: the runs, their `rounds_table`, and a way to their `measurement_table`."""
+    """What is known in one setting: the runs, their `rounds_table`, and a way to their `measurement_table`.
+
+    `scored` is the `rounds_table` of every run whose scores the paper prints in this setting, in whatever exhibit, so
+    that a number has one family of tests and one verdict. It defaults to `rounds`.
+    """
 
     setting: Setting
     runs: Sequence[Run]
     rounds: pd.DataFrame
     measured: Callable[[], pd.DataFrame]
+    scored: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -49,18 +54,16 @@ def no_claims(evidence: Evidence) -> list[Claim]:
 class Exhibit:
     """The pictures of the experiment with this name, what of it is compared, and which claims are tested.
 
-    `measures` says that comparing needs graph measurements, which may take seconds.
+    `scores` says that printed scores are compared, `measures` that comparing needs graph measurements, which may take
+    seconds.
     """
 
     name: str
     pictures: tuple[Picture, ...]
-    compare: Callable[[Evidence], list[Comparison]] = field(default=nothing, repr=False)
+    rows: Callable[[Evidence], list[Comparison]] = field(default=nothing, repr=False)
     claims: Callable[[Evidence], list[Claim]] = field(default=no_claims, repr=False)
+    scores: bool = False
     measures: bool = False
-
-    def rows(self, evidence: Evidence) -> list[Comparison]:
-        """Return what is compared, judged together."""
-        return judged_together(self.compare(evidence))
 
     @property
     def label(self) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from analysis.reproduction.agreement import Word
 from analysis.reproduction.claims import Claim
-from analysis.reproduction.comparison import Comparison, Quantity, margin_words
+from analysis.reproduction.comparison import Comparison, Quantity, family_words, margin_words
+from analysis.statistics import AgreementWord
 from glt import formats
 from glt.reproduction import Plan
 
@@ -24,7 +24,7 @@ WORDS: dict[Kind, str] = {
     "unavailable": "Cannot be run",
 }
 # What a word says about "the paper's number is reproduced".
-OUTCOMES: dict[Word, bool | None] = {"agrees": True, "differs": False, "open": None, "no verdict": None}
+OUTCOMES: dict[AgreementWord, bool | None] = {"agrees": True, "differs": False, "open": None, "no verdict": None}
 NOUNS: dict[Quantity, str] = {"score": "scores", "macs": "counts of MACs", "measure": "measurements"}
 NO_NUMBER = "drawn from our runs; the paper prints no number to compare"
 OTHER_SETTINGS = "no round with the paper's settings"
@@ -138,7 +138,7 @@ def _seeds(rows: Sequence[Comparison]) -> str:
     counts = sorted({row.seeds for row in rows if not row.is_exact})
     if not counts:
         return ""
-    family = max(row.agreement.family for row in rows)
-    tested = f", Holm over {formats.number_of(family, 'value')}" if family else ""
+    family = family_words(rows)
+    tested = f", {family}" if family else ""
     number = formats.number_of(counts[0], "seed") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"
     return f" ({number}{tested})"

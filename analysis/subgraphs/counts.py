@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analysis.measures import MeasuredGraph
-from analysis.measures.components import components
-from analysis.measures.counts import isolated_nodes
+from analysis.measures.basic import isolated_nodes
+from analysis.measures.connectivity import components
 from analysis.subgraphs.subgraph import BOTH, REMOVED, EdgeStates, Subgraph
 from glt import formats
 from glt.masks import EdgeMask

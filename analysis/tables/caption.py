@@ -8,10 +8,10 @@ import pandas as pd
 
 from analysis import names
 from analysis.crowd import crowd_styles
+from analysis.statistics import FEWEST
 from analysis.tables.curve import Score, family_size
 from analysis.tables.data import data_words
 from analysis.tables.scores import score_words
-from analysis.tables.statistics import FEWEST
 from glt.store import MacConvention
 from glt.verdicts import DELTA, rule_words
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from analysis.tables.statistics import half_width, p_value
+from analysis.statistics import half_width
 from glt import verdicts
 from glt.methods.admm import EDGES_CHANGED
 from glt.store import MacConvention
@@ -49,7 +49,7 @@ def curve_table(
     table = mean_and_interval(groups["score"]).rename(columns={"count": "seeds"})
     table["dense"] = groups["dense"].mean()
     table[["difference", "difference_low", "difference_high"]] = mean_and_interval(groups["difference"])[INTERVAL]
-    table["p_value"] = p_value(table["difference"], groups["difference"].std(), groups["difference"].count())
+    table["p_value"] = verdicts.t_tests(*verdicts.samples(values for _, values in groups["difference"]))
     table["val_difference"] = groups["val_difference"].mean()
     table[AVERAGED] = groups[AVERAGED].mean()
     judged = verdict_table(rounds if family is None else family, score, margin)
@@ -92,8 +92,7 @@ def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = D
 def family_size(rounds: pd.DataFrame, score: Score = "test") -> int:
     """Return how many pruned rounds of a `rounds_table` can be tested: two seeds or more whose differences vary."""
     pruned = with_dense(rounds, score).query("round > 0")
-    spread = pruned.groupby(ROUND)["difference"].agg(lambda values: values.max() - values.min())
-    return int((spread > verdicts.ROUNDING).sum())
+    return verdicts.family_size(values for _, values in pruned.groupby(ROUND)["difference"])
 
 
 WORDS = ["verdict", "verdict_short", "verdict_sentence"]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis import palette
 from analysis.measures import MeasuredGraph, random_twins
-from analysis.measures.degrees import degree_counts
+from analysis.measures.basic import degree_counts
 from analysis.tables.labels import run_labels
 from glt.data import Graph
 from glt.store import Run, SeedRun

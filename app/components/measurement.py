@@ -20,7 +20,7 @@ from analysis.measures import (
     unmeasured,
     unmeasured_trend,
 )
-from analysis.measures.spectrum import MOST_NODES_FACTORED, MOST_NODES_SOLVED
+from analysis.measures.connectivity import MOST_NODES_FACTORED, MOST_NODES_SOLVED
 from analysis.shared_graph import shared_graph
 from app.components import computation
 from app.data import cache

@@ -17,11 +17,11 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis import names, published
 from analysis.curves import trend_figure
 from analysis.curves.trend import TrendAxis
-from analysis.measures import Engine, Explanation, MeasuredGraph, explanation, explanations, in_order, wording
-from analysis.measures.table import is_as_published
+from analysis.measures import Engine, Explanation, MeasuredGraph, descriptions, explanation, explanations, in_order
+from analysis.measures.tables import is_as_published
 from analysis.shared_graph import by_graph, printed_measurements, shared_graph, training_part
+from analysis.statistics import half_width
 from analysis.tables.caption import averaged_over
-from analysis.tables.statistics import half_width
 from app.components import charts, controls, downloads, frame, measurement, run_select, url_state
 from app.data import cache
 from app.views import measurements_nodes
@@ -253,8 +253,8 @@ def as_read(
         halves = half_width(table[f"{name}_spread"], table["seeds"])
         if f"{name}_error" in table:
             halves = np.hypot(np.nan_to_num(halves), table[f"{name}_error"])
-        cells = [wording.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
-        rows.append([wording.label(name), *map(_unbroken, cells)])
+        cells = [descriptions.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
+        rows.append([descriptions.label(name), *map(_unbroken, cells)])
         if name in printed:
             rows.append(_gray("in the paper", printed[name], graphs))
         if as_printed and name in as_printed:
@@ -296,7 +296,7 @@ def _table_caption(graph: Measured) -> str:
     drawn = table.loc[table["kind"] == "null", "seeds"]
     null = f" Random graphs: {averaged_over(int(n) for n in drawn).replace('seeds', 'draws')}." if len(drawn) else ""
     estimated = [column.removesuffix("_error") for column in table.columns if column.endswith("_error")]
-    sampled = f" {wording.estimated(estimated)}" if estimated else ""
+    sampled = f" {descriptions.estimated(estimated)}" if estimated else ""
     told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
     return (
         f"{names.dataset(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
@@ -316,7 +316,7 @@ def _engine_words(graph: Measured) -> str:
         by_networkx = "Clustering, components and degrees by NetworkX, the rest by" if quick else "Computed by"
         return f"{by_networkx} faster versions of NetworkX's definitions."
     largest = {name: float(table[f"{name}_difference"].max()) for name in found}
-    return f"Computed by NetworkX itself. {wording.largest_difference(largest)}"
+    return f"Computed by NetworkX itself. {descriptions.largest_difference(largest)}"
 
 
 FIRST_MEASURE = "average_clustering"
@@ -334,7 +334,7 @@ class Trend:
 
 def pick_trend() -> Trend:
     """Choose the measure and the axis."""
-    options = {name: wording.label(name) for name in COUNTS}
+    options = {name: descriptions.label(name) for name in COUNTS}
     options |= {measure.name: measure.label for measure in in_order() if measure.cost != "background"}
     name = controls.select("measure", "Measure", options, FIRST_MEASURE, width=270)
     return Trend(name, cast("TrendAxis", controls.segments("over", "Over", AXES)))
@@ -354,7 +354,7 @@ def show_trend(runs: list[Run], trend: Trend, null: bool) -> None:
 def _one_graph(runs: list[Run], trend: Trend, null: bool, key: str) -> None:
     table = measurement.trend_of(runs, trend.name, null)
     figure = _trend_figure(runs, trend, null, frame.is_dark())
-    charts.show(figure, f"trend{key}", f"{wording.label(trend.name)} over the rounds")
+    charts.show(figure, f"trend{key}", f"{descriptions.label(trend.name)} over the rounds")
     st.caption(_trend_caption(runs, trend, table))
     with st.expander("The numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
         st.dataframe(charts.cells(trend_numbers(table, trend.name)), hide_index=True, height=320)
@@ -367,8 +367,8 @@ def _trend_figure(runs: list[Run], trend: Trend, null: bool, dark: bool) -> go.F
 
 def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the rows of `trend_table` under the words of the page, as trend_numbers that sort; shares in percent."""
-    scale = 100.0 if wording.is_share(name) else 1.0
-    unit = " (%)" if wording.is_share(name) else ""
+    scale = 100.0 if descriptions.is_share(name) else 1.0
+    unit = " (%)" if descriptions.is_share(name) else ""
     graphs = [
         f"Random, as dense as {label}" if kind == "null" else label
         for kind, label in zip(table["kind"], table["label"], strict=True)
@@ -378,7 +378,7 @@ def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
             "Graph": graphs,
             "Round": table["round"],
             "Edges kept, either way (%)": [formats.rounded(100 * kept, 1) for kept in table["kept"]],
-            wording.label(name) + unit: scale * table["mean"],
+            descriptions.label(name) + unit: scale * table["mean"],
             "95% interval, ±": scale * (table["high"] - table["mean"]),
             "Seeds": table["seeds"],
         }
@@ -394,5 +394,5 @@ def _trend_caption(runs: list[Run], trend: Trend, table: pd.DataFrame) -> str:
     if (table["kind"] == "null").any():
         parts.append("dotted: as many undirected edges as each run kept, drawn at random (five draws or one a seed)")
     if "error" in table:
-        parts.append(wording.estimated([trend.name]).removesuffix("."))
+        parts.append(descriptions.estimated([trend.name]).removesuffix("."))
     return "; ".join(parts) + f". {frame.plain(explanation(trend.name).definition)}"

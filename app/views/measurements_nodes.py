@@ -11,11 +11,11 @@ import streamlit as st
 from analysis import names, palette
 from analysis.curves import Degrees, degree_figure
 from analysis.measures import MeasuredGraph, random_twins
-from analysis.measures.degrees import degree_counts, degree_gini
-from analysis.measures.element_cache import known_betweenness
-from analysis.measures.element_tables import Order, edge_table, node_table, with_names
-from analysis.measures.elements import SAMPLE, Betweenness, seconds
-from analysis.measures.ranks import spearman
+from analysis.measures.basic import degree_counts, degree_gini
+from analysis.measures.cache import known_betweenness
+from analysis.measures.centrality import SAMPLE, Betweenness, spearman
+from analysis.measures.compute import betweenness_seconds
+from analysis.measures.tables import Order, edge_table, node_table, with_names
 from analysis.subgraphs.subgraph import node_name
 from analysis.titles import short_title
 from app.components import charts, computation, controls, frame, graph_select, run_select, url_state
@@ -70,7 +70,7 @@ def show_elements(found: list[Run]) -> None:
     before, after = (known_betweenness(part, choice.sample, choice.by_networkx) for part in (whole, pruned))
     if before is None or after is None:
         left = [part for part, known in ((whole, before), (pruned, after)) if known is None]
-        _compute(choice, pruned, sum(seconds(part, choice.sample, choice.by_networkx) for part in left))
+        _compute(choice, pruned, sum(betweenness_seconds(part, choice.sample, choice.by_networkx) for part in left))
         return
     _ranking(choice, graph, mask, before, after)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,7 +13,7 @@ import streamlit as st
 from analysis import names, palette, published
 from analysis.curves import ablation_figure, accuracy_figure
 from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Kind, Picture, Verdict, judge, settled
-from analysis.reproduction.comparison import margins_words
+from analysis.reproduction.comparison import family_words, margins_words
 from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from analysis.tables import caption
 from app.components import charts, controls, frame, graph_select, measurement, url_state
@@ -27,7 +28,7 @@ from glt.jobs.forecast import Forecast
 from glt.jobs.waiting import awaited
 from glt.models import MODELS
 from glt.pretraining.config import PretrainConfig
-from glt.reproduction import Experiment, Need, Plan, Setting, in_order, make_plan
+from glt.reproduction import EXPERIMENTS, Experiment, Need, Plan, Setting, in_order, make_plan
 from glt.reproduction.starting import command, cost_words, preparations, start
 from glt.seeds import read_seeds
 from glt.store import AnyRun, Run, Store, run_name
@@ -146,7 +147,8 @@ def judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Seque
     cost = cache.forecast_of(found, [need.config for need in plan.lacking if need.config], plan.seeds)
     # A run with other settings is drawn and said to be one, and never counts in a mean, a claim or a verdict.
     tested = plan.runs if measure or not exhibit.measures else []
-    rows, claims = _compared(exhibit, setting, tested) if tested else ([], [])
+    scored = scored_runs(found.runs, setting, seeds) if exhibit.scores else []
+    rows, claims = _compared(exhibit, setting, tested, scored) if tested else ([], [])
     claims = settled(claims, plan)
     return Judged(exhibit, plan, runs, cost, rows, claims, judge(plan, rows, claims, cost_words(plan, cost)))
 
@@ -157,22 +159,35 @@ def shown_runs(plan: Plan) -> list[Run]:
     return list({run.reference: run for run in runs if run is not None}.values())
 
 
-def _compared(exhibit: Exhibit, setting: Setting, runs: list[Run]) -> tuple[list[Comparison], list[Claim]]:
+def scored_runs(runs: Sequence[Run], setting: Setting, seeds: Sequence[int]) -> list[Run]:
+    """Return the runs of every experiment whose printed scores are compared in this setting."""
+    experiments = [EXPERIMENTS.get(exhibit.name) for exhibit in EXHIBITS if exhibit.scores]
+    plans = [make_plan(each, setting, seeds, runs) for each in experiments if setting in each.settings]
+    return list({run.reference: run for plan in plans for run in plan.runs}.values())
+
+
+def _compared(
+    exhibit: Exhibit, setting: Setting, runs: list[Run], scored: list[Run]
+) -> tuple[list[Comparison], list[Claim]]:
     if exhibit.measures:
         # Measuring shows a bar and keeps its own tables, so what follows from them is not kept once more.
-        return _compare(exhibit, setting, runs, lambda: measurement.table_of(runs, published.MEASUREMENT_ROUND, False))
-    return _compared_curves(exhibit.name, setting, runs)
+        table = partial(measurement.table_of, runs, published.MEASUREMENT_ROUND, False)
+        return _compare(exhibit, setting, runs, scored, table)
+    return _compared_curves(exhibit.name, setting, runs, scored)
 
 
 @cache.cached(256, shared=True)
-def _compared_curves(name: str, setting: Setting, runs: list[Run]) -> tuple[list[Comparison], list[Claim]]:
-    return _compare(EXHIBITS.get(name), setting, runs, pd.DataFrame)
+def _compared_curves(
+    name: str, setting: Setting, runs: list[Run], scored: list[Run]
+) -> tuple[list[Comparison], list[Claim]]:
+    return _compare(EXHIBITS.get(name), setting, runs, scored, pd.DataFrame)
 
 
 def _compare(
-    exhibit: Exhibit, setting: Setting, runs: list[Run], measured: Callable[[], pd.DataFrame]
+    exhibit: Exhibit, setting: Setting, runs: list[Run], scored: list[Run], measured: Callable[[], pd.DataFrame]
 ) -> tuple[list[Comparison], list[Claim]]:
-    evidence = Evidence(setting, runs, cache.rounds_of(runs), measured)
+    rounds = cache.rounds_of(scored) if scored else None
+    evidence = Evidence(setting, runs, cache.rounds_of(runs), measured, rounds)
     return exhibit.rows(evidence), exhibit.claims(evidence)
 
 
@@ -301,10 +316,10 @@ def _side_by_side(rows: Sequence[Comparison]) -> None:
 def _method_words(rows: Sequence[Comparison]) -> str:
     """Say what was tested, with which margins, and over how many values."""
     margins = margins_words({row.quantity for row in rows})
-    family = max(row.agreement.family for row in rows)
+    family = family_words(rows)
     tested = (
-        f"two one-sided t tests show the mean within the margin (agrees), a two-sided one beyond it (differs), Holm "
-        f"over {formats.number_of(family, 'value')} at 5 %, else open, with about how many seeds would settle it"
+        f"two one-sided t tests show the mean within the margin (agrees), a two-sided one beyond it (differs), "
+        f"{family} of one figure or table at 5 %, else open, with about how many seeds would settle it"
         if family
         else "a test needs two seeds"
     )

@@ -16,7 +16,7 @@ import streamlit as st
 from analysis import names, palette
 from analysis.curves import guest, pareto_figure
 from analysis.marks.axes import MAC_NAMES
-from analysis.measures import measuring, wording
+from analysis.measures import compute, descriptions
 from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from analysis.tables import Score, XAxis
 from analysis.tables.pareto import with_front
@@ -219,7 +219,7 @@ def quantity(name: str) -> str:
     """
     if name.startswith("macs."):
         return f"MACs, {MAC_NAMES.get(name.removeprefix('macs.'), 'another convention')}"  # type: ignore[call-overload]
-    return QUANTITIES.get(name) or wording.label(name)
+    return QUANTITIES.get(name) or descriptions.label(name)
 
 
 def report_as_read(found: Report) -> pd.DataFrame:
@@ -408,8 +408,8 @@ def _measures(graph: Graph, mask: EdgeMask) -> None:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _measured(content_hash: str, kept: bytes, _graph: Graph, _mask: EdgeMask) -> measuring.Numbers:
-    return measuring.measure_mask(_graph, _mask)
+def _measured(content_hash: str, kept: bytes, _graph: Graph, _mask: EdgeMask) -> compute.Numbers:
+    return compute.measure_mask(_graph, _mask)
 
 
 def measures_as_read(before: Mapping[str, float], after: Mapping[str, float]) -> pd.DataFrame:
@@ -417,9 +417,9 @@ def measures_as_read(before: Mapping[str, float], after: Mapping[str, float]) ->
     shown = [name for name in measurements.HEADLINE if name in before]
     return pd.DataFrame(
         {
-            "Measure": [wording.label(name) for name in shown],
-            "Original": [wording.value(name, before[name]) for name in shown],
-            "Ticket file": [wording.value(name, after[name]) for name in shown],
-            "Change": [wording.change(before[name], after[name]) for name in shown],
+            "Measure": [descriptions.label(name) for name in shown],
+            "Original": [descriptions.value(name, before[name]) for name in shown],
+            "Ticket file": [descriptions.value(name, after[name]) for name in shown],
+            "Change": [descriptions.change(before[name], after[name]) for name in shown],
         }
     )

@@ -15,8 +15,8 @@ from analysis.cuts.groups import by_pair, edge_groupings, node_groupings
 from analysis.cuts.losses import loss_table
 from analysis.export import FigureChoices, draw
 from analysis.measures import MeasuredGraph, measure_graph
-from analysis.measures.element_tables import node_table, with_names
-from analysis.measures.elements import betweenness
+from analysis.measures.centrality import betweenness
+from analysis.measures.tables import node_table, with_names
 from analysis.subgraphs import Sample, original_panel, sample_nodes, take
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.overview import overview_png

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.export import FigureChoices, figure_bytes, on_page, plan
 from analysis.measures import graph as measured_graph
-from analysis.measures.element_tables import with_names
+from analysis.measures.tables import with_names
 from analysis.subgraphs import communities
 from app.components import computation, measurement
 from app.main import PAGES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.main import main as analysis_main
-from analysis.measures.measuring import measure_round
+from analysis.measures.compute import measure_round
 from analysis.shared_graph import shared_graph
 from glt.cli.main import main as glt_main
 from glt.config import RunConfig

@@ -17,7 +17,8 @@ from analysis.export.figures.curve_words import write
 from analysis.export.figures.legend import KEY_INK, line_key
 from analysis.export.figures.panel_row import PanelRow
 from analysis.export.figures.run_lines import DOTTED, RunLooks, band, stroke
-from analysis.measures import trend_table, wording
+from analysis.measures import descriptions as wording
+from analysis.measures import trend_table
 from analysis.tables.caption import averaged_over
 from glt import formats
 from glt.store import Run

@@ -10,9 +10,9 @@ import pandas as pd
 from analysis import names, published
 from analysis.export.latex.writing import booktabs, number
 from analysis.export.letters import escape
-from analysis.measures import wording
+from analysis.measures import descriptions
+from analysis.statistics import half_width
 from analysis.tables.caption import averaged_over
-from analysis.tables.statistics import half_width
 
 COUNTS = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
 SMALL = 1e3
@@ -44,7 +44,7 @@ def _measure(table: pd.DataFrame, name: str) -> list[str]:
         number(scale * mean, scale * half, decimals, bold=place == closest)
         for place, (mean, half) in enumerate(zip(table[name], halves, strict=True))
     ]
-    return [wording.label(name) + unit, *cells]
+    return [descriptions.label(name) + unit, *cells]
 
 
 def _paper(table: pd.DataFrame, name: str) -> list[str]:
@@ -62,9 +62,9 @@ def _closest(table: pd.DataFrame, name: str) -> int | None:
 
 
 def _scale(name: str, original: float) -> tuple[float, int, str]:
-    if wording.is_share(name):
+    if descriptions.is_share(name):
         return 100.0, 1, " (%)"
-    if wording.is_counted(name):
+    if descriptions.is_counted(name):
         return 1.0, 0 if abs(original) >= 100 else 1, ""
     if original and abs(original) < 0.01:
         return SMALL, 3, " (\N{MULTIPLICATION SIGN}10\N{SUPERSCRIPT MINUS}\N{SUPERSCRIPT THREE})"

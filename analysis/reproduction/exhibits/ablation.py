@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.reproduction import EXHIBITS
 from analysis.reproduction.claims import NO_VERDICT, Claim, at_sparsity, losses_by_round, seeds_and_family_words
 from analysis.reproduction.exhibit import Evidence, Exhibit, Picture, nothing
-from analysis.tables.statistics import half_width
+from analysis.statistics import half_width
 from glt import formats
 from glt.store import Run
 from glt.verdicts import Verdict, judge

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from analysis.measures import Measure, MeasuredGraph, in_order, ranks
+from analysis.measures import Measure, MeasuredGraph, centrality, in_order
+from glt.data.graph import simple_edges
 
 
 def measured(graph: nx.Graph, labels: list[int] | None = None) -> MeasuredGraph:
@@ -156,7 +157,7 @@ def in_line(values: dict[int, float]) -> list[float]:
 def test_pagerank_is_networkx() -> None:
     graph = nx.disjoint_union(karate_club(), nx.empty_graph(3))
     expected = nx.pagerank(graph, tol=1e-14, max_iter=1000)
-    assert ranks.pagerank(measured(graph)) == pytest.approx(in_line(expected), rel=1e-9)
+    assert centrality.pagerank(measured(graph)) == pytest.approx(in_line(expected), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -165,6 +166,21 @@ def test_bridges_of_sparse_graphs_equal_networkx(seed: int) -> None:
     piece = graph.subgraph(max(nx.connected_components(graph), key=len))
     assert by_name("bridge_share").compute(measured(graph)) == len(list(nx.bridges(piece))) / piece.number_of_edges()
     assert by_name("largest_core").compute(measured(graph)) == max(nx.core_number(graph).values())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_loops_and_repeated_entries_in_either_direction_leave_the_simple_graph(seed: int) -> None:
+    entries = np.random.default_rng(seed).integers(0, 40, size=(2, 150))
+    entries = np.concatenate([entries, entries[::-1, :60], entries[:, :30]], axis=1)
+    edges, duplicates, loops = simple_edges(entries, 42)
+    graph = nx.empty_graph(42)
+    graph.add_edges_from(map(tuple, entries.T.tolist()))
+    assert duplicates > 0
+    assert loops == (entries[0] == entries[1]).sum() > 0
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    subject = MeasuredGraph(42, edges, np.zeros(42, dtype=np.int64))
+    found = {measure.name: measure.compute(subject) for measure in in_order()}
+    assert found == pytest.approx(reference(graph), rel=1e-8, abs=1e-12, nan_ok=True)
 
 
 def test_adjusted_homophily_is_the_assortativity_of_the_labels() -> None:

@@ -47,7 +47,10 @@ def test_native_self_loops_count_in_the_mean_over_edges_of_the_paper(graph: Grap
 @pytest.mark.parametrize("name", ["cora"])
 def test_structure_of_cora(graph: Graph) -> None:
     found = measure_graph(graph)
-    assert (found["components"], found["triangles"]) == (78, 1630)
+    assert (found["components"], found["triangles"], found["largest_core"]) == (78, 1630, 4)
+    whole = MeasuredGraph.of(graph)
+    inside = np.isin(graph.edges[0], whole.largest_component).sum()
+    assert round(found["bridge_share"] * inside) == 442
     assert found["largest_component_share"] == pytest.approx(2485 / 2708)
     assert found["edge_homophily"] == pytest.approx(0.810, abs=5e-4)
     assert found["mean_degree"] == pytest.approx(3.898, abs=5e-4)

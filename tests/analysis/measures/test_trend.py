@@ -9,7 +9,7 @@ import pytest
 
 from analysis.curves import trend_figure
 from analysis.measures import measure_round, trend_table
-from analysis.measures.nulls import DRAWS, random_twins
+from analysis.measures.null_model import DRAWS, random_twins
 from glt.errors import ConfigError
 from glt.masks import EdgeMask
 from glt.store import Run

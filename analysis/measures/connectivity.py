@@ -1,4 +1,4 @@
-"""How well the largest component conducts: what the spectrum of its Laplacian says."""
+"""Connected components, bridges, cores and the spectrum of the Laplacian: how firmly a graph holds together."""
 
 from __future__ import annotations
 
@@ -11,15 +11,50 @@ from scipy.sparse.csgraph import laplacian
 from scipy.sparse.linalg import LinearOperator, SuperLU, eigsh, splu
 
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import MEASURES, Measure
+from analysis.measures.registry import MEASURES, Cost, Measure
 
 FloatArray = NDArray[np.float64]
 
-# The factors of a large graph fill up; beyond these sizes of the largest component nothing is computed.
+# Factors of a Laplacian fill up; a largest component beyond these sizes is not factored, or not solved for every node.
 MOST_NODES_FACTORED, MOST_NODES_SOLVED = 50_000, 25_000
-# ARPACK finds few of many eigenvalues; below this many, all are found directly.
+# ARPACK finds few of many eigenvalues; below this size all are computed directly.
 FEW = 32
 COLUMNS = 256
+
+
+def components(graph: MeasuredGraph) -> int:
+    """How many connected components there are; every isolated node is one.
+
+    A rise may be nothing but more isolated nodes: read it with `isolated_nodes` and `largest_component_share`.
+    """
+    return int(graph.component.max(initial=-1)) + 1
+
+
+def largest_component_share(graph: MeasuredGraph) -> float:
+    """Share of all nodes that lie in the largest connected component; NaN for a graph without nodes.
+
+    It says nothing of how firmly that component holds together, nor of what the other nodes are: `bridge_share` and
+    `isolated_nodes` do.
+    """
+    return int(graph.largest_component.size) / graph.num_nodes if graph.num_nodes else nan
+
+
+def bridge_share(graph: MeasuredGraph) -> float:
+    """Share of the largest component's edges that are the only connection between their two sides; NaN without edges.
+
+    Smaller pieces are left out: most are trees, all bridges, and would count once more that the graph fell apart. The
+    edge of every node of degree 1 is a bridge, so a rise may only mean more such nodes.
+    """
+    largest = graph.component[graph.edges[0]] == graph.component[graph.largest_component[:1]]
+    return float(largest[graph.igraph.bridges()].sum() / largest.sum()) if largest.any() else nan
+
+
+def largest_core(graph: MeasuredGraph) -> int:
+    """Largest k for which a part of the graph has only nodes with k neighbours or more inside it; 0 without edges.
+
+    It is the largest core number (Seidman, 1983). It moves in whole steps, so read it with the number of triangles.
+    """
+    return max(graph.igraph.coreness(), default=0)
 
 
 def algebraic_connectivity(graph: MeasuredGraph) -> float:
@@ -85,23 +120,16 @@ def _diagonal_sum(factors: SuperLU, first: int) -> float:
     return float(factors.solve(units)[columns, columns - first].sum())
 
 
-MEASURES.register(
-    Measure(
-        "algebraic_connectivity",
-        "Algebraic connectivity (largest component)",
-        "",
-        "seconds",
-        70,
-        algebraic_connectivity,
-    )
-)
-MEASURES.register(
-    Measure(
-        "mean_effective_resistance",
-        "Effective resistance (largest component)",
-        "",
-        "background",
-        71,
-        mean_effective_resistance,
-    )
-)
+for name, label, unit, order, compute in (
+    ("components", "Components", "", 21, components),
+    ("largest_component_share", "Largest component", "share of nodes", 22, largest_component_share),
+    ("bridge_share", "Bridges (largest component)", "share of edges", 24, bridge_share),
+    ("largest_core", "Largest core number", "", 25, largest_core),
+):
+    MEASURES.register(Measure(name, label, unit, "instant", order, compute))
+for name, label, order, compute in (
+    ("algebraic_connectivity", "Algebraic connectivity (largest component)", 70, algebraic_connectivity),
+    ("mean_effective_resistance", "Effective resistance (largest component)", 71, mean_effective_resistance),
+):
+    cost: Cost = "seconds" if name == "algebraic_connectivity" else "background"
+    MEASURES.register(Measure(name, label, "", cost, order, compute))

@@ -1,4 +1,4 @@
-"""What pruning at random would leave: the yardstick for every measure of a pruned graph."""
+"""Random graphs of equal density: the reference for every measure of a pruned graph."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def random_survivors(num_edges: int, kept: int, seed: int | Sequence[int]) -> Bo
 
 
 def random_twins(masks: Sequence[tuple[int, EdgeMask]], draws: int = DRAWS) -> list[EdgeMask]:
-    """Return undirected masks drawn at random, each as dense as one of the (seed, mask) pairs: `draws` or one a pair.
+    """Return random undirected masks, each as dense as one of the (seed, mask) pairs; at least `draws` of them.
 
-    What a pair gives depends on its seed and its density alone.
+    Every pair gives equally many. A draw depends on the seed and the density of its pair alone.
     """
     rounds = range(-(-draws // len(masks))) if masks else ()
     return [

@@ -1,4 +1,4 @@
-"""All measures of a graph, of its survivors under a mask, and of a round of a run."""
+"""Measures of a graph, of its survivors under a mask, and of a round of a run; slow ones are looked up in the cache."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from analysis.measures import centrality
 from analysis.measures.cache import MeasureCache, shared_cache
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure, in_order
@@ -15,8 +16,8 @@ from glt.masks import BoolArray, EdgeMask
 from glt.store import SeedRun
 from glt.tickets.graph import graph_of
 
-# Who computes. `default`: NetworkX what it answers within a second, our faster versions the rest. `networkx`: NetworkX
-# everything that it defines, with our versions beside it. `fast`: our versions only.
+# Who computes. `default`: NetworkX where it answers within a second, else our faster versions. `networkx`: NetworkX
+# wherever it defines the measure, with our versions beside it. `fast`: our versions only.
 Engine = Literal["default", "networkx", "fast"]
 Report = Callable[[float], None]
 
@@ -24,8 +25,9 @@ Report = Callable[[float], None]
 class Numbers(dict[str, float]):
     """Values by name.
 
-    `errors` has the half-width of the 95 % interval of each that was estimated on a large graph. `differences` has the
-    relative difference between NetworkX's value and our faster version's, empty unless the engine was `networkx`.
+    `errors` holds the half-width of the 95 % interval of each value that is estimated on a large graph. `differences`
+    holds the relative difference between NetworkX's value and our faster version's; empty unless the engine was
+    `networkx`.
     """
 
     def __init__(
@@ -56,10 +58,10 @@ def measure(
 ) -> Numbers:
     """Return measures of `graph`, by name and in the order of tables; NaN where undefined.
 
-    All that are not of cost "background", with `slow` those too, or exactly those in `names`. What is not instant, on a
-    large graph everything, is looked up in `cache` (by default the one shared by this process) and kept there, and so
-    is what NetworkX computes. `on_progress` is called with the fraction done of what NetworkX computes. Raises
-    ConfigError for an unknown name, and for a graph that is too large for NetworkX.
+    All measures but those of cost "background" (with `slow` those too), or exactly those in `names`. Values that are
+    not instant, all values of a large graph and all of NetworkX's are kept in `cache` (default: the user's cache
+    folder). `on_progress` is called with the fraction done of what NetworkX computes. Raises ConfigError for an unknown
+    name, and for a graph that is too large for NetworkX.
     """
     chosen, store = _chosen(names, slow), shared_cache() if cache is None else cache
     by_networkx = [m for m in chosen if _is_by_networkx(m, graph, engine)]
@@ -83,11 +85,11 @@ def is_measured(
     slow: bool = False,
     engine: Engine = "default",
 ) -> bool:
-    """Say whether `measure` would find everything that is slow in the cache."""
+    """Return whether `measure` would find every slow value in the cache."""
     known, chosen = (shared_cache() if cache is None else cache).get(graph.content_hash), _chosen(names, slow)
     by_networkx = [m for m in chosen if _is_by_networkx(m, graph, engine)]
     ours = chosen if engine == "networkx" else [m for m in chosen if m not in by_networkx]
-    # By default NetworkX is asked for what takes it a moment; on a large graph everything counts.
+    # What NetworkX computes by default takes it a moment; on a large graph every value counts.
     slow_ones = by_networkx if engine == "networkx" or graph.is_large else []
     keys = [_key(m, graph) for m in ours if _is_kept(m, graph)] + [_networkx_key(m, graph) for m in slow_ones]
     return all(key in known for key in keys)
@@ -117,9 +119,7 @@ def measure_mask(
 ) -> Numbers:
     """Return measures of the edges that survive in at least one direction (the paper's convention); see `measure`.
 
-    The ways of counting stand first: `edges_both_ways`, the fractions `edges_kept_either_way` and
-    `edges_kept_both_ways`, and `graph_sparsity` and `entries_kept` over the mask's own entries. Raises DataError when
-    the mask is about another graph.
+    The counts of `count_survivors` come first. Raises DataError when the mask belongs to another graph.
     """
     if mask.num_edges != graph.num_edges:
         raise DataError(
@@ -138,17 +138,8 @@ def is_mask_measured(
     slow: bool = False,
     engine: Engine = "default",
 ) -> bool:
-    """Say whether `measure_mask` would find everything that is slow in the cache."""
+    """Return whether `measure_mask` would find every slow value in the cache."""
     return is_measured(MeasuredGraph.of(graph, mask.either_way()), cache, names, slow, engine)
-
-
-def from_first(unknown: Iterable[bool], total: int) -> int:
-    """Return how many of `total` answers come from the first yes on, 0 without one; what follows it is not asked.
-
-    >>> from_first([False, True, False], 5), from_first([False], 5)
-    (4, 0)
-    """
-    return next((max(total - place, 1) for place, answer in enumerate(unknown) if answer), 0)
 
 
 def measure_round(
@@ -159,7 +150,7 @@ def measure_round(
     engine: Engine = "default",
     on_progress: Report | None = None,
 ) -> MeasuredRound:
-    """Return the values of the run's graph and of what is left of it after `round`; raises StoreError, DataError."""
+    """Return the values of the run's graph and of its survivors after `round`; raises StoreError, DataError."""
     mask = seed_run.edge_mask(round)
     graph = graph_of(seed_run)
     full = EdgeMask.full(mask.kind, mask.num_edges)
@@ -169,15 +160,6 @@ def measure_round(
         return measure_mask(graph, part, cache, None, slow, engine, report)
 
     return MeasuredRound(measured(full, 0.0), measured(mask, 0.5))
-
-
-def networkx_seconds(graph: MeasuredGraph, slow: bool = False) -> float:
-    """Return about how many CPU seconds the engine `networkx` takes for one graph."""
-    from analysis.measures import networkx_engine
-
-    return networkx_engine.seconds(
-        graph, [m.name for m in _chosen(None, slow) if networkx_engine.defines(m.name, graph)]
-    )
 
 
 def count_survivors(mask: EdgeMask) -> Numbers:
@@ -194,6 +176,33 @@ def count_survivors(mask: EdgeMask) -> Numbers:
     )
 
 
+def count_unmeasured(are_measured: Iterable[bool], total: int) -> int:
+    """Return how many of `total` graphs remain from the first unmeasured one on; those after it are not looked up.
+
+    >>> count_unmeasured([True, False, True], 5), count_unmeasured([True], 5)
+    (4, 0)
+    """
+    return next((max(total - place, 1) for place, known in enumerate(are_measured) if not known), 0)
+
+
+def networkx_seconds(graph: MeasuredGraph, slow: bool = False) -> float:
+    """Return about how many CPU seconds the engine `networkx` takes for one graph."""
+    from analysis.measures import networkx_engine
+
+    return networkx_engine.seconds(
+        graph, [m.name for m in _chosen(None, slow) if networkx_engine.defines(m.name, graph)]
+    )
+
+
+def betweenness_seconds(graph: MeasuredGraph, sample: int | None = None, by_networkx: bool = False) -> float:
+    """Return about how many CPU seconds the betweenness of every node and edge takes."""
+    if not by_networkx:
+        return centrality.seconds(graph, sample)
+    from analysis.measures import networkx_engine
+
+    return networkx_engine.seconds(graph, networkx_engine.ELEMENTS)
+
+
 def _chosen(names: Collection[str] | None, slow: bool) -> list[Measure]:
     if names is not None:
         return sorted((MEASURES.get(name) for name in names), key=lambda measure: (measure.order, measure.name))
@@ -201,7 +210,7 @@ def _chosen(names: Collection[str] | None, slow: bool) -> list[Measure]:
 
 
 def _kept_values(graph: MeasuredGraph, chosen: Sequence[Measure], cache: MeasureCache) -> Mapping[str, float]:
-    """Return everything that is kept about a graph, after measuring what these measures lack."""
+    """Return all cached values of a graph, after computing what these measures lack."""
     known = cache.get(graph.content_hash)
     lacking = [m for m in chosen if _is_kept(m, graph) and _key(m, graph) not in known]
     if not lacking:
@@ -221,7 +230,7 @@ def _computed(measure: Measure, graph: MeasuredGraph) -> Iterator[tuple[str, flo
 def _is_by_networkx(measure: Measure, graph: MeasuredGraph, engine: Engine) -> bool:
     if engine == "fast":
         return False
-    # Loaded where it is asked for: NetworkX takes a third of a second to import.
+    # NetworkX takes a third of a second to import.
     from analysis.measures import networkx_engine
 
     asked = networkx_engine.defines if engine == "networkx" else networkx_engine.is_quick
@@ -231,7 +240,7 @@ def _is_by_networkx(measure: Measure, graph: MeasuredGraph, engine: Engine) -> b
 def _networkx_values(
     graph: MeasuredGraph, measures: Sequence[Measure], cache: MeasureCache, on_progress: Report | None
 ) -> dict[str, float]:
-    """Return NetworkX's values by the names of measures: those in the cache, and the others after computing them."""
+    """Return NetworkX's values by measure: cached ones, and the others after computing them."""
     if not measures:
         return {}
     from analysis.measures import networkx_engine

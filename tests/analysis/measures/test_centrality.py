@@ -13,11 +13,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from analysis.cli.main import main
-from analysis.measures import MeasuredGraph, elements, measure, networkx_engine
-from analysis.measures.element_cache import keep_betweenness, known_betweenness
-from analysis.measures.element_tables import edge_table, node_table
-from analysis.measures.elements import Betweenness, betweenness, networkx_betweenness, seconds
-from analysis.measures.ranks import spearman
+from analysis.measures import MeasuredGraph, centrality, measure, networkx_engine
+from analysis.measures.cache import keep_betweenness, known_betweenness
+from analysis.measures.centrality import Betweenness, betweenness, spearman
+from analysis.measures.compute import betweenness_seconds
+from analysis.measures.networkx_engine import networkx_betweenness
+from analysis.measures.tables import edge_table, node_table
 from glt.data import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask
 from glt.store import Run
@@ -40,7 +41,7 @@ SMALL = {
 
 @pytest.mark.parametrize("graph", SMALL.values(), ids=SMALL.keys())
 def test_every_value_is_networkx_whatever_the_batches(graph: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.measures.elements.BATCH", 400)
+    monkeypatch.setattr("analysis.measures.centrality.BATCH", 400)
     found, seen = betweenness(measured(graph), on_progress=(shares := []).append), shares
     assert found.nodes == pytest.approx([v for _, v in sorted(nx.betweenness_centrality(graph).items())])
     edges = {tuple(sorted(edge)): value for edge, value in nx.edge_betweenness_centrality(graph).items()}
@@ -85,7 +86,7 @@ def test_a_sample_says_so_and_comes_near() -> None:
     assert sampled.nodes.mean() == pytest.approx(exact.nodes.mean(), rel=0.15)
     assert not np.allclose(sampled.nodes, exact.nodes)
     assert betweenness(graph, sample=99).is_exact
-    assert seconds(graph, 30) == pytest.approx(seconds(graph) / 2)
+    assert betweenness_seconds(graph, 30) == pytest.approx(betweenness_seconds(graph) / 2)
 
 
 def test_one_source_is_null_in_json_and_none_is_refused(
@@ -107,7 +108,7 @@ def test_one_source_is_null_in_json_and_none_is_refused(
 def test_estimates_are_networkxs_from_the_same_sources(
     graph: nx.Graph, sources: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elements, "_sources", lambda nodes, sample: np.array(sources))
+    monkeypatch.setattr(centrality, "_sources", lambda nodes, sample: np.array(sources))
     found = betweenness(measured(graph), sample=len(sources))
     theirs = nx.betweenness_centrality(graph, k=len(sources), seed=drawing(sources))
     assert found.nodes == pytest.approx([value for _, value in sorted(theirs.items())], nan_ok=True)
@@ -128,7 +129,7 @@ def drawing(sources: list[int]) -> random.Random:
 
 
 def test_one_leaf_as_source_gives_no_more_than_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elements, "_sources", lambda nodes, sample: np.array([3]))
+    monkeypatch.setattr(centrality, "_sources", lambda nodes, sample: np.array([3]))
     found = betweenness(measured(nx.star_graph(4)), sample=1)
     assert found.nodes.tolist() == pytest.approx([1.0, 0.0, 0.0, math.nan, 0.0], nan_ok=True)
 

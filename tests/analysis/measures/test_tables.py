@@ -11,12 +11,12 @@ from analysis.measures import (
     At,
     MeasuredGraph,
     MeasuredRound,
+    descriptions,
     measure,
     measure_mask,
     measure_round,
     measurement_table,
     random_survivors,
-    wording,
 )
 from analysis.measures.cache import MeasureCache
 from glt import formats
@@ -145,5 +145,5 @@ def test_bad_choices_are_one_sentence(make_run: Callable[..., Run]) -> None:
 def test_every_value_has_words(make_run: Callable[..., Run]) -> None:
     measured: MeasuredRound = measure_round(make_run().seed(0), 1)
     for name, value in measured.sparsified.items():
-        assert wording.label(name)
-        assert wording.value(name, value) != formats.MISSING
+        assert descriptions.label(name)
+        assert descriptions.value(name, value) != formats.MISSING

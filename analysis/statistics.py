@@ -1,0 +1,235 @@
+"""Intervals, paired tests and families of tests over seeds.
+
+Three questions are asked of n seeds, all by t tests of `glt.verdicts` with Holm's correction over one `Family`:
+
+- Does a score differ from another one? `significances`: two-sided paired tests. "No significant difference" never says
+  that two scores are equal: beside it stands the smallest difference that so many seeds show with 80 % power.
+- Does a mean agree with a printed number? `agreements`: two one-sided tests against a margin.
+- Is a round a ticket? `glt.verdicts.judge`.
+
+The family of a comparison of two methods is all pruned rounds that both have, wherever the comparison is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from glt import formats, verdicts
+from glt.verdicts import ALPHA, FEWEST, LEVEL, Family, half_width
+
+__all__ = [
+    "FEWEST",
+    "LEVEL",
+    "WORDS",
+    "Agreement",
+    "AgreementWord",
+    "Gap",
+    "Significance",
+    "Word",
+    "agreements",
+    "detectable_words",
+    "deviation_of",
+    "family_words",
+    "half_width",
+    "power_words",
+    "seeds_words",
+    "significances",
+    "significances_of",
+]
+
+Word = Literal["higher", "lower", "none", "no test"]
+WORDS: dict[Word, str] = {
+    "higher": "significantly higher",
+    "lower": "significantly lower",
+    "none": "no significant difference",
+    "no test": "no test",
+}
+AgreementWord = Literal["agrees", "differs", "open", "no verdict"]
+
+
+def deviation_of(values: ArrayLike) -> float:
+    """Return the sample standard deviation, NaN for a single value; of equal values it is exactly 0.
+
+    >>> deviation_of([0.1, 0.1, 0.1]), deviation_of([1.0, 3.0]).__round__(3)
+    (0.0, 1.414)
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.size < 2:
+        return math.nan
+    # The mean of equal values may differ from them in its last digit.
+    return 0.0 if (numbers == numbers[0]).all() else float(numbers.std(ddof=1))
+
+
+def seeds_words(seeds: int, noun: str = "seed") -> str:
+    """Write what stands behind a mean and its interval.
+
+    >>> seeds_words(5), seeds_words(2), seeds_words(1)
+    ('mean of 5 seeds, 95% interval', 'mean of 2 seeds, too few for an interval', '1 seed, no interval')
+    """
+    if seeds == 1:
+        return f"1 {noun}, no interval"
+    return f"mean of {seeds} {noun}s, {'95% interval' if seeds >= FEWEST else 'too few for an interval'}"
+
+
+@dataclass(frozen=True)
+class Significance:
+    """What n seeds show about a mean difference (a fraction): its two-sided p-value, and Holm's over the `family`.
+
+    `half` is the half-width of the 95% t interval, uncorrected, NaN below three seeds. `detectable` is the smallest
+    difference that so many seeds show with 80 % power in this family. Without a spread (one seed, or equal
+    differences) there is no test.
+    """
+
+    seeds: int
+    mean: float
+    deviation: float
+    p: float
+    p_adjusted: float = math.nan
+    family: int = 0
+    detectable: float = math.nan
+
+    @property
+    def word(self) -> Word:
+        """The result in one word."""
+        if math.isnan(self.p_adjusted):
+            return "no test"
+        if self.p_adjusted > ALPHA:
+            return "none"
+        return "higher" if self.mean > 0 else "lower"
+
+    @property
+    def half(self) -> float:
+        """Half-width of the 95% t interval."""
+        return float(half_width(self.deviation, self.seeds))
+
+
+def significances(differences: Iterable[ArrayLike]) -> list[Significance]:
+    """Test every sample of differences against 0, all of them one family; missing values (NaN) do not count.
+
+    >>> [each.word for each in significances([[0.01, 0.012, 0.011], [-0.01, 0.02, 0.0], [0.1]])]
+    ['higher', 'none', 'no test']
+    """
+    sizes, means, deviations = verdicts.samples(differences)
+    p_values = verdicts.t_tests(sizes, means, deviations).tolist()
+    rows = zip(sizes.astype(int).tolist(), means.tolist(), deviations.tolist(), p_values, strict=True)
+    return significances_of([Significance(*row) for row in rows])
+
+
+def significances_of(tested: Sequence[Significance]) -> list[Significance]:
+    """Return tests that were made one by one as one family: with adjusted p-values and detectable differences."""
+    family = Family([each.p for each in tested])
+    deviations, seeds = [each.deviation for each in tested], [each.seeds for each in tested]
+    # Either of the two sides takes half of the level.
+    sizes = verdicts.detectable_difference(deviations, seeds, family.level / 2).tolist()
+    return [
+        replace(each, p_adjusted=p, family=family.size, detectable=size)
+        for each, p, size in zip(tested, family.adjusted.tolist(), sizes, strict=True)
+    ]
+
+
+def family_words(family: int, seeds: Collection[int], noun: str = "round") -> str:
+    """Write what was tested, over how many seeds, and corrected for how many.
+
+    >>> family_words(2, [3, 3])
+    'paired t tests of 3 seeds at 5 %, Holm over 2 rounds'
+    """
+    if not family:
+        return "a test needs two shared seeds whose differences vary"
+    low, high = min(seeds), max(seeds)
+    over = formats.number_of(low, "seed") if low == high else f"{low} to {high} seeds"
+    return f"paired t tests of {over} at {100 * ALPHA:g} %, Holm over {formats.number_of(family, noun)}"
+
+
+def detectable_words(sizes: Iterable[float]) -> str:
+    """Write which differences would have been significant where none is; "" where none is known.
+
+    >>> detectable_words([0.024, 0.071])
+    'a difference of 2.4 to 7.1 points would have been shown with 80 % power'
+    """
+    known = [formats.fixed(100 * size, 1) for size in sorted(sizes) if not math.isnan(size)]
+    if not known:
+        return ""
+    span = known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+    return f"a difference of {span} points would have been shown with {power_words()}"
+
+
+def power_words() -> str:
+    """Write the power that detectable differences are stated for.
+
+    >>> power_words()
+    '80 % power'
+    """
+    return f"{100 * verdicts.POWER:g} % power"
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Our mean minus a printed number: over how many seeds, their standard deviation, and the margin.
+
+    The printed number is one run's and is taken as exact: its spread over seeds is not known. `is_exact` marks a
+    number that no seed changes, which is compared without a test.
+    """
+
+    seeds: int
+    mean: float
+    deviation: float
+    margin: float
+    is_exact: bool = False
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What the seeds show about one printed number, and Holm's adjusted p-values for both outcomes over the `family`.
+
+    *agrees*: |true gap| < margin is shown, by two one-sided t tests (Schuirmann 1987). *differs*: |true gap| > margin
+    is shown, by a t test on either side, its p-value doubled. *open*: neither. `needed`: about how many seeds would
+    settle an open number if mean and spread stayed as they are, at the level of Holm's next step; None where it is not
+    open or more than `verdicts.MOST_SEEDS` are needed.
+    """
+
+    word: AgreementWord
+    p_agrees: float = math.nan
+    p_differs: float = math.nan
+    family: int = 0
+    needed: int | None = None
+
+
+def agreements(gaps: Sequence[Gap]) -> list[Agreement]:
+    """Return what is shown about every gap, all of them one family for each of the two outcomes.
+
+    A margin should be no finer than half a unit of the last printed digit.
+
+    >>> close, far, few = Gap(5, 0.001, 0.004, 0.015), Gap(5, 0.05, 0.004, 0.015), Gap(1, 0.0, math.nan, 0.015)
+    >>> [each.word for each in agreements([close, far, few, Gap(1, 0.004, math.nan, 0.005, is_exact=True)])]
+    ['agrees', 'differs', 'no verdict', 'agrees']
+    """
+    columns = np.array([(gap.seeds, gap.mean, gap.deviation, gap.margin) for gap in gaps], dtype=np.float64)
+    seeds, means, deviations, margins = columns.reshape(-1, 4).T
+    seeds = np.where([gap.is_exact for gap in gaps], 0, seeds)
+    below = [verdicts.t_tests(seeds, means, deviations, side * margins, "less") for side in (1, -1)]
+    above = [verdicts.t_tests(seeds, means, deviations, side * margins, "greater") for side in (1, -1)]
+    agree = Family(np.maximum(below[0], above[1]))
+    differ = Family(np.minimum(1.0, 2 * np.minimum(above[0], below[1])))
+    room = margins - np.abs(means)
+    # Beyond the margin it is the difference that more seeds would show, on one of two sides.
+    levels = np.where(room > 0, agree.level, differ.level / 2)
+    needed = verdicts.seeds_needed(np.abs(room), deviations, levels).tolist()
+    rows = zip(gaps, agree.adjusted.tolist(), differ.adjusted.tolist(), needed, strict=True)
+    return [_agreement(gap, agrees, differs, agree.size, settled) for gap, agrees, differs, settled in rows]
+
+
+def _agreement(gap: Gap, p_agrees: float, p_differs: float, family: int, needed: float) -> Agreement:
+    if gap.is_exact:
+        # Differences of rounded numbers may exceed the margin in their last bits.
+        return Agreement("agrees" if abs(gap.mean) <= gap.margin * (1 + 1e-9) else "differs")
+    if math.isnan(p_agrees):
+        return Agreement("no verdict")
+    word: AgreementWord = "agrees" if p_agrees <= ALPHA else "differs" if p_differs <= ALPHA else "open"
+    known = word == "open" and not math.isnan(needed)
+    return Agreement(word, p_agrees, p_differs, family, int(needed) if known else None)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.statistics import Gap, agreements, half_width, significances
+from glt import verdicts
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_interval_and_p_value_are_scipys(seed: int) -> None:
+    values = np.random.default_rng(seed).normal(0.01, 0.02, size=3 + seed)
+    low, high = stats.t.interval(0.95, values.size - 1, loc=values.mean(), scale=stats.sem(values))
+    half = half_width(values.std(ddof=1), values.size)
+    assert values.mean() - half == pytest.approx(low)
+    assert values.mean() + half == pytest.approx(high)
+    expected = stats.ttest_rel(values, np.zeros_like(values)).pvalue
+    (tested,) = significances([values])
+    assert (tested.p, tested.half) == pytest.approx((expected, float(half)))
+
+
+def test_one_value_has_neither() -> None:
+    assert np.isnan(half_width(np.nan, 1))
+    assert np.isnan(significances([[0.1]])[0].p)
+
+
+def test_equal_differences_have_no_test() -> None:
+    assert [each.word for each in significances([[0.1, 0.1, 0.1], [0.0, 0.0]])] == ["no test", "no test"]
+    assert significances([]) == []
+    assert agreements([]) == []
+
+
+def test_the_detectable_difference_is_that_of_the_next_step_of_the_family() -> None:
+    shown, first, second = significances([[0.05, 0.051, 0.049, 0.05], [0.0, 0.01, -0.005, 0.002], [0.1, -0.1, 0.05]])
+    assert (shown.word, first.word, second.word) == ("higher", "none", "none")
+    expected = verdicts.detectable_difference(first.deviation, 4, 0.05 / 2 / 2)
+    assert first.detectable == pytest.approx(float(expected))
+
+
+def test_an_open_number_needs_seeds_for_the_next_step_of_the_family() -> None:
+    """Nine numbers that agree are done: the one that is open has to meet 5 %, not a tenth of it."""
+    found = agreements([Gap(5, 0.0, 0.001, 0.015)] * 9 + [Gap(5, 0.010, 0.006, 0.015)])
+    assert [each.word for each in found] == ["agrees"] * 9 + ["open"]
+    assert found[-1].needed == int(verdicts.seeds_needed(0.005, 0.006, 0.05))
+    assert found[-1].needed < int(verdicts.seeds_needed(0.005, 0.006, 0.05 / 10))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.013, 0.016, -0.03])
+def test_agreement_is_two_one_sided_tests_of_scipy(shift: float) -> None:
+    values = np.random.default_rng(1).normal(shift, 0.004, 6)
+    (found,) = agreements([Gap(6, float(values.mean()), float(values.std(ddof=1)), 0.015)])
+    below, above = (stats.ttest_1samp(values, side, alternative="less").pvalue for side in (0.015, -0.015))
+    assert found.p_agrees == pytest.approx(max(below, 1 - above))
+    assert found.p_differs == pytest.approx(min(1.0, 2 * min(1 - below, above)))
