@@ -11,8 +11,8 @@ from glt.config import RunConfig, options_of
 from glt.data import DATASETS, Graph, load_graph
 from glt.errors import ConfigError
 from glt.formats import count
+from glt.lottery.graph import check_computed_on
 from glt.store import Run
-from glt.tickets.graph import check_computed_on
 from glt.training.tasks import TASKS, message_graph
 
 

@@ -14,7 +14,7 @@ from glt.data.graph import Graph, Provenance, Split, simple_edges
 from glt.errors import DataError
 from glt.masks import Masks, remaining_after
 from glt.presets import resolve
-from glt.training.shapes import full_masks, network_shape, tensor_specs
+from glt.training.problem import full_masks, network_shape, tensor_specs
 from glt.user_path import path_from_environment
 
 FILE = Path("arxiv_structure") / "adjacency_csr.npz"

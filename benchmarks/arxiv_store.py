@@ -19,7 +19,7 @@ from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS
 from glt.presets import resolve
 from glt.store import MAC_CONVENTIONS, Event, RoundRecord, Run, Status, Store
-from glt.training.shapes import network_shape, tensor_specs
+from glt.training.problem import network_shape, tensor_specs
 
 DATASET = "ogbn-arxiv"
 METHODS = ("ugs", "random")

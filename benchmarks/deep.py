@@ -47,10 +47,10 @@ def _epoch(layers: int, hidden: int) -> dict[str, Any]:
 
     from glt.data import load_graph
     from glt.presets import resolve
-    from glt.randomness import stream
-    from glt.training.loop import Schedule, train
+    from glt.seeds import stream
     from glt.training.network import Network, SoftMasks
     from glt.training.problem import Problem
+    from glt.training.trainer import Schedule, train
 
     torch.set_num_threads(1)
     values = {"dataset": "ogbn-arxiv", "model": "resgcn", "layers": layers, "hidden": hidden}

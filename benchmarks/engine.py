@@ -15,11 +15,11 @@ from benchmarks.machine import machine, versions
 from benchmarks.references import dense_search, pyg_search
 from benchmarks.timing import median_cpu_seconds
 from glt.data import load_graph
+from glt.jobs.worker import keep_freed_memory
 from glt.presets import resolve
-from glt.randomness import stream
-from glt.sparse import keep_freed_memory
-from glt.training.loop import train
+from glt.seeds import stream
 from glt.training.problem import Problem
+from glt.training.trainer import train
 
 # The machine's own pace drifts within a minute by more than what is measured, so the formulations take turns.
 TURNS = 5

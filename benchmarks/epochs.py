@@ -58,7 +58,7 @@ def _in_own_process(subject: str, model: str, stage: str, seconds: float) -> lis
 def _stage(subject: str, model: str, stage: str, seconds: float) -> list[Measured]:
     import torch
 
-    from glt.sparse import keep_freed_memory
+    from glt.jobs.worker import keep_freed_memory
     from glt.training.problem import Problem
 
     torch.set_num_threads(1)
@@ -75,7 +75,7 @@ def _stage(subject: str, model: str, stage: str, seconds: float) -> list[Measure
 
 def network_in(problem: Any, stage: str) -> Any:
     """Return the network of round 0's masks that a stage trains, soft masks around one for a search."""
-    from glt.randomness import stream
+    from glt.seeds import stream
     from glt.training.network import Network, SoftMasks
 
     masks = problem.full_masks()
@@ -87,8 +87,8 @@ def network_in(problem: Any, stage: str) -> Any:
 def epoch_seconds(network: Any, stage: str, seconds: float) -> list[float]:
     """Return the CPU seconds of epochs of the product's own loop, of as many as fit into `seconds`."""
     from benchmarks.floors import schedule
-    from glt.randomness import stream
-    from glt.training.loop import EpochResult, train
+    from glt.seeds import stream
+    from glt.training.trainer import EpochResult, train
 
     marks: list[float] = []
     begun = time.process_time()
@@ -107,7 +107,7 @@ def _evaluation(name: str, network: Any, seconds: float) -> Measured:
     """Time a whole evaluation, first layer included."""
     import torch
 
-    from glt.training.loop import passes_of
+    from glt.training.batching import passes_of
 
     passes = passes_of(network)
 

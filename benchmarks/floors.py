@@ -22,12 +22,12 @@ from benchmarks.seen_epoch import SeenEpoch
 from benchmarks.subjects import FLOORS
 from glt.data import load_graph
 from glt.data.graph import Graph, IntArray
+from glt.jobs.worker import keep_freed_memory
 from glt.presets import resolve
-from glt.randomness import stream
-from glt.sparse import keep_freed_memory
-from glt.training.loop import EpochResult, Schedule, train
+from glt.seeds import stream
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
+from glt.training.trainer import EpochResult, Schedule, train
 
 DATASETS = ("cora", "citeseer", "pubmed")
 STAGES = ("search", "retrain")

@@ -57,7 +57,7 @@ def _of_process(subject: str, turns: int, only: str = "") -> list[Measured]:
 def _here(subject: str, only: str | None, turns: int) -> list[Measured]:
     import torch
 
-    from glt.sparse import keep_freed_memory
+    from glt.jobs.worker import keep_freed_memory
 
     torch.set_num_threads(1)
     keep_freed_memory()

@@ -16,13 +16,13 @@ import torch
 
 from glt.cli.arguments import place
 from glt.data import load_graph
+from glt.lottery.lottery import retrain_schedule
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve
-from glt.randomness import stream
-from glt.tickets.search import retrain_schedule
-from glt.training.loop import train
+from glt.seeds import stream
 from glt.training.network import Network
 from glt.training.problem import Problem
+from glt.training.trainer import train
 
 
 def measure_learning(arguments: Sequence[str]) -> dict[str, Any]:

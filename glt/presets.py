@@ -1,4 +1,4 @@
-"""Presets, and the way from what a user says to a complete RunConfig."""
+"""Presets and the paper's hyper-parameters; `resolve` turns a user's settings into a complete RunConfig."""
 
 from __future__ import annotations
 
@@ -12,21 +12,127 @@ from pydantic.fields import FieldInfo
 from glt.config import CORE_FIELDS, OptionValue, RunConfig, absent_means, all_faults, make_config
 from glt.data import DATASETS
 from glt.errors import ConfigError, Faults, unknown_name
-from glt.hyper_parameters import OFFICIAL_DEEP, Values, hyper_parameters, usual_options
 from glt.methods import METHODS
 from glt.models import MODELS
-from glt.pretraining.start import StartOptions
+from glt.pretraining.config import StartOptions
 from glt.training.tasks import TASKS
 from glt.training.tasks.link import brings_split
 
+Values = Mapping[str, Any]
+
+# Paper, appendix (implementation details) and the authors' scripts: node classification, by data set.
+OPTIMISER: dict[str, Values] = {
+    "cora": {"learning_rate": 8e-3, "weight_decay": 8e-5},
+    "citeseer": {"learning_rate": 1e-2, "weight_decay": 5e-4},
+    "pubmed": {"learning_rate": 1e-2, "weight_decay": 5e-4},
+}
+PENALTIES: dict[tuple[str, str], Values] = {
+    ("gcn", "cora"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
+    ("gcn", "citeseer"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
+    ("gcn", "pubmed"): {"gamma_graph": 1e-6, "gamma_weight": 1e-3},
+    ("gin", "cora"): {"gamma_graph": 1e-3, "gamma_weight": 1e-3},
+    ("gin", "citeseer"): {"gamma_graph": 1e-5, "gamma_weight": 1e-5},
+    ("gin", "pubmed"): {"gamma_graph": 1e-5, "gamma_weight": 1e-5},
+    ("gat", "cora"): {"gamma_graph": 1e-3, "gamma_weight": 1e-3},
+    ("gat", "citeseer"): {"gamma_graph": 1e-7, "gamma_weight": 1e-3},
+    ("gat", "pubmed"): {"gamma_graph": 1e-2, "gamma_weight": 1e-2},
+}
+# The authors' settings for link prediction, the same for every network and data set.
+LINK_VALUES: Values = {
+    "learning_rate": 1e-3,
+    "weight_decay": 0.0,
+    "gamma_graph": 1e-4,
+    "gamma_weight": 1e-4,
+    "dropout": 0.0,
+}
+# The step size of the GAE (Kipf and Welling 2016); at the authors' a supervised encoder is far from trained after 200
+# epochs.
+SUPERVISED_LINK_VALUES: Values = {**LINK_VALUES, "learning_rate": 1e-2}
+TASK_OPTIONS: dict[str, Values] = {"link": {"gat_heads": 1}}
+# Links of a data set that brings its own split; that nothing stands between layers belongs to GIC's encoder alone.
+SPLIT_OPTIONS: Values = {"link_objective": "hadamard", "hidden_activation": "relu"}
+# Deep networks (paper, appendix; what it does not print, as the authors' scripts): fields and options together.
+DEEP_OPTIMISER: Values = {"layers": 28, "learning_rate": 1e-2, "weight_decay": 0.0}
+DEEP: dict[tuple[str, str], Values] = {
+    ("resgcn", "ogbn-arxiv"): {
+        **DEEP_OPTIMISER,
+        "hidden": 128,
+        "dropout": 0.5,
+        "epochs": 500,
+        "retrain_epochs": 500,
+        "gamma_graph": 1e-6,
+        "gamma_weight": 1e-6,
+        "gen_t": 0.1,
+        "gen_norm": "batch",
+        "gen_mlp": 1,
+        "gen_self_loops": True,
+    },
+    ("resgcn", "ogbn-proteins"): {
+        **DEEP_OPTIMISER,
+        "hidden": 64,
+        "dropout": 0.1,
+        "epochs": 100,
+        "retrain_epochs": 100,
+        "gamma_graph": 1e-1,
+        "gamma_weight": 1e-3,
+        "gen_t": 1.0,
+        "gen_norm": "layer",
+        "gen_mlp": 2,
+        "batch_clusters": 10,
+        "batch_clusters_eval": 5,
+        "cluster_steps": 10,
+    },
+    ("resgcn", "ogbl-collab"): {
+        **DEEP_OPTIMISER,
+        "hidden": 128,
+        "dropout": 0.0,
+        "epochs": 500,
+        "retrain_epochs": 500,
+        "gamma_graph": 1e-6,
+        "gamma_weight": 1e-5,
+        "gen_t": 1.0,
+        "gen_norm": "batch",
+        "gen_mlp": 1,
+    },
+}
+# Where the authors' scripts for deep networks are not as the paper is printed.
+OFFICIAL_DEEP: dict[tuple[str, str], Values] = {
+    ("resgcn", "ogbn-arxiv"): {
+        "epochs": 250,
+        "search_learning_rate": 1e-3,
+        "gamma_weight": 1e-4,
+        "gen_gradient": "stopped",
+    },
+    ("resgcn", "ogbn-proteins"): {"schedule": "one_run"},
+    ("resgcn", "ogbl-collab"): {"schedule": "one_run"},
+}
 NAMES = ("dataset", "task", "model", "method")
+
+
+def hyper_parameters(model: str, dataset: str, task: str, objective: str) -> Values:
+    """Return the paper's widths, epochs, optimiser settings and penalties, if it gives any."""
+    deep = DEEP.get((model, dataset))
+    if deep is not None:
+        return {name: value for name, value in deep.items() if name in CORE_FIELDS}
+    if task == "link":
+        return LINK_VALUES if objective == "gic" else SUPERVISED_LINK_VALUES
+    return {**OPTIMISER.get(dataset, {}), **PENALTIES.get((model, dataset), {})}
+
+
+def usual_options(model: str, dataset: str, task: str, brings_split: bool) -> Values:
+    """Return the default options, whether or not the method and model have them."""
+    split = SPLIT_OPTIONS if task == "link" and brings_split else {}
+    deep = DEEP.get((model, dataset), {})
+    own = {name: value for name, value in deep.items() if name not in CORE_FIELDS}
+    return {**TASK_OPTIONS.get(task, {}), **split, **own}
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A named set of choices; `options` count where the method or model has them, `task_options` for one task only.
+    """A named set of choices.
 
-    `settings` are further choices, fields too, for one model on one data set.
+    `options` count where the method or model has them, `task_options` for one task, `settings` (fields too) for one
+    model on one data set.
     """
 
     name: str
@@ -37,7 +143,7 @@ class Preset:
     task_options: Mapping[str, Values] = field(default_factory=dict)
 
     def settings_for(self, config: RunConfig) -> Values:
-        """Return the further choices for a config's model and data set."""
+        """Return the choices for a config's model and data set."""
         return self.settings.get((config.model, config.dataset), {})
 
 
@@ -72,17 +178,17 @@ PRESETS = {
 
 
 def resolve(values: Values, preset: str | None = None) -> RunConfig:
-    """Return the complete config for what the user set, flat: core fields and options by name.
+    """Return the complete config for flat `values`: core fields and options by name.
 
-    Hyper-parameters nobody set are the paper's for that model and data set. Raises ConfigError that names every
-    unknown setting (with the nearest known one) and every value out of range.
+    Hyper-parameters not set are the paper's for that model and data set. Raises ConfigError that names every unknown
+    setting (with the nearest known one) and every value out of range.
     """
     core = {name: value for name, value in values.items() if name in CORE_FIELDS}
     options = {name: value for name, value in values.items() if name not in CORE_FIELDS}
     faults = Faults()
     with faults.noted():
         make_config(core)
-    # What the options mean depends on these alone, so that they are looked at beside bad values of other settings.
+    # Options depend on these alone, so they are checked beside bad values of other settings.
     named = make_config({name: core[name] for name in NAMES if isinstance(core.get(name), str)})
     with faults.noted():
         _check_names(named)
@@ -99,14 +205,14 @@ def resolve(values: Values, preset: str | None = None) -> RunConfig:
 
 
 def option_fields(config: RunConfig) -> dict[str, type[BaseModel]]:
-    """Return which options model owns each option name, for the chosen method, model and task, and for any run."""
+    """Return the options model that owns each option of the chosen method, model and task."""
     owners = (METHODS.get(config.method), MODELS.get(config.model), TASKS.get(config.task))
     models: list[type[BaseModel]] = [*(owner.Options for owner in owners), StartOptions]
     return {name: model for model in models for name in model.model_fields}
 
 
 def all_options(config: RunConfig) -> dict[str, OptionValue | None]:
-    """Return every option of a config's method, model and task with its value, those that the config leaves out too.
+    """Return all options of a config's method, model and task, absent ones too.
 
     >>> all_options(RunConfig(method="admm"))["admm_start_competes"]
     True
@@ -145,7 +251,7 @@ def _options(config: RunConfig, given: Values, preset: Preset) -> dict[str, Opti
 
 
 def _wished(config: RunConfig, preset: Preset) -> Values:
-    """Return the options that network, data set, task and preset choose where the user does not."""
+    """Return the options that network, data set, task and preset choose by default."""
     own_split = brings_split(DATASETS.get(config.dataset))
     usual = usual_options(config.model, config.dataset, config.task, own_split)
     of_task = preset.task_options.get(config.task, {})
@@ -169,6 +275,6 @@ def _validated(model: type[BaseModel], values: Values) -> dict[str, OptionValue]
 
 
 def _left_out(field: FieldInfo, value: Any) -> bool:
-    """Say whether a config goes without an option: one that is not set, or that has the value its absence means."""
+    """Say whether a config leaves an option out: unset, or of the value that absence means."""
     mark = absent_means(field)
     return value is None or (mark is not None and value == mark.value)

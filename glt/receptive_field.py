@@ -1,7 +1,6 @@
-"""Receptive fields as sets: which entries pass messages, and which mask values the outputs of some nodes depend on.
+"""Receptive fields as sets: which entries pass messages, and which mask values have a gradient.
 
-Nothing here computes with numbers of a network, so that pages and the command line can ask without loading torch. The
-engine cuts its layers by the same sets (`glt.sparse.field`).
+Needs no torch, so that pages can ask; `glt.sparse.operator` cuts its layers by the same sets.
 """
 
 from __future__ import annotations
@@ -21,11 +20,10 @@ from glt.masks import BoolArray, EdgeMask
 class MaskEffect:
     """Where the value of one edge entry acts in a network; by default as a factor of the messages it carries.
 
-    A normalisation may count it in the degree of one end (`degree_of`), and so in all that this node sends or
-    receives. Where messages are divided by the sum of their own factors, the value of a node's only incoming entry
-    cancels (`cancels_alone`). A statistic over all nodes makes every output depend on every node
-    (`joins_all_nodes`). `pruned_send` says that pruned entries still carry rows: always, or only beside an entry into
-    the same node that survives.
+    `degree_of`: a normalisation counts it in the degree of one end, and so in all that this node sends or receives.
+    `cancels_alone`: messages are divided by the sum of their factors, so a node's only incoming value cancels.
+    `joins_all_nodes`: a statistic over all nodes makes every output depend on every node. `pruned_send`: pruned
+    entries still carry rows, always or only beside a surviving entry into the same node.
     """
 
     degree_of: Literal["source", "target"] | None = None
@@ -36,7 +34,7 @@ class MaskEffect:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Entries that pass messages: source, target, number of the mask value that is theirs, and of their edge."""
+    """Entries that pass messages: source, target, index of their mask value, and of their edge."""
 
     source: IntArray
     target: IntArray
@@ -48,7 +46,7 @@ class Entries:
 
 
 def surviving_entries(graph: Graph, mask: EdgeMask) -> Entries:
-    """Return every entry that passes messages under a mask; raises ValueError for a mask of another graph."""
+    """Return the entries that pass messages under a mask; raise ValueError for another graph's mask."""
     if mask.num_edges != graph.num_edges:
         raise ValueError(f"a mask of {mask.num_edges} edges on a graph of {graph.num_edges}")
     survivors = np.flatnonzero(mask.keep)
@@ -64,10 +62,10 @@ def surviving_entries(graph: Graph, mask: EdgeMask) -> Entries:
 def steps_towards(
     row: NDArray[np.integer], col: NDArray[np.integer], nodes: int, wanted: IntArray, depth: int
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
-    """Yield, for each of `depth` layers and the last one first, its entries [nnz] and the nodes [N] that send them.
+    """Yield for each of `depth` layers, last first, its entries [nnz] and sending nodes [N].
 
-    Entry k carries a message from `col[k]` to `row[k]`. A layer passes the entries into the nodes that the layer after
-    it reads; the last one is read at the `wanted` nodes.
+    Entry k carries a message from `col[k]` to `row[k]`. A layer passes the entries into the nodes that the next layer
+    reads; the last one is read at the `wanted` nodes.
     """
     read = members(wanted, nodes)
     for _ in range(depth):
@@ -78,7 +76,7 @@ def steps_towards(
 
 
 def members(nodes: IntArray, count: int) -> BoolArray:
-    """Say of each of `count` nodes whether it is among `nodes`.
+    """Mark which of `count` nodes are among `nodes`.
 
     >>> members(np.array([0, 2]), 4).tolist()
     [True, False, True, False]
@@ -91,10 +89,10 @@ def members(nodes: IntArray, count: int) -> BoolArray:
 def values_with_gradient(
     graph: Graph, mask: EdgeMask, loss_nodes: IntArray | None, layers: int, effect: MaskEffect
 ) -> BoolArray:
-    """Say of each surviving value of `mask`, in order, whether a loss at `loss_nodes` (None: all) depends on it.
+    """Mark the surviving values of `mask`, in order, that a loss at `loss_nodes` (None: all) depends on.
 
-    This is about structure: True where the derivative is not zero for all weights and features. It may still vanish
-    by accident, at a node without features or where every ReLU is off.
+    True where the derivative is not zero for all weights and features; it may still vanish, at a node without features
+    or where every ReLU is off.
     """
     entries = surviving_entries(graph, mask)
     with_gradient = _reaching(graph, mask, entries, loss_nodes, layers, effect)
@@ -109,7 +107,7 @@ def values_with_gradient(
 def _reaching(
     graph: Graph, mask: EdgeMask, entries: Entries, loss_nodes: IntArray | None, layers: int, effect: MaskEffect
 ) -> BoolArray:
-    """Say of each entry whether its value is a factor of something that the loss reads."""
+    """Mark the entries whose value is a factor of something that the loss reads."""
     if loss_nodes is None or effect.joins_all_nodes:
         return np.ones(entries.source.size, dtype=np.bool_)
     sending, loops = _sending(graph, mask, entries, effect), np.arange(graph.num_nodes)
@@ -126,7 +124,7 @@ def _reaching(
 
 
 def _sending(graph: Graph, mask: EdgeMask, entries: Entries, effect: MaskEffect) -> Entries:
-    """Return the entries that carry rows, pruned ones among them where the network keeps those at work."""
+    """Return the entries that carry rows, pruned ones too if the network keeps them."""
     if effect.pruned_send is None:
         return entries
     everything = surviving_entries(graph, EdgeMask.full(mask.kind, mask.num_edges))

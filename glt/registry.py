@@ -1,4 +1,4 @@
-"""Registries: a folder of files in which every file declares one entry under a name."""
+"""Registries: entries by name, declared in the files of one package or in one file."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ Entry = TypeVar("Entry", bound=Named)
 
 
 class Registry(Generic[Entry]):
-    """The entries that the modules of one package register, discovered on first use.
+    """Named entries; with a `package`, its modules are imported on first use and register theirs.
 
-    Importing the modules must stay cheap (no torch at import time), because the app lists entries at start-up.
+    Importing them must stay cheap (no torch), because the app lists entries at start-up.
     """
 
-    def __init__(self, noun: str, package: str) -> None:
+    def __init__(self, noun: str, package: str | None = None) -> None:
         self.noun = noun
         self._package = package
         self._entries: dict[str, Entry] = {}
-        self._discovered = False
 
     def register(self, entry: Entry) -> Entry:
-        """Add an entry and return it; raises ValueError when the name is taken by another one."""
+        """Add an entry and return it; raise ValueError if the name is taken."""
         if entry.name in self._entries:
             raise ValueError(f"two files register the {self.noun} {entry.name!r}")
         self._entries[entry.name] = entry
         return entry
 
     def get(self, name: str) -> Entry:
-        """Return the entry called `name`; raises ConfigError that suggests the nearest known name."""
+        """Return the entry called `name`; raise ConfigError that suggests the nearest name."""
         self._discover()
         if name not in self._entries:
             raise ConfigError(unknown_name(self.noun, name, self._entries))
@@ -60,9 +59,9 @@ class Registry(Generic[Entry]):
         return iter([self._entries[name] for name in self.names()])
 
     def _discover(self) -> None:
-        if self._discovered:
+        if self._package is None:
             return
         package = importlib.import_module(self._package)
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{self._package}.{module.name}")
-        self._discovered = True
+        self._package = None

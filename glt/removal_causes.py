@@ -1,9 +1,8 @@
-"""What decided that an edge entry was removed: a gradient, no gradient, a random draw or a solver.
+"""Causes of removals: what decided that an edge entry went (gradient, no gradient, random draw, solver).
 
-A search trains a mask value by the gradient of the training loss. An entry on which no output of a training node
-depends has no such gradient: penalty and weight decay lower its mask as they lower every other, so that its rank among
-entries of its kind is that of its random start. Which entries these are follows from the graph, the masks before the
-round and the config; nothing is trained to find out.
+A search trains mask values by the gradient of the training loss. An entry on which no training node's output depends
+has no such gradient: penalty and weight decay lower its mask as every other, so its rank among its kind is that of its
+random start. Which entries these are follows from graph, previous masks and config, without training.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from glt.training.tasks import TASKS
 
 
 def had_gradient(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArray | None:
-    """Say of each entry of the mask [keep.size] whether it had a data gradient in the search after `previous`.
+    """Mark the entries [keep.size] with a data gradient in the search after `previous`.
 
-    `graph` is the one that carries the run's messages. False too for entries that were not searched. A search that
-    prunes as it goes starts from all entries, and what has a gradient at all has it in the first epoch. None where no
-    masks are trained, or where it cannot be derived (`why_underived`).
+    `graph` is the message graph. Entries not searched are False. A search that prunes as it goes starts from all
+    entries, and what has a gradient has it in the first epoch. None if no masks are trained, or if it cannot be
+    derived (`why_underived`).
     """
     searched = METHODS.get(config.method).searched_edges(config)
     if searched is None or why_underived(config):
@@ -39,16 +38,16 @@ def had_gradient(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArr
 
 
 def removed_in(config: RunConfig, previous: EdgeMask, mask: EdgeMask) -> BoolArray:
-    """Say of each entry whether the search of a round removed it, given the masks before the round and after it."""
+    """Mark the entries a round's search removed, given the masks before and after."""
     if METHODS.get(config.method).searched_edges(config) == "all":
         return ~mask.keep
     return previous.keep & ~mask.keep
 
 
 def cuts_without_gradient(config: RunConfig, graph: Graph, previous: EdgeMask, mask: EdgeMask) -> float | None:
-    """Return the share, among the entries a round's search removed, of those without a data gradient.
+    """Return the share of a round's removed entries without a data gradient.
 
-    None where `had_gradient` is None, and for a round that removed nothing.
+    None if `had_gradient` is None, or nothing was removed.
     """
     gradient = had_gradient(config, graph, previous)
     removed = removed_in(config, previous, mask)
@@ -59,7 +58,7 @@ def cuts_without_gradient(config: RunConfig, graph: Graph, previous: EdgeMask, m
 
 
 def cause_of(config: RunConfig, with_gradient: bool | None) -> Cause | None:
-    """Return what decided about an entry that is gone, given `had_gradient` of it; None where that is not known."""
+    """Return the cause of a removal, given `had_gradient` of the entry; None if unknown."""
     method = METHODS.get(config.method)
     if method.searched_edges(config) is None:
         return method.cause
@@ -69,7 +68,7 @@ def cause_of(config: RunConfig, with_gradient: bool | None) -> Cause | None:
 
 
 def why_underived(config: RunConfig) -> str:
-    """Say why nobody can tell afterwards which masks of a search had a gradient; "" where it can be derived."""
+    """Return why gradients cannot be derived afterwards; "" if they can."""
     if METHODS.get(config.method).searched_edges(config) is None:
         return ""
     if MODELS.get(config.model).clusters(config) is not None:

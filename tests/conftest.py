@@ -118,7 +118,7 @@ def true_record(
 
 def write_true_rounds(seed_run: SeedRun) -> None:
     """Write rounds 0 and 1 of random weights, half of edges and weights pruned, with records that are so."""
-    from glt.training.shapes import full_masks
+    from glt.training.problem import full_masks
 
     generator, masks = np.random.default_rng(0), full_masks(seed_run.config, load_graph("cora"))
     shapes = {name: keep.shape for name, keep in masks.weights.keep.items()}

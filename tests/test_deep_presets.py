@@ -10,10 +10,9 @@ from glt.config import CORE_FIELDS, RunConfig
 from glt.data import DATASETS
 from glt.data.registry import DatasetSpec
 from glt.errors import StudioError
-from glt.hyper_parameters import DEEP, OFFICIAL_DEEP
 from glt.methods import METHODS
 from glt.models import MODELS
-from glt.presets import resolve
+from glt.presets import DEEP, OFFICIAL_DEEP, resolve
 
 LENGTHS = {"ogbn-arxiv": 500, "ogbn-proteins": 100, "ogbl-collab": 500}
 

@@ -42,7 +42,7 @@ from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve
 from glt.store import Store
-from glt.tickets.search import find_tickets
+from glt.lottery.lottery import find_tickets
 
 class Nobody:
     def on_progress(self, progress): pass

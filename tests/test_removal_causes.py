@@ -13,12 +13,12 @@ from glt.data import load_graph
 from glt.data.graph import Graph
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve
-from glt.randomness import stream
 from glt.removal_causes import cause_of, cuts_without_gradient, had_gradient, removed_in, why_underived
+from glt.seeds import stream
 from glt.store import SeedRun, Store
-from glt.training.loop import Schedule, Stage
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
+from glt.training.trainer import Schedule, Stage
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "runs"
 ROUND = 13

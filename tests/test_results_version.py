@@ -15,12 +15,12 @@ from analysis.export import bundle
 from analysis.export.choices import FigureChoices
 from glt.cli.main import main
 from glt.config import canonical_json
+from glt.lottery.lottery import find_tickets
 from glt.results_version import RESULTS_VERSION, run_version, seed_versions, version_note
 from glt.store import Progress, Run, SeedRun, Store
 from glt.store.compact import pack_run
 from glt.store.compact_masks import CompactMasks
 from glt.store.paths import COMPACT_MASKS, EXAMPLES, INIT_HASH, ROUNDS
-from glt.tickets.search import find_tickets
 
 UGS, ADMM = "cora-node-gcn-ugs-df8e8f72", "cora-node-gcn-admm-0913104b"
 LAST = 1

@@ -36,8 +36,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Compute what is not known yet, and print; raises StoreError or DataError."""
     from analysis.measures.graph import MeasuredGraph
+    from glt.lottery.graph import graph_of
     from glt.store.paths import reference_of
-    from glt.tickets.graph import graph_of
 
     seed_run = find_seed_run(args)
     mask, graph = seed_run.edge_mask(args.round), graph_of(seed_run)

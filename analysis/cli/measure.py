@@ -75,7 +75,7 @@ def _print_estimate(seed_run: SeedRun, number: int, slow: bool) -> None:
     from analysis.measures import MeasuredGraph, networkx_seconds
     from analysis.measures.compute import is_measured
     from glt.formats import duration, number_of
-    from glt.tickets.graph import graph_of
+    from glt.lottery.graph import graph_of
 
     whole = MeasuredGraph.of(graph_of(seed_run))
     graphs = (whole, whole.keeping(seed_run.edge_mask(number).either_way()))

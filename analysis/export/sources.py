@@ -8,13 +8,12 @@ from typing import Any
 
 from glt.config import RunConfig
 from glt.errors import StoreError
+from glt.lottery.initial_weights import ENVIRONMENT_KEY
 from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.config import PretrainConfig, resolve_pretraining
-from glt.pretraining.start import first_layer_width, pretraining_of
+from glt.pretraining.config import PretrainConfig, first_layer_width, pretraining_of, resolve_pretraining
 from glt.store import KnownRun, Run, SeedRun, Store, run_name
 from glt.store.run import KIND
 from glt.store.sources import sources_of
-from glt.tickets.start import ENVIRONMENT_KEY
 
 
 @dataclass

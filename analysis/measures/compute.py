@@ -12,9 +12,9 @@ from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure, in_order
 from glt.data import Graph
 from glt.errors import DataError
+from glt.lottery.graph import graph_of
 from glt.masks import BoolArray, EdgeMask
 from glt.store import SeedRun
-from glt.tickets.graph import graph_of
 
 # Who computes. `default`: NetworkX where it answers within a second, else our faster versions. `networkx`: NetworkX
 # wherever it defines the measure, with our versions beside it. `fast`: our versions only.

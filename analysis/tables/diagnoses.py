@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from glt.lottery.diagnosis import SEARCH, Diagnosis, diagnoses, of_notes, rounds_words
 from glt.store import Run, SeedRun
-from glt.tickets.diagnosis import SEARCH, Diagnosis, diagnoses, of_notes, rounds_words
 
 COLUMNS = ("run", "seed", "round", "cuts_without_gradient", "search_at_chance", "read_late", "masks_at_zero")
 KEYS = ["run", "round"]

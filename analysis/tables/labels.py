@@ -10,7 +10,7 @@ from analysis import names, palette
 from analysis.settings import setting_words, settings_of
 from analysis.titles import with_titles
 from glt.config import RunConfig
-from glt.pretraining.start import PRETRAINING
+from glt.pretraining.config import PRETRAINING
 from glt.store import Run
 
 # What runs are about: where they differ in it, other settings that follow from it go without saying.

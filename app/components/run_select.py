@@ -23,8 +23,7 @@ from glt.data import DATASETS
 from glt.errors import ConfigError, StoreError
 from glt.jobs.sweeping import value_words
 from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.config import PretrainConfig
-from glt.pretraining.start import pretraining_of
+from glt.pretraining.config import PretrainConfig, pretraining_of
 from glt.store import Annotation, AnyRun, MacConvention, Pretraining, Run, SeedRun, annotations_of
 from glt.verdicts import DELTA
 

@@ -22,9 +22,9 @@ from app.data.runs import Opened
 from glt.config import RunConfig
 from glt.data import Graph
 from glt.jobs.forecast import Forecast, forecast
+from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import NO_EPOCHS, Epochs, MacConvention, Run, SeedRun
-from glt.tickets.graph import graph_of
 
 # A seed from before rounds noted it takes a tenth of a second; of more seeds only what they noted is read.
 MOST_DERIVED = 100

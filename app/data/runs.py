@@ -20,8 +20,8 @@ from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
-from glt.pretraining.start import pretraining_of
-from glt.reproduction.experiment import NETWORKS
+from glt.pretraining.config import pretraining_of
+from glt.reproduction.experiments import NETWORKS
 from glt.store import AnyRun, Pretraining, PretrainingSeed, RoundRecord, Run, State, Status, Store, bundled_examples
 from glt.store.liveness import ACTIVE
 from glt.store.paths import EXAMPLES, EXAMPLES_PREFIX, is_same_folder

@@ -45,8 +45,8 @@ from app.data.runs import opened
 from app.views import measurements
 from glt import formats
 from glt.errors import ConfigError, StudioError
+from glt.lottery.graph import graph_of
 from glt.store import Run
-from glt.tickets.graph import graph_of
 
 # The one figure that is about the runs of a sweep.
 ABLATION = "ablation"

@@ -23,14 +23,14 @@ from glt.jobs import machine_memory
 from glt.jobs.forecast import Forecast, weight_count
 from glt.jobs.sweeping import Point, grid_points, read_grid, start_all
 from glt.jobs.waiting import awaited, check_needs
+from glt.lottery.initial_weights import check_start, start_words
 from glt.methods import METHODS
 from glt.models import MODELS, TensorSpec
 from glt.presets import PRESETS, resolve
-from glt.pretraining.start import pretraining_of
+from glt.pretraining.config import pretraining_of
 from glt.seeds import read_seeds
 from glt.store import run_name
-from glt.tickets.start import check_start, start_words
-from glt.training.shapes import network_shape, tensor_specs
+from glt.training.problem import network_shape, tensor_specs
 from glt.training.tasks import TASKS
 
 COMPLETE = "complete"

@@ -23,8 +23,7 @@ from glt.jobs.sweeping import read_grid, value_words
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.config import resolve_pretraining
-from glt.pretraining.start import takes_first_layer
+from glt.pretraining.config import resolve_pretraining, takes_first_layer
 from glt.printable import brief
 from glt.seeds import read_seeds
 from glt.store import Pretraining, Run

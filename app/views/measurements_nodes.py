@@ -23,9 +23,9 @@ from app.components.frame import plain
 from app.data import cache
 from glt import formats
 from glt.data import Graph
+from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import Run
-from glt.tickets.graph import graph_of
 
 ELEMENTS = {"nodes": "Nodes", "edges": "Edges", "degrees": "Degrees"}
 PRECISION = {"exact": "Exact", "sampled": "Sampled", "networkx": "NetworkX"}

@@ -26,13 +26,13 @@ from glt.data import DATASETS
 from glt.errors import ConfigError
 from glt.jobs.forecast import Forecast
 from glt.jobs.waiting import awaited
+from glt.lottery.graph import graph_of
 from glt.models import MODELS
 from glt.pretraining.config import PretrainConfig
 from glt.reproduction import EXPERIMENTS, Experiment, Need, Plan, Setting, in_order, make_plan
-from glt.reproduction.starting import command, cost_words, preparations, start
+from glt.reproduction.plan import command, cost_words, preparations, start
 from glt.seeds import read_seeds
 from glt.store import AnyRun, Run, Store, run_name
-from glt.tickets.graph import graph_of
 from glt.training.tasks import TASKS
 from glt.verdicts import DELTA
 

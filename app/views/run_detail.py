@@ -24,11 +24,11 @@ from app.views import run_actions
 from glt import formats, jobs
 from glt.errors import StoreError
 from glt.jobs.waiting import awaited
+from glt.lottery.diagnosis import diagnosis_of
 from glt.methods import METHODS
 from glt.presets import all_options
 from glt.store import AnyRun, Pretraining, Run
 from glt.store.liveness import ACTIVE
-from glt.tickets.diagnosis import diagnosis_of
 
 SECONDS_BETWEEN_LOOKS = 2
 # More than the lines of a log that are shown take.

@@ -20,8 +20,8 @@ from glt import formats
 from glt.data import Graph
 from glt.data.graph import IntArray
 from glt.errors import ConfigError, StudioError
+from glt.lottery.graph import graph_of
 from glt.store import RoundRecord, Run
-from glt.tickets.graph import graph_of
 
 HEIGHT = 660
 SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses", "whole": "Whole graph"}

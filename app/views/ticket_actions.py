@@ -18,10 +18,10 @@ from app.data import cache
 from glt import formats
 from glt.commands import command
 from glt.cost import MacReport
-from glt.cost.counterfactuals import counterfactuals
+from glt.cost.macs import counterfactuals
+from glt.lottery.graph import graph_of
 from glt.store import MacConvention, Run
 from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
-from glt.tickets.graph import graph_of
 
 NO_WEIGHTS = "Examples keep no weights, so they cannot be {}: run the same settings in a store of your own."
 

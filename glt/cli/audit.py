@@ -17,7 +17,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Audit one round; a difference beyond the tolerance is a failure."""
-    from glt.tickets.audit import audit
+    from glt.lottery.audit import audit
 
     report = audit(find_seed_run(args), args.round)
     if args.json:

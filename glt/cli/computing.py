@@ -17,9 +17,9 @@ from glt.jobs.devices import Wanted
 from glt.jobs.forecast import forecast
 from glt.jobs.launching import Started
 from glt.jobs.waiting import awaited
-from glt.pretraining.start import pretraining_of
+from glt.lottery.initial_weights import start_words, starts_of
+from glt.pretraining.config import pretraining_of
 from glt.store import KnownRun, Pretraining, Run, Store, bundled_examples
-from glt.tickets.start import start_words, starts_of
 
 if TYPE_CHECKING:
     from rich.console import Console

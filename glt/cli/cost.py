@@ -21,8 +21,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Count the operations of one round on its real masks."""
-    from glt.cost.counterfactuals import counterfactuals
-    from glt.tickets.graph import graph_of
+    from glt.cost.macs import counterfactuals
+    from glt.lottery.graph import graph_of
 
     seed_run = find_seed_run(args)
     masks = seed_run.masks(args.round)

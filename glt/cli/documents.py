@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from glt.errors import StoreError
+from glt.lottery.diagnosis import CUTS, Diagnosis, diagnoses
 from glt.results_version import run_version, seed_version
 from glt.store import KnownRun, Pretraining, PretrainingSeed, Run
 from glt.store.pretraining import PRETRAINING
 from glt.store.records import RoundRecord
-from glt.tickets.diagnosis import CUTS, Diagnosis, diagnoses
 from glt.verdicts import DELTA, Verdict, judge, paired_differences, sparsest_ticket
 
 

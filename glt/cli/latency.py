@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Measure one round on the CPU."""
     from glt.cost.latency import measure
-    from glt.tickets.graph import graph_of
+    from glt.lottery.graph import graph_of
 
     seed_run = find_seed_run(args)
     masks, weights = seed_run.masks(args.round), seed_run.weights(args.round)
@@ -67,7 +67,7 @@ def _print(report: LatencyReport, costs: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from glt.cost.executions import LABELS
+    from glt.cost.latency import LABELS
 
     caption = f"a pass: {report.repeats} after {report.warm_up}, {report.threads} thread(s), {report.machine}"
     table = Table("execution", "median", "p10", "p90", "held", "peak", caption=caption)

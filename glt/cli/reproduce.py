@@ -84,7 +84,7 @@ def _plan(args: Namespace, store: Store) -> Plan:
 
 
 def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> None:
-    from glt.reproduction.starting import cost_words, estimate, preparations
+    from glt.reproduction.plan import cost_words, estimate, preparations
     from glt.store import bundled_examples
 
     dataset, model, task = plan.setting
@@ -101,7 +101,7 @@ def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> No
 
 def _compute(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
     from glt.cli.sweep_following import start_and_follow
-    from glt.reproduction.starting import points, ready
+    from glt.reproduction.plan import points, ready
 
     if args.detach:
         return _detach(args, console, store, plan)
@@ -120,7 +120,7 @@ def _prepare(args: Namespace, console: Console, store: Store, plan: Plan) -> int
     """Pre-train what missing arms start from."""
     from glt.cli.computing import launch_and_follow
     from glt.cli.pretrain import launching
-    from glt.reproduction.starting import preparations
+    from glt.reproduction.plan import preparations
 
     code = DONE
     for first in preparations(plan, store):
@@ -132,7 +132,7 @@ def _prepare(args: Namespace, console: Console, store: Store, plan: Plan) -> int
 def _detach(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
     """Start everything and leave it alone: what needs another run waits for it."""
     from glt.jobs.waiting import awaited
-    from glt.reproduction.starting import start
+    from glt.reproduction.plan import start
 
     for each in start(plan, store, device=args.device, threads=args.threads):
         waiting = {name for seed in each.seeds if (name := awaited(store, each.run.config, seed))}
@@ -141,7 +141,7 @@ def _detach(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
 
 
 def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:
-    from glt.reproduction.starting import estimate
+    from glt.reproduction.plan import estimate
     from glt.store import bundled_examples
 
     cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)

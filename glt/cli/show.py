@@ -14,10 +14,10 @@ from glt.cli.main import DONE, FAILED
 from glt.cli.said import lines_about
 from glt.cli.verb import VERBS, Verb
 from glt.formats import MISSING, duration, fixed, listing, macs, p_value, percent, points, spans
+from glt.lottery.diagnosis import cuts_line, diagnoses, summary
 from glt.methods import METHODS
 from glt.results_version import version_note
 from glt.store import Pretraining, Run
-from glt.tickets.diagnosis import cuts_line, diagnoses, summary
 from glt.verdicts import MOST_SEEDS, Verdict, margin_words, rule_words, shown_words
 
 if TYPE_CHECKING:

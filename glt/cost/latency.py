@@ -1,41 +1,155 @@
-"""Measured latency and memory of a pruned network: what its sparsity is worth on this machine, or is not."""
+"""Latency and memory of a pruned network, measured on this machine; start at `measure`.
+
+Four executions take turns: masks multiplied in, edges removed, sparse features, and sparse weights too.
+"""
 
 from __future__ import annotations
 
+import os
 import platform
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
 
 from glt.config import RunConfig
-from glt.cost.executions import LABELS, Arrays, Execution, ExecutionName, executions, writes_out_features
-from glt.cost.peak import peak_bytes
 from glt.data import Graph
+from glt.errors import ConfigError
 from glt.formats import fixed
-from glt.masks import Masks
+from glt.masks import EdgeMask, Masks
 from glt.models import MODELS
+from glt.sparse import DenseFeatures, Features, GraphOperator, features_of
+from glt.training.batching import forward
 
+Arrays = Mapping[str, NDArray[np.float32]]
+ExecutionName = Literal["masked", "edges_removed", "sparse_features", "sparse"]
+
+LABELS: dict[ExecutionName, str] = {
+    "masked": "masks multiplied in",
+    "edges_removed": "edges removed",
+    "sparse_features": "edges removed, sparse features",
+    "sparse": "edges removed, sparse features and weights",
+}
+MOST_DENSE_BYTES = 2 << 30
+MEMORY_EVENT = "[memory]"
 COMPARED: tuple[tuple[ExecutionName, ExecutionName], ...] = (
     ("edges_removed", "masked"),
     ("sparse", "masked"),
     ("sparse", "sparse_features"),
 )
 REPEATS, WARM_UP = 50, 5
-# With fewer, p10 and p90 are about the fastest and the slowest pass, which one disturbance moves.
+# With fewer, p10 and p90 are about the fastest and slowest pass, which one disturbance moves.
 FEWEST = 5
 TOO_FEW = "too few passes for a verdict"
 
 
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """A network ready to run; `edge_values` (0 and 1) if pruned edges are still in the operator."""
+
+    name: ExecutionName
+    config: RunConfig
+    operator: GraphOperator
+    features: Features
+    weights: Mapping[str, Tensor]
+    edge_values: Tensor | None = None
+
+    def run(self) -> Tensor:
+        """Return the outputs [N, C] of one forward pass, adjacency normalisation included."""
+        return forward(self.config, self.operator, self.features, self.weights, self.edge_values)
+
+    def held_bytes(self) -> dict[str, int]:
+        """Return the bytes of weights, features and edges kept between passes."""
+        structure = self.operator.structure
+        edges = [structure.crow, structure.col, *([] if self.edge_values is None else [self.edge_values])]
+        return {
+            "weights": sum(map(tensor_bytes, self.weights.values())),
+            "features": tensor_bytes(self.features.matrix),
+            "edges": sum(map(tensor_bytes, edges)),
+        }
+
+
+def executions(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> list[Execution]:
+    """Return the executions in the order of LABELS, on the message `graph`; `weights` hold zeros where pruned.
+
+    "sparse_features" tells apart what sparse features gain, which takes no pruning, and what pruned weights do.
+    Features too large to write out stay sparse in all. Raises ConfigError for a network that keeps pruned edges.
+    """
+    why = MODELS.get(config.model).keeps_pruned_edges(config)
+    if why is not None:
+        raise ConfigError(f"Nothing can be removed from this network to be measured: {why}.")
+    sparse = features_of(graph)
+    # As a program without sparse matrices holds them, zeros written out.
+    dense = DenseFeatures(sparse.matrix.to_dense()) if writes_out_features(graph) else sparse
+    whole = GraphOperator(graph, EdgeMask.full(masks.edges.kind, graph.num_edges))
+    left = GraphOperator(graph, masks.edges)
+    factors = torch.from_numpy(masks.edges.keep.astype(np.float32))
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in weights.items()}
+    compact = {name: value.to_sparse_csr() if name in masks.weights.keep else value for name, value in tensors.items()}
+    return [
+        Execution("masked", config, whole, dense, tensors, factors),
+        Execution("edges_removed", config, left, dense, tensors),
+        Execution("sparse_features", config, left, sparse, tensors),
+        Execution("sparse", config, left, sparse, compact),
+    ]
+
+
+def writes_out_features(graph: Graph) -> bool:
+    """Say whether dense executions can hold the features with their zeros."""
+    return 4 * graph.num_nodes * graph.num_features <= MOST_DENSE_BYTES
+
+
+def tensor_bytes(tensor: Tensor) -> int:
+    """Return the bytes of a tensor's values, and of its pattern if sparse CSR."""
+    if tensor.layout is torch.sparse_csr:
+        return sum(tensor_bytes(part) for part in (tensor.crow_indices(), tensor.col_indices(), tensor.values()))
+    return tensor.numel() * tensor.element_size()
+
+
+def peak_bytes(step: Callable[[], object]) -> int:
+    """Return the most bytes that a CPU computation held at once beyond what was there before.
+
+    Counts every block that PyTorch's allocator takes or returns, results included.
+    """
+    with _quiet(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        step()
+    results = profiler.profiler.kineto_results if profiler.profiler else None
+    events = [event for event in results.events() if event.name() == MEMORY_EVENT] if results else []
+    held = most = 0
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        held += event.nbytes()
+        most = max(most, held)
+    return most
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Discard standard error, also of compiled code: the profiler writes there."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 @dataclass(frozen=True)
 class Measured:
-    """One execution: seconds of a pass (median, 10th and 90th percentile), bytes, and how far its outputs are off.
+    """One execution: seconds of a pass (median, p10, p90), bytes, and its outputs' largest difference.
 
-    `held_bytes` stay in memory from pass to pass, `peak_bytes` come on top at the most during one.
+    `held_bytes` stay in memory between passes, `peak_bytes` are the most on top of them during one.
     """
 
     name: ExecutionName
@@ -54,7 +168,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Compared:
-    """One execution held against another; a difference counts only where the intervals p10 to p90 do not overlap."""
+    """One execution compared with another; they differ if their p10 to p90 intervals do not overlap."""
 
     name: ExecutionName
     against: ExecutionName
@@ -63,7 +177,7 @@ class Compared:
 
     @classmethod
     def of(cls, mine: Measured, other: Measured, passes: int) -> Compared:
-        """Compare two executions that took turns for a number of `passes`."""
+        """Compare two executions that took turns for `passes`."""
         if passes < FEWEST:
             return cls(mine.name, other.name, TOO_FEW, other.median / mine.median)
         verdict = "faster" if mine.p90 < other.p10 else "slower" if mine.p10 > other.p90 else "no measured speed-up"
@@ -85,7 +199,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class LatencyReport:
-    """All executions of one network, and how it was measured; `notes` say where an execution is not what it seems."""
+    """All executions of one network, how they were measured, and notes on exceptions."""
 
     executions: tuple[Measured, ...]
     compared: tuple[Compared, ...]
@@ -97,7 +211,7 @@ class LatencyReport:
     notes: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the measured part of the document `glt latency --json` prints."""
+        """Return the measured part of `glt latency --json`."""
         found = asdict(self)
         for row, measured in zip(found["executions"], self.executions, strict=True):
             row |= {"label": LABELS[measured.name], "memory": measured.memory}
@@ -116,10 +230,10 @@ def measure(
     threads: int = 1,
     on_progress: Callable[[float], None] | None = None,
 ) -> LatencyReport:
-    """Measure a network on the message `graph`, on the CPU; `weights` hold zeros where pruned.
+    """Measure a network on the message `graph`, on the CPU; `weights` are zero where pruned.
 
-    The executions take turns, pass by pass, so that a change of the machine's pace falls on all of them.
-    `on_progress` is called between turns with the share done.
+    Executions take turns, pass by pass, so that a change of the machine's pace affects all. `on_progress` is called
+    between turns with the share done.
     """
     ready = executions(config, graph, masks, weights)
     with _threads(threads):
@@ -151,7 +265,7 @@ def _taking_turns(
     warm_up: int,
     on_progress: Callable[[float], None] | None = None,
 ) -> list[list[float]]:
-    """Return the wall-clock seconds of every step in every timed turn."""
+    """Return every step's wall-clock seconds in every timed turn."""
     turns = []
     for turn in range(warm_up + repeats):
         turns.append([_seconds(step) for step in steps])

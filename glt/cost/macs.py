@@ -1,7 +1,7 @@
-"""Multiply-accumulate operations of one forward pass, counted on the real masks, in three conventions.
+"""Multiply-accumulate operations (MACs) of one forward pass, counted on the real masks; start at `macs`.
 
-`dense_features` (the paper's) counts every feature value, zero or not; `sparse_features` counts what a sparse library
-executes; `published` is the recipe that reproduces the paper's printed numbers.
+Three conventions: `dense_features` (the paper's) counts every feature value, zero or not; `sparse_features` counts what
+a sparse library executes; `published` is the recipe that reproduces the paper's printed numbers.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from glt.data.graph import Graph, IntArray
 from glt.masks import Masks
 from glt.models import MODELS, LayerCost, NetworkShape
 from glt.store.records import MacConvention
-from glt.training.shapes import network_shape, tensor_specs
+from glt.training.problem import full_masks, network_shape, tensor_specs
 
 
 @dataclass(frozen=True)
 class LayerMacs:
-    """MACs of one layer: transform (inputs times weights) in both conventions, and aggregate (messages)."""
+    """MACs of one layer: transform (inputs times weights) in two conventions, and aggregate (messages)."""
 
     name: str
     transform_dense_features: int
@@ -32,7 +32,7 @@ class LayerMacs:
 
 @dataclass(frozen=True)
 class MacReport:
-    """MACs by layer and in total, with which tensors may be pruned and which may not."""
+    """MACs by layer and in total, and which tensors are prunable."""
 
     layers: tuple[LayerMacs, ...]
     published: int
@@ -57,7 +57,7 @@ class MacReport:
         }
 
     def as_json(self) -> dict[str, object]:
-        """Return the document `glt cost --json` prints."""
+        """Return the document of `glt cost --json`."""
         return {
             "macs": self.by_convention(),
             "layers": [asdict(layer) for layer in self.layers],
@@ -87,8 +87,8 @@ def macs(config: RunConfig, graph: Graph, masks: Masks) -> MacReport:
 def published_parts(shape: NetworkShape, weights: int, graph: Graph, masks: Masks) -> tuple[int, int]:
     """Return transform and aggregate MACs by the recipe that reproduces the paper's numbers.
 
-    N times the `weights` (F H + H C of a GCN) times the share of weights kept, plus 2 H times the directed entries
-    kept, self-loops left out; N leaves out nodes whose features are all zero (Citeseer has 15).
+    Transform: N times the `weights` (F H + H C of a GCN) times the share of weights kept; N leaves out nodes without
+    features (Citeseer has 15). Aggregate: 2 H times the directed entries kept, self-loops left out.
     """
     nodes = graph.nodes_with_features()
     entries = int(masks.edges.directions().sum())
@@ -110,7 +110,7 @@ def _layer(layer: LayerCost, graph: Graph, masks: Masks, sizes: Mapping[str, tup
 
 
 def _kept_by_input(weight: str, masks: Masks, size: tuple[int, ...]) -> IntArray:
-    """Return how many weights each input row keeps."""
+    """Return the number of weights kept per input row."""
     keep = masks.weights.keep.get(weight)
     if keep is not None:
         return np.asarray(keep.sum(axis=1), dtype=np.int64)
@@ -119,3 +119,15 @@ def _kept_by_input(weight: str, masks: Masks, size: tuple[int, ...]) -> IntArray
 
 def _parts(transform: int, aggregate: int) -> dict[str, int]:
     return {"transform": transform, "aggregate": aggregate, "total": transform + aggregate}
+
+
+def counterfactuals(config: RunConfig, graph: Graph, masks: Masks) -> dict[str, MacReport]:
+    """Return the MACs on the message `graph` as {"dense", "graph_only", "weight_only", "both"}."""
+    full = full_masks(config, graph)
+    pruned = {
+        "dense": full,
+        "graph_only": Masks(masks.edges, full.weights),
+        "weight_only": Masks(full.edges, masks.weights),
+        "both": masks,
+    }
+    return {name: macs(config, graph, each) for name, each in pruned.items()}

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from glt.data.graph import Graph, IntArray, LinkSplit
 from glt.errors import DataError
-from glt.randomness import stream
+from glt.seeds import stream
 
 VAL_PERCENT = 5
 TEST_PERCENT = 10

@@ -13,9 +13,9 @@ import glt
 from glt.data.registry import current_hash
 from glt.errors import JobError
 from glt.jobs.settings import Settings
+from glt.lottery.initial_weights import ENVIRONMENT_KEY, Source
 from glt.results_version import KEY, RESULTS_VERSION, version_of
 from glt.store import SeedFolder
-from glt.tickets.start import ENVIRONMENT_KEY, Source
 
 SOURCES = Path(glt.__file__).resolve().parent
 PACKAGES = ("numpy", "scipy", "torch", "torch-geometric", "safetensors")

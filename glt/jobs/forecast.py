@@ -16,7 +16,7 @@ from glt.methods import METHODS
 from glt.models import MODELS
 from glt.store import Run, Store, finished_rounds, run_name
 from glt.store.round_files import MOST_SCORES
-from glt.training.shapes import network_shape
+from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
 
 # Bytes of one line of events and of one line of rounds, and of a tensor file's header.

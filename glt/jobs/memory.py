@@ -17,7 +17,7 @@ from glt.jobs.devices import CPU, CUDA, Wanted, kind_of, listed
 from glt.jobs.queueing import SLOTS_VARIABLE, slot_count, working
 from glt.models import MODELS
 from glt.store import Run, Store, run_name
-from glt.training.shapes import network_shape
+from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
 
 # What a worker takes that trains next to nothing: Python, torch and the libraries that read graphs.

@@ -15,11 +15,11 @@ from pathlib import Path
 from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.jobs.queueing import give_up, join_line
+from glt.lottery.initial_weights import check_start
 from glt.methods import METHODS
 from glt.methods.base import OtherRun, OtherSeed
-from glt.pretraining.start import check_fit, pretraining_of
+from glt.pretraining.config import check_fit, pretraining_of
 from glt.store import Pretraining, Run, SeedRun, Store, run_name
-from glt.tickets.start import check_start
 
 LOOK_AGAIN = 1.0
 

@@ -19,7 +19,7 @@ def compute(seed: SeedFolder, reporter: Reporter, device: str) -> State:
 @compute.register(SeedRun)
 def find_rounds(seed: SeedRun, reporter: Reporter, device: str) -> State:
     """Compute rounds by Algorithm 2."""
-    from glt.tickets.search import Stopped, find_tickets
+    from glt.lottery.lottery import Stopped, find_tickets
 
     try:
         find_tickets(seed, reporter, device)
@@ -31,7 +31,7 @@ def find_rounds(seed: SeedRun, reporter: Reporter, device: str) -> State:
 @compute.register(PretrainingSeed)
 def pretrain_encoder(seed: PretrainingSeed, reporter: Reporter, device: str) -> State:
     """Train the encoder from the start, for a pre-training that was stopped keeps nothing."""
-    from glt.pretraining.training import pretrain
+    from glt.pretraining.graphcl import pretrain
     from glt.training.tasks import message_graph
 
     if seed.drop_unfinished():

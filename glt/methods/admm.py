@@ -1,12 +1,18 @@
-"""ADMM (SGCN, Li et al. 2020): solve for a sparse adjacency under a trained network, then prune weights once."""
+"""ADMM (SGCN, Li et al. 2020): solve for a sparse adjacency under a trained network, then prune weights once.
+
+`ADMM.next_masks` trains a small network on the full graph, `solve_edges` chooses its edges by ADMM, and
+`one_shot_magnitude` prunes the run's own network on what is left.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from glt.config import AbsentMeans, Count, NonNegative, Note, Positive, RunConfig
@@ -16,16 +22,17 @@ from glt.methods import METHODS
 from glt.methods.base import Method, Proposal, RoundContext
 
 if TYPE_CHECKING:
-    from glt.training.edge_solver import SolvedEdges
-    from glt.training.loop import Schedule
-    from glt.training.problem import Arrays, Problem
+    from torch import Tensor
 
+    from glt.sparse import Dropout, Features
+    from glt.training.problem import Arrays, Problem
+    from glt.training.trainer import Schedule
 
 EDGES_CHANGED = "solver_edges_changed"
 
 
 class ADMMOptions(BaseModel):
-    """Settings of the solver; the authors' where they are known, iterations capped near the cost of a UGS round."""
+    """Settings of the solver; the authors' where known, iterations capped near the cost of a UGS round."""
 
     admm_hidden: Count = Field(16, description="Hidden units of the network the adjacency is solved under")
     admm_rho: Positive = Field(1e-3, description="Weight of the quadratic term that ties values to their projection")
@@ -52,18 +59,19 @@ class ADMM(Method):
     Options = ADMMOptions
 
     def next_masks(self, context: RoundContext) -> Proposal:
-        """Solve for the round's number of undirected edges, then for its number of weights."""
+        """Solve for the round's number of undirected edges, then prune weights to its number."""
         solved = solved_edges(context)
         kind = context.config.edge_mask
+        # Both directions of an edge share one value, so they are kept or removed together.
         edges = EdgeMask(kind, np.tile(solved.keep, 2) if kind == "directed" else solved.keep)
         return Proposal(Masks(edges, one_shot_magnitude(context, edges)), notes=notes_of(solved))
 
     def search_epochs(self, config: RunConfig) -> int:
-        """Count the small network's training and the one whose weights are pruned; solver steps are short."""
+        """Count the trainings of both networks; solver steps are short."""
         return 2 * config.epochs
 
     def note_words(self, notes: Mapping[str, Note]) -> str:
-        """Say whether the solver left its start, and how the validation scores of the two compare.
+        """Say whether the solver left its start, with both validation scores.
 
         >>> ADMM().note_words({"solver_iterate": 2, "solver_edges_changed": 9, "solver_start_validation": 0.776,
         ...                    "solver_validations": [0.77, 0.774]})
@@ -77,7 +85,7 @@ class ADMM(Method):
 
 
 class SolverNotes(BaseModel):
-    """What a round's record says of the solver, see `glt.training.edge_solver.SolvedEdges`."""
+    """The solver in a round's record; see `SolvedEdges`."""
 
     solver_iterate: int
     solver_edges_changed: int
@@ -85,7 +93,7 @@ class SolverNotes(BaseModel):
     solver_validations: list[float]
 
     def words(self) -> str:
-        """Say in a line what came out."""
+        """Say in one line what the solver chose."""
         changed, tried = self.solver_edges_changed, len(self.solver_validations)
         differ = f"{number_of(changed, 'kept edge')} differ{'s' if changed == 1 else ''} from the start"
         what = differ if changed else "the projection of the start"
@@ -96,10 +104,18 @@ class SolverNotes(BaseModel):
         return f"ADMM graph: {what} ({better}; validation {best}, start {percent(self.solver_start_validation)})"
 
 
-def solved_edges(context: RoundContext) -> SolvedEdges:
-    """Choose the round's undirected edges; both directions of an edge share one value and one fate."""
-    from glt.training.edge_solver import SolverSettings, solve_edges
+def notes_of(solved: SolvedEdges) -> dict[str, Note]:
+    """Return the solver's part of a round's record."""
+    return SolverNotes(
+        solver_iterate=solved.iterate,
+        solver_edges_changed=solved.changed,
+        solver_start_validation=solved.start_score,
+        solver_validations=list(solved.scores),
+    ).model_dump()
 
+
+def solved_edges(context: RoundContext) -> SolvedEdges:
+    """Choose the round's undirected edges."""
     options, config = context.options, context.config
     problem = small_problem(context)
     names = ("rho", "learning_rate", "weight_decay", "iterations", "steps", "patience", "start_competes")
@@ -113,18 +129,8 @@ def solved_edges(context: RoundContext) -> SolvedEdges:
     )
 
 
-def notes_of(solved: SolvedEdges) -> dict[str, Note]:
-    """Return what a round's record says of the solver."""
-    return SolverNotes(
-        solver_iterate=solved.iterate,
-        solver_edges_changed=solved.changed,
-        solver_start_validation=solved.start_score,
-        solver_validations=list(solved.scores),
-    ).model_dump()
-
-
 def small_problem(context: RoundContext) -> Problem:
-    """Return the same task for the network the adjacency is solved under, on the unpruned normalised adjacency."""
+    """Return the task for the small network, on the unpruned normalised adjacency."""
     changes = {"hidden": context.options.admm_hidden, "degree": "fixed", "edge_mask": "undirected"}
     return context.problem.under(context.config.model_copy(update=changes))
 
@@ -139,7 +145,7 @@ def trained_small_network(context: RoundContext, problem: Problem) -> Arrays:
 
 
 def one_shot_magnitude(context: RoundContext, edges: EdgeMask) -> WeightMask:
-    """Train all weights on the pruned graph and keep the round's number of largest ones, over all tensors."""
+    """Train all weights on the pruned graph and keep the largest, over all tensors."""
     from glt.training.network import Network
 
     full = context.problem.full_masks().weights
@@ -151,9 +157,155 @@ def one_shot_magnitude(context: RoundContext, edges: EdgeMask) -> WeightMask:
 
 
 def _plain_schedule(config: RunConfig) -> Schedule:
-    from glt.training.loop import Schedule
+    from glt.training.trainer import Schedule
 
     return Schedule(config.epochs, config.learning_rate, config.weight_decay)
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """Step sizes and limits of the solver; `start_competes` as in `solve_edges`."""
+
+    rho: float
+    learning_rate: float
+    weight_decay: float
+    iterations: int
+    steps: int
+    patience: int
+    start_competes: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedEdges:
+    """Which of the E undirected edges are kept, and how that was decided.
+
+    `iterate` is the number (from 1) of the iterate whose projection is kept, 0 for that of the start; `changed` counts
+    kept edges that the start's projection does not keep. `start_score` and `scores` are the validation scores of the
+    projections of the start and of every iterate.
+    """
+
+    keep: NDArray[np.bool_]
+    iterate: int
+    changed: int
+    start_score: float
+    scores: tuple[float, ...]
+
+
+def solve_edges(
+    problem: Problem,
+    weights: Arrays,
+    count: int,
+    settings: SolverSettings,
+    generator: np.random.Generator,
+    pulse: Callable[[int], None],
+) -> SolvedEdges:
+    """Choose the `count` of the E undirected edges to keep, under fixed `weights`.
+
+    Solves min over A of loss(A) + I[nnz(A) <= count] by Adam steps on loss + rho/2 |A - Z + U|^2, Z = the largest
+    |A + U|, U += A - Z, from A = the normalised adjacency (Li et al. 2020, SGCN). After every iteration the projection
+    of A is scored; the first with the highest validation score is kept. With `start_competes` the projection of the
+    start stays unless an iterate is strictly better. The solver stops after `iterations`, or after `patience`
+    iterations without strict improvement.
+
+    `problem` must be undirected with fixed degrees; `pulse(iteration)` may raise to stop.
+    """
+    import torch
+
+    from glt.sparse import Dropout
+
+    network = _FixedNetwork(problem, weights)
+    values = network.start.clone().requires_grad_()
+    start = projected = largest(values.detach(), count)
+    start_score, dual = network.validation(start), torch.zeros_like(network.start)
+    best, iterate, scores, waited = start, 0, [], 0
+    best_score = start_score if settings.start_competes else -math.inf
+    dropout = Dropout(problem.config.dropout, generator)
+    optimiser = torch.optim.Adam([values], lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    for iteration in range(settings.iterations):
+        pulse(iteration)
+        for _ in range(settings.steps):
+            penalty = settings.rho / 2 * (values - projected + dual).square().sum()
+            optimiser.zero_grad(set_to_none=True)
+            (network.loss(values, dropout, generator) + penalty).backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+        projected, dual = updated(values.detach(), dual, count)
+        candidate = largest(values.detach(), count)
+        scores.append(network.validation(candidate))
+        waited += 1
+        if scores[-1] > best_score:
+            best, best_score, iterate, waited = candidate, scores[-1], iteration + 1, 0
+        if waited == settings.patience:
+            break
+    keep, first = (support(chosen, count).cpu().numpy() for chosen in (best, start))
+    return SolvedEdges(keep, iterate, int((keep & ~first).sum()), start_score, tuple(scores))
+
+
+class _FixedNetwork:
+    """Loss and validation score as functions of one value per undirected edge; self-loops stay fixed."""
+
+    def __init__(self, problem: Problem, weights: Arrays) -> None:
+        import torch
+
+        from glt.sparse import GraphOperator
+
+        self._problem = problem
+        self._operator = GraphOperator(problem.graph, problem.full_masks().edges, problem.device)
+        self._weights = {name: torch.from_numpy(value).to(problem.device) for name, value in weights.items()}
+        graph = problem.graph
+        degrees = np.bincount(graph.edges.ravel(), minlength=graph.num_nodes) + 1
+        values = 1 / np.sqrt(degrees[graph.edges[0]] * degrees[graph.edges[1]])
+        self.start = torch.from_numpy(values.astype(np.float32)).to(problem.device)
+
+    def loss(self, values: Tensor, dropout: Dropout, generator: np.random.Generator) -> Tensor:
+        """Return the task's loss when the normalised adjacency holds `values` [E]."""
+        from glt.training.tasks import TrainingPass
+
+        def shuffled(order: Tensor) -> Tensor:
+            return self._output(values, dropout, self._problem.features.shuffled(order))
+
+        output = self._output(values, dropout, self._problem.features)
+        return self._problem.task.loss(TrainingPass(output, self._weights, generator, shuffled))
+
+    def validation(self, values: Tensor) -> float:
+        """Return the validation score for `values` [E]."""
+        import torch
+
+        from glt.sparse import Dropout
+
+        with torch.no_grad():
+            output = self._output(values, Dropout(0, None), self._problem.features)
+            return self._problem.task.scores(output, self._weights).val
+
+    def _output(self, values: Tensor, dropout: Dropout, features: Features) -> Tensor:
+        model, config = self._problem.model, self._problem.config
+        stem = model.stem(self._operator, values / self.start, features, self._weights, config)
+        return model.head(stem, self._weights, dropout, config)
+
+
+def updated(values: Tensor, dual: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return Z and U of the next iteration: Z = the `count` largest |A + U|, U + A - Z.
+
+    >>> import torch
+    >>> [tensor.tolist() for tensor in updated(torch.tensor([3.0, -2.0, 1.0]), torch.tensor([0.0, 0.0, 4.0]), 2)]
+    [[3.0, 0.0, 5.0], [0.0, -2.0, 0.0]]
+    """
+    projected = largest(values + dual, count)
+    return projected, dual + (values - projected)
+
+
+def support(values: Tensor, count: int) -> Tensor:
+    """Mark the `count` entries of largest magnitude, ties by index."""
+    import torch
+
+    order = torch.argsort(values.abs(), descending=True, stable=True)
+    marked = torch.zeros(values.numel(), dtype=torch.bool, device=values.device)
+    marked[order[:count]] = True
+    return marked
+
+
+def largest(values: Tensor, count: int) -> Tensor:
+    """Set all but the `count` entries of largest magnitude to 0."""
+    return values.where(support(values, count), 0)
 
 
 METHODS.register(ADMM())

@@ -1,4 +1,4 @@
-"""The interface of a method: given theta_0 and the masks so far, it names the next masks."""
+"""The interface of a method: theta_0 and the masks so far in, the next masks out."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from pydantic import BaseModel
 from glt.config import Note, RunConfig
 from glt.masks import Masks
 from glt.models.base import NoOptions
-from glt.randomness import stream
+from glt.seeds import stream
 
 if TYPE_CHECKING:
-    from glt.training.loop import Schedule, TrainResult
     from glt.training.network import Network
     from glt.training.problem import Arrays, Problem
+    from glt.training.trainer import Schedule, TrainResult
 
 TrainStage = Callable[["Network", "Schedule", str], "TrainResult"]
 Pulse = Callable[[str, int, int], None]
-# What decided that an edge entry was removed; "no gradient": a search in which nothing but its penalty moved its mask.
+# What decided a removal; "no gradient": a search in which only the penalty moved the mask.
 Cause = Literal["gradient", "no gradient", "score", "random", "solver"]
 # The edge entries whose masks a search trains: those the last round left, or all of them.
 SearchedEdges = Literal["survivors", "all"]
 
 
 class OtherSeed(Protocol):
-    """What a method may read of a seed of another run."""
+    """What a method may read of another run's seed."""
 
     def masks(self, round: int) -> Masks:
         """Return both masks after `round`."""
@@ -62,11 +62,10 @@ FindRun = Callable[[str], OtherRun]
 
 @dataclass(frozen=True, eq=False)
 class RoundContext:
-    """All a method may look at when it chooses the masks of round `round`.
+    """All a method may use to choose the masks of round `round`.
 
-    `train` runs the one training loop under a stage name, so that its epochs are reported, recorded and stoppable;
-    `pulse(stage, step, steps)` does the same for work that is no training, and `find_run` opens another run of the
-    same store by name.
+    `train` runs the training loop under a stage name, so its epochs are reported, recorded and can be stopped;
+    `pulse(stage, step, steps)` does the same for other work. `find_run` opens another run of the store by name.
     """
 
     problem: Problem
@@ -91,10 +90,7 @@ class RoundContext:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next masks, and the scores by which edges went (one a survivor of the last round), where there are any.
-
-    `notes` stand in the round's record: what else is to be known of how the masks were chosen, as values for JSON.
-    """
+    """The next masks, the edge scores that decided (one per previous survivor), and notes for the round's record."""
 
     masks: Masks
     edge_scores: NDArray[np.float32] | None = None
@@ -102,11 +98,10 @@ class Proposal:
 
 
 class Method(ABC):
-    """One way to choose edges and weights; everything else is the loop of Algorithm 2 in `glt.tickets`.
+    """One way to choose edges and weights; the rest is Algorithm 2 in `glt.lottery`.
 
-    `nested` promises that a round keeps nothing an earlier one removed (under settings that `nests` may look at);
-    `reads_runs` says that it needs a finished run. `cause` is what decides about edges where no search of masks does;
-    None for a method that takes its masks from elsewhere.
+    `nested`: a round keeps nothing an earlier one removed (`nests` may look at settings). `reads_runs`: it needs a
+    finished run. `cause` is what decides about edges without a search of masks; None if masks come from elsewhere.
     """
 
     name: str
@@ -124,28 +119,28 @@ class Method(ABC):
 
     @abstractmethod
     def search_epochs(self, config: RunConfig) -> int:
-        """Return how many epochs a round trains before it retrains, for progress and estimates."""
+        """Return the epochs of a round before retraining."""
 
     def note_words(self, notes: Mapping[str, Note]) -> str:
-        """Say in a line what a round's notes tell; "" when there are none."""
+        """Return a round's notes in one line; "" without any."""
         return ""
 
     def nests(self, config: RunConfig) -> bool:
-        """Say whether, under these settings, a round keeps nothing an earlier one removed."""
+        """Say whether rounds are nested under these settings."""
         return self.nested
 
     def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
-        """Return which edge entries have a mask in the search of a round; None for a method that trains no masks."""
+        """Return which edge entries a search has masks for; None without a search."""
         return None
 
     def initialisation(self, config: RunConfig) -> int:
-        """Return the number of the initialisation that theta_0 is: 0, so that methods share it seed by seed."""
+        """Return the number of the initialisation; methods share number 0 seed by seed."""
         return 0
 
     def reads(self, config: RunConfig) -> str | None:
-        """Return the name of the run that a run of this method needs, None when it needs none."""
+        """Return the name of the run that this one needs, if any."""
         return None
 
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
-        """Raise ConfigError or StoreError, before anything starts, when what the method needs is not in the store."""
+        """Raise ConfigError or StoreError if what the method needs is not in the store."""
         return

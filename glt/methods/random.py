@@ -9,7 +9,7 @@ from glt.methods.base import Method, Proposal, RoundContext
 
 
 class RandomPruning(Method):
-    """The control arm: what the same sparsity costs when nothing is learned about what to remove."""
+    """The control: the cost of the same sparsity when nothing is learned."""
 
     name = "random"
     label = "Random pruning"

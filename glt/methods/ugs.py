@@ -16,12 +16,12 @@ from glt.methods import METHODS
 from glt.methods.base import Method, Proposal, RoundContext, SearchedEdges
 
 if TYPE_CHECKING:
-    from glt.training.loop import Schedule
     from glt.training.network import Network
+    from glt.training.trainer import Schedule
 
 
-# What a round's notes say of the masks that decided: the epoch they were read at and, by kind, the share of them at or
-# below zero, and the first epoch after which that was half.
+# Notes on the masks that decided: the epoch they were read at and, by kind, their share at or below zero, and the first
+# epoch after which that was half.
 MASKS_READ = "masks_read"
 KINDS = ("edges", "weights")
 
@@ -37,7 +37,7 @@ def zero_from(kind: str) -> str:
 
 
 class UGSOptions(BaseModel):
-    """Choices of the search stage on which the paper and the authors' code differ or say nothing."""
+    """Choices of the search on which paper and authors' code differ or are silent."""
 
     schedule: Annotated[Literal["iterative", "one_run"], AbsentMeans("iterative")] = Field(
         "iterative",
@@ -65,15 +65,15 @@ class UGS(Method):
     Options = UGSOptions
 
     def nests(self, config: RunConfig) -> bool:
-        """Rounds that each start from everything need not be nested."""
+        """Rounds that start from everything need not be nested."""
         return options_of(config.options, UGSOptions).schedule == "iterative"
 
     def searched_edges(self, config: RunConfig) -> SearchedEdges:
-        """Name what the last round left, or everything in a search that prunes as it goes."""
+        """Return the survivors, or all entries for a search that prunes as it goes."""
         return "survivors" if self.nests(config) else "all"
 
     def next_masks(self, context: RoundContext) -> Proposal:
-        """Run the search stage and remove the lowest magnitudes, at its end or as it goes."""
+        """Search, and remove the lowest magnitudes at the end or as it goes."""
         return pruned_once(context) if context.options.schedule == "iterative" else pruned_as_it_goes(context)
 
     def search_epochs(self, config: RunConfig) -> int:
@@ -82,7 +82,7 @@ class UGS(Method):
 
 
 def pruned_once(context: RoundContext) -> Proposal:
-    """Search among what the last round left, and remove the lowest-magnitude share of it."""
+    """Search among the survivors and remove the lowest-magnitude share."""
     config = context.config
     result = context.train(_network(context, context.previous), _schedule(context), "search")
     is_best = context.options.masks_from == "best_validation"
@@ -98,11 +98,11 @@ def pruned_once(context: RoundContext) -> Proposal:
 
 
 def pruned_as_it_goes(context: RoundContext) -> Proposal:
-    """Search from the full graph and all weights, with a slice removed after each epoch, down to the round's counts.
+    """Search from all entries, removing a slice after each epoch, down to the round's counts.
 
     Masks are those after the last epoch, whatever its score: before it, too much is left.
     """
-    from glt.training.narrowing import Narrowing, Survivors
+    from glt.training.network import Narrowing, Survivors
 
     config, full = context.config, context.problem.full_masks()
     edges = full.edges.kept, remaining_after(config.p_graph, full.edges.kept, context.round)
@@ -114,7 +114,7 @@ def pruned_as_it_goes(context: RoundContext) -> Proposal:
 
 
 def mask_notes(read: int, shares: Mapping[str, float], reached: Mapping[str, int]) -> dict[str, Note]:
-    """Return the notes on masks read at an epoch: shares at or below zero then, and when half had reached zero."""
+    """Return the notes on masks `read` at an epoch: shares at zero, and when half had reached it."""
     return {
         MASKS_READ: read,
         **{at_zero(kind): share for kind, share in shares.items()},
@@ -123,7 +123,7 @@ def mask_notes(read: int, shares: Mapping[str, float], reached: Mapping[str, int
 
 
 def _shares_at_zero(tensors: Mapping[str, NDArray[np.float32]], masks: Masks) -> dict[str, float]:
-    """Return the share at or below zero of the soft masks of `masks`' survivors; pruned weights have the value 0."""
+    """Return the share at or below zero of the survivors' soft masks, by kind."""
     positive = {name: int(np.count_nonzero(values > 0)) for name, values in tensors.items() if name.startswith("mask/")}
     edges = positive.pop("mask/edges")
     pairs = zip(KINDS, (edges, sum(positive.values())), (masks.edges.kept, masks.weights.kept), strict=True)
@@ -139,7 +139,7 @@ def _network(context: RoundContext, masks: Masks) -> Network:
 
 
 def _schedule(context: RoundContext) -> Schedule:
-    from glt.training.loop import Schedule
+    from glt.training.trainer import Schedule
 
     config, options = context.config, context.options
     learning_rate = options.search_learning_rate or config.learning_rate

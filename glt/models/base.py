@@ -1,4 +1,4 @@
-"""What every network must say of itself: its tensors, its forward pass in two parts, and its layers' costs."""
+"""The interface of a model: its tensors, its forward pass in two parts, and its layers' costs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BYTES_OF_A_NUMBER = 4
 WEIGHT_COPIES, ROW_COPIES = 12, 7
 # Where a step sees few rows, evaluation decides, which keeps no gradients.
 FIELD_ROW_COPIES = 2.5
-# A receptive field with more of the messages than this is not cut out: sums are computed for steps and scores apart.
+# A receptive field with a larger share of the messages is not cut out.
 LARGEST_FIELD = 0.5
 # Indices of both layouts of the adjacency, its values, gradients, soft mask and moments.
 BYTES_OF_AN_ENTRY = 100
@@ -34,9 +34,9 @@ BYTES_OF_AN_ENTRY = 100
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """What decides a network's tensors: F input features, H hidden units, C outputs, layers, the model's options.
+    """What decides a network's tensors: input features, hidden units, outputs, layers, the model's options.
 
-    D edge features are 0 for nearly every data set.
+    Most data sets have 0 edge features.
     """
 
     features: int
@@ -57,9 +57,9 @@ class NetworkShape:
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """A tensor of a network: [inputs, outputs] of a linear map, or any shape that starts at one value.
+    """A tensor of a network: a linear map [inputs, outputs], or any shape filled with `start`.
 
-    Only a map may be pruned. `start` is the value that a tensor which is no map has everywhere in theta_0.
+    Only maps may be pruned.
     """
 
     name: str
@@ -70,10 +70,10 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class LayerCost:
-    """One layer for counting: which weight transforms, what it multiplies, and how wide the messages are.
+    """One layer for counting MACs: its weight, what that multiplies, and the messages' width.
 
-    `further` weights multiply the hidden rows of every node: attention vectors, a second linear map, a read-out.
-    `of_entries` multiply the features of every surviving entry's edge.
+    `further` weights multiply every node's hidden row (attention vectors, a second map, a read-out); `of_entries`
+    weights multiply the edge features of every surviving entry.
     """
 
     name: str
@@ -86,9 +86,9 @@ class LayerCost:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Mini-batches of random node clusters: how many to train in and to evaluate in, and steps on each.
+    """Mini-batches of random node clusters: numbers for training and evaluation, steps on each.
 
-    With `fresh_masks` soft edge masks start anew with each cluster.
+    With `fresh_masks` soft edge masks restart with each cluster.
     """
 
     training: int
@@ -104,9 +104,9 @@ class NoOptions(BaseModel):
 class Model(ABC):
     """A forward pass over (graph operator with edge values, features, effective weights); it never sees a mask.
 
-    The pass is cut in two: `stem` holds all that comes before the first random number, `head` the rest. Evaluation
-    after one step and training in the next use the same weights, so they share one stem. `gives_memory_back` says that
-    a step's arrays are too large to be kept for the next one.
+    The pass has two parts: `stem` is everything before the first random number, `head` the rest. Evaluation after one
+    step and training in the next use the same weights, so they share a stem. `gives_memory_back`: a step's arrays are
+    too large to be kept for the next step.
     """
 
     name: str
@@ -117,42 +117,42 @@ class Model(ABC):
     Options: type[BaseModel] = NoOptions
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
-        """Say why pruned edges stay in the operator with the value 0; None, as nearly always, when they do not."""
+        """Return why pruned edges stay in the operator with value 0; usually None: they do not."""
         return None
 
     def clusters(self, config: RunConfig) -> Clusters | None:
-        """Return the mini-batches a network works in; None, as nearly always, when it sees the graph at once."""
+        """Return the mini-batches; usually None: the network sees the whole graph."""
         return None
 
     def messages(self, config: RunConfig) -> int | None:
-        """Return how many times in a row rows are sent along edges; None for a network that needs all nodes' rows.
+        """Return the number of message-passing steps; None for a network that needs all nodes' rows.
 
-        A pass then follows the operator's layers, of which each may pass a part of the messages only.
+        With a number, a pass follows the operator's layers, each of which may pass only some of the messages.
         """
         return None
 
     def mask_effect(self, config: RunConfig) -> MaskEffect:
-        """Return where the value of one edge entry acts, which decides what its mask can learn."""
+        """Return where an edge entry's value acts, and so what its mask can learn."""
         return MaskEffect(pruned_send="always" if self.keeps_pruned_edges(config) else None)
 
     def writes_out_weights(self, config: RunConfig) -> str | None:
-        """Say where a pass writes out the zeros of a weight kept as sparse CSR; None where it nowhere does."""
+        """Return where a pass writes out zeros of a sparse CSR weight; None: nowhere."""
         return None
 
     def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:
-        """Return the factors with which surviving entries are added up, as a ticket file carries them.
+        """Return the factors that sum surviving entries, as a ticket file holds them.
 
-        Self-loops have the value 0 unless the factors include them, as a GCN's do.
+        Self-loops are 0 unless the factors include them, as a GCN's do.
         """
         return operator.summed(None, operator.no_loops())
 
     @abstractmethod
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
-        """List the network's tensors in the order in which they are drawn."""
+        """List the network's tensors in the order they are drawn."""
 
     @abstractmethod
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
-        """List the layers in the order in which they run."""
+        """List the layers in the order they run."""
 
     @abstractmethod
     def stem(
@@ -163,21 +163,21 @@ class Model(ABC):
         weights: Mapping[str, Tensor],
         config: RunConfig,
     ) -> Any:
-        """Compute all that comes before the first dropout, in a form only `head` reads."""
+        """Compute everything before the first dropout, in a form only `head` reads."""
 
     @abstractmethod
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
-        """Finish the pass from a stem; returns [N, C] logits (or embeddings, for links).
+        """Finish the pass from a stem; return logits [N, C] (embeddings for links).
 
-        Without dropout a stem serves any number of calls; a call with dropout may consume it.
+        A call with dropout may consume the stem.
         """
 
     def working_bytes(self, shape: NetworkShape, sizes: Sizes, entries: int) -> int:
-        """Return about how many bytes training takes on a graph with so many directed entries, the program left out.
+        """Estimate the bytes of training with so many directed `entries`, without the program's own.
 
-        Measured as the peak of a search on Cora, PubMed and the structure of ogbn-arxiv, and right within a third: so
-        many copies of every weight (gradient, mask, moments, best epoch) and of every layer's rows, features twice.
-        Rows count less where `sizes.trained` nodes reach so few others that steps work on a receptive field.
+        Right within a third of the measured peaks on Cora, PubMed and ogbn-arxiv: copies of every weight (gradient,
+        mask, moments, best epoch) and of every layer's rows, features twice. Rows count less where `sizes.trained`
+        nodes reach so few others that steps work on a receptive field.
         """
         specs = self.tensors(shape)
         weights = sum(math.prod(spec.shape) for spec in specs)
@@ -202,7 +202,7 @@ def weight_name(layer: int) -> str:
 
 
 def hidden_activation(config: RunConfig) -> Activation:
-    """Return what stands between layers: ReLU, unless the task's options say otherwise."""
+    """Return the activation between layers: ReLU unless the task's options differ."""
     return "none" if config.options.get("hidden_activation") == "none" else "relu"
 
 

@@ -1,4 +1,4 @@
-"""GAT (Velickovic et al. 2018): attention over the surviving edges and the node itself, several heads side by side."""
+"""GAT (Velickovic et al. 2018): attention over surviving edges and the node itself, several heads side by side."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class GATOptions(BaseModel):
 
 
 class GAT(Model):
-    """Attention alpha_ij proportional to m_ij exp(e_ij), e_ij = LeakyReLU(a_s z_j + a_t z_i), self-loop included.
+    """Attention alpha_ij ~ m_ij exp(e_ij), e_ij = LeakyReLU(a_s z_j + a_t z_i), self-loop included.
 
-    With m = 0 this is the softmax without the edge, with m = 1 the usual one, and in between it has a gradient, so
-    a soft mask is learned on the very thing that removal does.
+    m = 0 is the softmax without the edge, m = 1 the usual one; in between m has a gradient, so a soft mask learns the
+    effect of removal.
     """
 
     name = "gat"
@@ -54,23 +54,23 @@ class GAT(Model):
         return config.layers
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
-        """Only the authors' form needs pruned edges."""
+        """Only the authors' form keeps them."""
         return WHY_LOGITS_STAY if options_of(config.options, GATOptions).gat_mask == "logit" else None
 
     def writes_out_weights(self, config: RunConfig) -> str | None:
-        """The first layer's attention logits need them."""
+        """Attention logits need the first layer's weight."""
         return WHY_DENSE
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
-        """List of each layer its map and the two halves of its attention vectors, one column a head."""
+        """List each layer's map and attention vectors (source and target half, a column per head)."""
         return [spec for layer in range(shape.layers) for spec in _layer_tensors(shape, layer)]
 
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
-        """List the layers; attention vectors work on the rows of all nodes, the softmax itself is not counted."""
+        """List the layers with their attention vectors; the softmax is not counted."""
         return [_layer_cost(shape, layer) for layer in range(shape.layers)]
 
     def working_bytes(self, shape: NetworkShape, sizes: Sizes, entries: int) -> int:
-        """Add what attention keeps of every entry, self-loops among them, and every head."""
+        """Add what attention keeps per entry (self-loops too) and head."""
         heads = sum(spec.shape[1] for spec in self.tensors(shape) if spec.name.endswith(f"attention_{ENDS[0]}"))
         return super().working_bytes(shape, sizes, entries) + BYTES_OF_A_HEAD * heads * (entries + sizes.nodes)
 
@@ -82,9 +82,9 @@ class GAT(Model):
         weights: Mapping[str, Tensor],
         config: RunConfig,
     ) -> Any:
-        """Return what every layer's attention needs, and the first layer's result.
+        """Return the attention shared by all layers, and the first layer's result.
 
-        The first layer's logits are X (W a): far fewer numbers than (X W) a, of which nothing wide need be kept.
+        The first layer's logits are X (W a), far fewer numbers than (X W) a.
         """
         from glt.sparse import as_dense
 
@@ -110,7 +110,7 @@ class GAT(Model):
 
 
 class _Attention:
-    """The graph's entries and their mask values, shared by all layers."""
+    """A graph's entries and mask values, shared by all layers."""
 
     def __init__(self, operator: GraphOperator, edge_values: Tensor | None, config: RunConfig) -> None:
         self._operator = operator
@@ -122,7 +122,7 @@ class _Attention:
         return self._operator.layer(layer).dropout(dropout)
 
     def messages(self, rows: Tensor, ends: Tensor, layer: int) -> Tensor:
-        """Attend over `rows` [N, heads * width] by the logits' parts [N, 2, heads] of an entry's source and target."""
+        """Attend over `rows` [N, heads * width]; `ends` [N, 2, heads] are the logits' source and target parts."""
         from torch.nn.functional import leaky_relu
 
         from glt.sparse import edge_softmax, propagate_heads
@@ -138,7 +138,7 @@ class _Attention:
 
 
 def _by_head(rows: Tensor, vectors: Tensor) -> Tensor:
-    """Return the products [n, 2, heads] of each head's columns of `rows` [n, heads * width] with its own vectors."""
+    """Return products [n, 2, heads] of each head's columns of `rows` with its vectors."""
     import torch
 
     _, width, heads = vectors.shape
@@ -146,7 +146,7 @@ def _by_head(rows: Tensor, vectors: Tensor) -> Tensor:
 
 
 def _vectors(weights: Mapping[str, Tensor], layer: int) -> Tensor:
-    """Return a layer's attention vectors [2, width, heads], those of the source end first."""
+    """Return a layer's attention vectors [2, width, heads], source end first."""
     import torch
 
     from glt.sparse import as_dense

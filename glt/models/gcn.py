@@ -31,8 +31,8 @@ class GCN(Model):
     def mask_effect(self, config: RunConfig) -> MaskEffect:
         """Return the end whose degree counts an entry.
 
-        Under "both" an entry also counts in its target's degree, but only for messages into that target, whose
-        sources are then read as well.
+        With "both" an entry also counts in its target's degree, but only for messages into that target, whose sources
+        are then read anyway.
         """
         ends: dict[DegreeKind, Literal["source", "target"]] = {"source": "source", "both": "source", "target": "target"}
         return MaskEffect(degree_of=ends.get(config.degree))

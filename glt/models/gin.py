@@ -1,4 +1,4 @@
-"""GIN (Xu et al. 2019): a sum or mean over neighbours with a learnable weight of the node itself, then an MLP."""
+"""GIN (Xu et al. 2019): sum or mean over neighbours, a learned weight of the node itself, then an MLP."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WHY_DENSE = "the read-out, which is never pruned, is one product with the next l
 
 
 class GINOptions(BaseModel):
-    """On what the paper's GIN and the authors' code differ."""
+    """Choices on which the paper and the authors' code differ."""
 
     gin_aggregation: Literal["sum", "mean"] = Field("sum", description="How neighbours are put together")
     gin_degree: Literal["surviving", "original"] = Field(
@@ -47,16 +47,16 @@ class GIN(Model):
     Options = GINOptions
 
     def messages(self, config: RunConfig) -> int | None:
-        """Return the number of layers; read-outs of hidden layers need more nodes than the messages reach."""
+        """Return the number of layers; read-outs of hidden layers need all nodes."""
         return config.layers if options_of(config.options, GINOptions).gin_read_out == "last" else None
 
     def mask_effect(self, config: RunConfig) -> MaskEffect:
-        """Return that a mean over surviving edges does not change with the value of its only edge."""
+        """A mean over one surviving edge does not depend on its value."""
         options = options_of(config.options, GINOptions)
         return MaskEffect(cancels_alone=options.gin_aggregation == "mean" and options.gin_degree == "surviving")
 
     def writes_out_weights(self, config: RunConfig) -> str | None:
-        """Only with a read-out beside a hidden layer's map: both are one product, and a read-out is never pruned."""
+        """Only where a read-out, never pruned, shares a product with a map."""
         return WHY_DENSE if options_of(config.options, GINOptions).gin_read_out == "jumping" else None
 
     def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:
@@ -64,7 +64,7 @@ class GIN(Model):
         return _aggregation(operator, None, operator.no_loops(), options_of(config.options, GINOptions))
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
-        """List of each layer its maps and eps; then the read-outs, which are never pruned."""
+        """List each layer's maps and eps, then the read-outs, which are never pruned."""
         options, layers = options_of(shape.options, GINOptions), range(shape.layers)
         specs = [spec for layer in layers for spec in _layer_tensors(shape, options, layer)]
         if options.gin_read_out == "jumping":
@@ -72,7 +72,7 @@ class GIN(Model):
         return specs
 
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
-        """List the layers; a second map and a read-out work on the rows of all nodes."""
+        """List the layers; second maps and read-outs work on all nodes' rows."""
         options = options_of(shape.options, GINOptions)
         return [_layer_cost(shape, options, layer) for layer in range(shape.layers)]
 

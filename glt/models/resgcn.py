@@ -1,9 +1,13 @@
-"""ResGCN (Li et al. 2020, DeeperGCN): as many residual blocks as asked, each a softmax aggregation and an MLP."""
+"""ResGCN (Li et al. 2020): residual blocks of normalisation, softmax aggregation and an MLP.
+
+`ResGCN` declares the network and its tensors; `ResidualBlocks` is its forward pass, which recomputes each block in the
+backward pass instead of keeping it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -30,15 +34,16 @@ if TYPE_CHECKING:
     from glt.sparse import Dropout, Features, GraphOperator
 
 ENCODER, HEAD = "encoder", "head"
-# The names of a block's maps after the first, whose name is that of every network's layer.
+# Names of a block's maps after the first, which is named as in every network.
 FURTHER_MAPS = ("second_weight", "third_weight")
-# What one block holds at most, in arrays of its rows or of its entries' messages.
+# Most that one block holds, in arrays of its rows or of its entries' messages.
 COPIES_OF_ROWS, COPIES_OF_MESSAGES = 16, 8
 WHY_DENOMINATOR = "gen_mask=message keeps a pruned edge in the denominator of its target's softmax (the authors' code)"
+Weights = Mapping[str, "Tensor"]
 
 
 class ResGCNOptions(BaseModel):
-    """Aggregation, normalisation, mini-batches: what the three OGB settings and the authors' code differ in."""
+    """Aggregation, normalisation and mini-batches, on which the OGB settings and the authors' code differ."""
 
     gen_t: Annotated[float, Field(allow_inf_nan=False)] = Field(
         1.0, description="Where the learned temperature of the softmax aggregation starts"
@@ -68,10 +73,10 @@ class ResGCNOptions(BaseModel):
 
 
 class ResGCN(Model):
-    """h <- h + MLP(z + aggregate(z)), z = dropout(ReLU(norm(h))); a linear encoder before, norm and linear head after.
+    """h <- h + MLP(z + aggregate(z)), z = dropout(ReLU(norm(h))); linear encoder before, norm and linear head after.
 
-    Only the maps of the blocks' MLPs are prunable: encoders and head are not, and neither is the encoder of edge
-    features (paper, appendix). Normalisation by batch takes the statistics of the pass at hand, in evaluation too.
+    Only the maps of the blocks' MLPs are prunable; encoders and head are not (paper, appendix). Batch normalisation
+    takes the statistics of the pass at hand, in evaluation too.
     """
 
     name = "resgcn"
@@ -88,10 +93,10 @@ class ResGCN(Model):
         return WHY_DENOMINATOR if options_of(config.options, ResGCNOptions).gen_mask == "message" else None
 
     def mask_effect(self, config: RunConfig) -> MaskEffect:
-        """Return what the softmax and the normalisation make of an entry's value.
+        """Return where softmax and normalisation let an entry's value act.
 
-        A softmax over one source is 1 whatever its mask is. Batch statistics are those of all nodes. An entry that
-        stays in the denominator passes its source's row on, unless the softmax has no gradient or nothing above it.
+        A softmax over one source is 1 whatever its mask. Batch statistics join all nodes. An entry that stays in the
+        denominator passes its source's row on, unless the softmax has no gradient or nothing above it.
         """
         options = options_of(config.options, ResGCNOptions)
         absent = options.gen_mask == "absent"
@@ -103,7 +108,7 @@ class ResGCN(Model):
         )
 
     def clusters(self, config: RunConfig) -> Clusters | None:
-        """Return the mini-batches, where the options ask for them."""
+        """Return the mini-batches if the options ask for them."""
         options = options_of(config.options, ResGCNOptions)
         if not options.batch_clusters:
             return None
@@ -111,9 +116,9 @@ class ResGCN(Model):
         return Clusters(options.batch_clusters, options.batch_clusters_eval, options.cluster_steps, fresh)
 
     def working_bytes(self, shape: NetworkShape, sizes: Sizes, entries: int) -> int:
-        """Return about how many bytes training takes: every block's input, and what one block needs beside.
+        """Estimate the bytes of training: every block's input, and one block's arrays.
 
-        Measured on the structure of ogbn-arxiv, whole and in parts. In mini-batches it is those of one cluster.
+        Measured on ogbn-arxiv, whole and in parts; in mini-batches it is for one cluster.
         """
         options = options_of(shape.options, ResGCNOptions)
         parts = max(options.batch_clusters, 1)
@@ -131,7 +136,7 @@ class ResGCN(Model):
         return [*_affine(ENCODER, shape.features, shape.hidden), *layers, *(spec for end in ends for spec in end)]
 
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
-        """List encoder, blocks and head; an edge encoder works on every entry, the softmax itself is not counted."""
+        """List encoder, blocks and head; the softmax is not counted."""
         blocks = [_block_cost(shape, layer) for layer in range(shape.layers)]
         return [
             LayerCost("encoder", f"{ENCODER}.weight", True, 0),
@@ -147,9 +152,7 @@ class ResGCN(Model):
         weights: Mapping[str, Tensor],
         config: RunConfig,
     ) -> Any:
-        """Return the aggregation that all blocks share, and the first block's result."""
-        from glt.models.blocks.residual import ResidualBlocks
-
+        """Return the blocks on this graph, and the first one's result."""
         blocks = ResidualBlocks(operator, edge_values, options_of(config.options, ResGCNOptions))
         encoded = features.times(weights[f"{ENCODER}.weight"]) + weights[f"{ENCODER}.bias"]
         return blocks, blocks.first(encoded, weights)
@@ -212,6 +215,100 @@ def _norm_tensors(name: str, width: int) -> list[TensorSpec]:
 
 def _bias(name: str, width: int) -> TensorSpec:
     return TensorSpec(f"{name}.bias", (width,), False, 0.0)
+
+
+class ResidualBlocks:
+    """The blocks on one graph under one edge mask.
+
+    Only a block's input [N, H] is kept for the backward pass. The 1e-7 that GENConv adds to every message is left
+    out: it would raise every softmax average by 1e-7.
+    """
+
+    def __init__(self, operator: GraphOperator, edge_values: Tensor | None, options: ResGCNOptions) -> None:
+        loops = operator.no_loops() + (1 if options.gen_self_loops else 0)
+        self._structure = operator.structure
+        self._values = operator.entry_values(edge_values, loops)
+        self._counted = operator.entry_values(None, loops) if options.gen_mask == "message" else None
+        self._edges = operator.edge_features()
+        self._options = options
+
+    def first(self, encoded: Tensor, weights: Weights) -> Tensor:
+        """Return the first block's output; it has no normalisation, activation or residual."""
+        return _checkpointed(lambda rows: self._convolve(0, rows, weights), encoded)
+
+    def residual(self, layer: int, hidden: Tensor, weights: Weights, dropout: Dropout) -> Tensor:
+        """Return hidden [N, H] plus the block's output."""
+        replayed = dropout.replayed()
+
+        def block(rows: Tensor) -> Tensor:
+            active = replayed(self._normed(f"layers.{layer}.norm", rows, weights).relu_())
+            return rows + self._convolve(layer, active, weights)
+
+        return _checkpointed(block, hidden)
+
+    def read_out(self, hidden: Tensor, weights: Weights, dropout: Dropout) -> Tensor:
+        """Return outputs [N, C] of the last block's rows."""
+        replayed = dropout.replayed()
+
+        def end(rows: Tensor) -> Tensor:
+            active = replayed(self._normed("norm", rows, weights).relu_())
+            return self._map(active, weights[f"{HEAD}.weight"], weights[f"{HEAD}.bias"])
+
+        return _checkpointed(end, hidden)
+
+    def _convolve(self, layer: int, rows: Tensor, weights: Weights) -> Tensor:
+        """Aggregate, add the node's own row, and run the block's MLP (Li et al. 2020, section 3)."""
+        hidden = rows + self._aggregate(layer, rows, weights)
+        for place, name in enumerate(map_names(layer, self._options.gen_mlp)):
+            if place:
+                hidden = self._normed(f"{name}.norm", hidden, weights).relu_()
+            hidden = self._map(hidden, weights[name], weights[f"{name}.bias"])
+        return hidden
+
+    def _aggregate(self, layer: int, rows: Tensor, weights: Weights) -> Tensor:
+        import torch
+
+        from glt.sparse import message_softmax_sum, softmax_sum
+
+        temperature, fixed = weights[f"layers.{layer}.temperature"], self._options.gen_gradient == "stopped"
+        if self._edges is None:
+            # After the first block rows come from a ReLU.
+            messages = rows if layer else rows.relu()
+            return softmax_sum(self._structure, self._values, messages, temperature, self._counted, fixed)
+        encoder = f"layers.{layer}.edge_encoder"
+        of_edges = torch.addmm(weights[f"{encoder}.bias"], self._edges, weights[f"{encoder}.weight"])
+        messages = (rows[self._structure.col] + of_edges).relu()
+        count = self._structure.shape[0]
+        row = self._structure.row
+        return message_softmax_sum(row, self._values, messages, temperature, count, self._counted, fixed)
+
+    def _normed(self, name: str, rows: Tensor, weights: Weights) -> Tensor:
+        from torch.nn import functional
+
+        scale, shift = weights[f"{name}.scale"], weights[f"{name}.shift"]
+        if self._options.gen_norm == "layer":
+            return functional.layer_norm(rows, rows.shape[1:], scale, shift)
+        return functional.batch_norm(rows, None, None, scale, shift, training=True)
+
+    def _map(self, rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        import torch
+
+        if weight.layout is torch.sparse_csr:
+            return rows @ weight + bias
+        half = self._options.gen_precision == "bfloat16"
+        with torch.autocast(rows.device.type, torch.bfloat16, enabled=half):
+            return torch.addmm(bias, rows, weight).to(rows.dtype)
+
+
+def _checkpointed(step: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
+    """Run a step whose inner arrays are recomputed in the backward pass."""
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    if not torch.is_grad_enabled():
+        return step(rows)
+    result: Tensor = checkpoint(step, rows, use_reentrant=False, preserve_rng_state=False)
+    return result
 
 
 MODELS.register(ResGCN())

@@ -1,4 +1,7 @@
-"""PretrainConfig: everything that determines a pre-training, and nothing else."""
+"""PretrainConfig: everything that determines a pre-training; and whether a run can start from it.
+
+`resolve_pretraining` completes what a user sets; `check_fit` compares a pre-training with a run's first layer.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,25 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked
+from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked, options_of
 from glt.data import DATASETS
 from glt.errors import ConfigError
+from glt.models import MODELS, NetworkShape, weight_name
 from glt.pretraining.augmentations import AUGMENTATIONS
+from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
 
 SPLIT_SEED = "split_seed"
+# The tensor taken from a pre-training: the map of a network's first layer.
+FIRST_LAYER = weight_name(0)
+# The setting of `StartOptions`.
+PRETRAINING = "pretraining"
 
 
 class PretrainConfig(BaseModel):
     """The settings of a GraphCL pre-training; field names are those of the command line's `--set`.
 
-    `task` decides which edges carry messages: for links only those of the training split, so that none of the edges
-    to be predicted is seen.
+    `task` decides which edges carry messages: for links only training edges, so that held-out edges are not seen.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,7 +53,7 @@ class PretrainConfig(BaseModel):
         return canonical_json(self.model_dump(mode="json"))
 
     def graph_config(self) -> RunConfig:
-        """Return a run's config with the same message graph, for `glt.training.tasks.message_graph`."""
+        """Return a run's config with the same message graph."""
         options = {} if self.split_seed is None else {SPLIT_SEED: self.split_seed}
         return RunConfig(dataset=self.dataset, task=self.task, options=options)
 
@@ -54,12 +62,12 @@ PRETRAIN_FIELDS = tuple(PretrainConfig.model_fields)
 
 
 def make_pretrain_config(values: Mapping[str, Any]) -> PretrainConfig:
-    """Build a PretrainConfig from plain values; raises ConfigError that names every bad field."""
+    """Build a PretrainConfig from plain values; raise ConfigError that names every bad field."""
     return checked(PretrainConfig, values, PRETRAIN_FIELDS)
 
 
 def resolve_pretraining(values: Mapping[str, Any]) -> PretrainConfig:
-    """Return the complete config for what the user set; raises ConfigError before anything starts.
+    """Return the complete config for what the user set; raise ConfigError for bad values.
 
     >>> resolve_pretraining({"dataset": "citeseer", "hidden": "64"}).hidden
     64
@@ -75,3 +83,63 @@ def resolve_pretraining(values: Mapping[str, Any]) -> PretrainConfig:
     if config.task not in spec.tasks:
         raise ConfigError(f"Data set {spec.name!r} cannot be used for task {task.name!r}: {', '.join(spec.tasks)}.")
     return config
+
+
+class StartOptions(BaseModel):
+    """Where theta_0 comes from; a setting of every run, absent from its config if random."""
+
+    pretraining: str | None = Field(
+        None, min_length=1, description="Pre-training run in this store whose first layer theta_0 takes; empty = random"
+    )
+
+
+def pretraining_of(config: RunConfig) -> str | None:
+    """Return the name of the pre-training a run starts from; None for a random start."""
+    return options_of(config.options, StartOptions).pretraining
+
+
+def takes_first_layer(model: str) -> bool:
+    """Say whether a network's first map multiplies the features, as a pre-training's does.
+
+    >>> takes_first_layer("gcn"), takes_first_layer("resgcn")
+    (True, False)
+    """
+    costs = MODELS.get(model).layer_costs(NetworkShape(1, 1, 1, 2))
+    return any(cost.reads_features and cost.weight == FIRST_LAYER for cost in costs)
+
+
+def first_layer_width(config: RunConfig) -> int:
+    """Return the columns of a network's first map: hidden width, times heads for GAT."""
+    spec = DATASETS.get(config.dataset)
+    tensors = MODELS.get(config.model).tensors(network_shape(config, spec.sizes))
+    return next(tensor.shape[1] for tensor in tensors if tensor.name == FIRST_LAYER)
+
+
+def check_fit(config: RunConfig, name: str, pretraining: PretrainConfig) -> None:
+    """Raise ConfigError unless a pre-training has the run's data set, edges and first layer's width."""
+    if not takes_first_layer(config.model):
+        raise ConfigError(
+            f"{config.model} has a map of its own before its first layer, so it cannot start from {name}: leave "
+            "pretraining out, or choose another model."
+        )
+    width = first_layer_width(config)
+    wanted = f"python -m glt pretrain --dataset {config.dataset} --task {config.task} --hidden {width}"
+    theirs, ours = pretraining.dataset, config.dataset
+    if theirs != ours:
+        raise ConfigError(f"{name} was pre-trained on {theirs}, the run is on {ours}: make one with `{wanted}`.")
+    if pretraining.task != config.task:
+        raise ConfigError(
+            f"{name} was pre-trained for task {pretraining.task!r}, whose edges are not those of task {config.task!r}: "
+            f"make one with `{wanted}`."
+        )
+    split = config.options.get(SPLIT_SEED)
+    if pretraining.split_seed != split:
+        raise ConfigError(
+            f"{name} has seen edges that the run holds out ({SPLIT_SEED} {pretraining.split_seed}, here {split}): "
+            f"make one with `{wanted} --set {SPLIT_SEED}={split}`."
+        )
+    if pretraining.hidden != width:
+        raise ConfigError(
+            f"{name} is {pretraining.hidden} wide, the first layer of {config.model} with hidden = {config.hidden} is "
+            f"{width}: make one with `{wanted}`."
+        )

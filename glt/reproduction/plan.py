@@ -1,4 +1,7 @@
-"""What an experiment needs in one setting, and which of it the runs there are have."""
+"""A plan for one experiment: what the store has of each arm, what is missing, its cost, and its start.
+
+`make_plan` compares an experiment with runs; `estimate` and `start` act on what is missing.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,31 @@ from functools import partial
 
 from glt.config import OptionValue, RunConfig
 from glt.errors import ConfigError
-from glt.jobs.sweeping import value_words
+from glt.formats import duration, file_size, listing, number_of
+from glt.jobs.devices import Wanted
+from glt.jobs.forecast import Forecast, forecast
+from glt.jobs.launching import Started, check_room, launch_pretraining
+from glt.jobs.stopping import stopping_on_failure
+from glt.jobs.sweeping import Point, start_all, value_words
 from glt.methods import METHODS
 from glt.presets import all_options, resolve
-from glt.pretraining.start import PRETRAINING, pretraining_of
-from glt.reproduction.experiment import PRESET, Arm, Experiment, Setting
-from glt.store import Run, finished_rounds, run_name
+from glt.pretraining.config import PRETRAINING, PretrainConfig, pretraining_of
+from glt.reproduction.experiments import PRESET, Arm, Experiment, Setting
+from glt.store import Run, Store, finished_rounds, run_name
 from glt.training.tasks import TASKS
 
-# A run that differs in more settings tells nothing about an arm it would stand in for.
+# A run that differs in more settings cannot stand in for an arm.
 MOST_APART = 2
 UNSET = "unset"
 
 
 @dataclass(frozen=True, eq=False)
 class Need:
-    """One arm: its configuration, or the sentence why this version cannot run it, and the run that has most rounds.
+    """One arm: its config (or why it cannot run), and the run that has most of its rounds.
 
-    `own` is the user's run of that configuration, to which missing rounds are added; `run` may be the example instead.
-    `rounds` counts the rounds (round 0 included) of every wanted seed that need not be computed. `stand_in` is a run of
-    the same data set, network, task and method with other settings; `differs` names them.
+    `own` is the user's run, to which missing rounds are added; `run` may be the example instead. `rounds` counts each
+    wanted seed's rounds (round 0 included) that need not be computed. `stand_in` is a run of the same data set,
+    network, task and method with other settings; `differs` names them.
     """
 
     arm: Arm
@@ -41,19 +49,19 @@ class Need:
 
     @property
     def lacking(self) -> tuple[int, ...]:
-        """The wanted seeds that are not finished; none for an arm that cannot be run."""
+        """The unfinished wanted seeds; none for an arm that cannot run."""
         if self.config is None:
             return ()
         return tuple(seed for seed, rounds in self.rounds.items() if rounds <= self.config.rounds)
 
     @property
     def has_rounds(self) -> bool:
-        """Whether a pruned round of any seed is there to be shown."""
+        """Whether any seed has a pruned round to show."""
         return self.run is not None and any(self.run.seed(seed).whole_rounds() > 1 for seed in self.run.seeds())
 
     @property
     def state(self) -> str:
-        """Say in a few words what is there."""
+        """What is there, in a few words."""
         if self.unavailable:
             return "not available"
         if not self.lacking:
@@ -67,7 +75,7 @@ class Need:
         return ", ".join([f"{done} of {len(self.rounds)} seeds complete", *begun])
 
     def _of_example(self, run: Run) -> str:
-        """Say how much of what is wanted a read-only example shows, all of which is to be run in the store."""
+        """Say how much a read-only example shows; all of it is still to be run in the store."""
         done = sum(run.seed(seed).whole_rounds() > run.config.rounds for seed in self.rounds)
         if done == len(self.rounds):
             return "an example, which holds no weights: to be run in the store"
@@ -76,7 +84,7 @@ class Need:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """An experiment in one setting, the seeds that are wanted, and what each of its arms needs."""
+    """An experiment in one setting, the wanted seeds, and what each arm needs."""
 
     experiment: Experiment
     setting: Setting
@@ -85,37 +93,37 @@ class Plan:
 
     @property
     def runs(self) -> list[Run]:
-        """The runs with the paper's settings that have something to show."""
+        """Runs with the paper's settings that have something to show."""
         return [need.run for need in self.needs if need.run is not None and need.has_rounds]
 
     @property
     def stand_ins(self) -> list[Run]:
-        """Runs with other settings, for arms that have none with the paper's."""
+        """Runs with other settings, for arms without one of the paper's."""
         return [need.stand_in for need in self.needs if need.stand_in is not None]
 
     @property
     def lacking(self) -> tuple[Need, ...]:
-        """The arms that something must still be computed for."""
+        """The arms with missing seeds."""
         return tuple(need for need in self.needs if need.lacking)
 
     @property
     def startable(self) -> tuple[Need, ...]:
-        """The lacking arms that wait for no other one: those of the earliest stage."""
+        """The lacking arms of the earliest stage, which wait for no other."""
         first = min((need.arm.stage for need in self.lacking), default=0)
         return tuple(need for need in self.lacking if need.arm.stage == first)
 
     @property
     def unavailable(self) -> list[str]:
-        """The sentences why arms cannot be run, each once."""
+        """Why arms cannot run, each reason once."""
         return list(dict.fromkeys(need.unavailable for need in self.needs if need.unavailable))
 
 
 def make_plan(experiment: Experiment, setting: Setting, seeds: Sequence[int], runs: Iterable[Run]) -> Plan:
-    """Hold an experiment against `runs`, the user's before the examples: of two with one name the fuller is shown."""
+    """Compare an experiment with `runs`; of two with one name the fuller is shown."""
     known, wanted = list(runs), tuple(dict.fromkeys(seeds))
     needs = [_need(experiment, setting, arm, wanted, known) for arm in experiment.arms(setting)]
     read = {need.arm.reads for need in needs if need.lacking}
-    # An arm finds what it reads only in its own store, so there an example is of no use to it.
+    # An arm reads other runs in its own store only, so an example does not serve it.
     needs = [replace(need, rounds=_rounds(need.own, wanted)) if _is_example_of(need, read) else need for need in needs]
     return Plan(experiment, setting, wanted, tuple(needs))
 
@@ -141,7 +149,7 @@ def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[in
     run = max(alike, key=finished_rounds, default=None)
     own = next((run for run in alike if not run.is_example), None)
     rounds = _rounds(run, seeds)
-    # Nothing can be added to an example, so one that lacks a seed saves no work: all seeds are run in the store.
+    # Examples are read-only: one that lacks a seed saves no work, all seeds are run in the store.
     if min(rounds.values()) <= config.rounds:
         rounds = _rounds(own, seeds)
     need = Need(arm, config, "", run, rounds, own)
@@ -156,7 +164,7 @@ def _called(name: str, runs: Iterable[Run]) -> list[Run]:
 
 
 def arm_config(experiment: Experiment, setting: Setting, arm: Arm) -> RunConfig:
-    """Return the configuration of an arm, the preset `official` filled in; raises ConfigError when it has none."""
+    """Return an arm's config with preset `official`; raise ConfigError if it has none."""
     return resolve({**setting._asdict(), "rounds": experiment.rounds, **arm.settings}, PRESET)
 
 
@@ -170,7 +178,7 @@ def _unavailable(setting: Setting, arm: Arm, error: ConfigError) -> str:
 
 
 def _starts_elsewhere(config: RunConfig, wanted: RunConfig) -> bool:
-    """Say whether a config is the wanted one but for which pre-training it starts from."""
+    """Say whether a config differs from the wanted one only in its pre-training."""
     if pretraining_of(config) is None:
         return False
     start = {PRETRAINING: wanted.options[PRETRAINING]}
@@ -178,7 +186,7 @@ def _starts_elsewhere(config: RunConfig, wanted: RunConfig) -> bool:
 
 
 def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run]:
-    """Yield runs of the same arm that differ in a setting or two: never those that start or prune in another way."""
+    """Yield runs of the same arm that differ in a setting or two, not in start or rates."""
     same = {"dataset", "task", "model", "method", "p_graph", "p_weight", PRETRAINING, *arm.settings}
     wanted = _flat(config)
     for run in runs:
@@ -190,12 +198,12 @@ def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run
 
 
 def _distance(config: RunConfig, run: Run) -> tuple[int, int]:
-    """Order runs by how many settings are not those of `config`, then by how few rounds they have."""
+    """Order runs by the number of other settings, then by fewer rounds."""
     return len(_differing(config, run.config)), -finished_rounds(run)
 
 
 def _differences(config: RunConfig, other: RunConfig) -> str:
-    """Say which settings of `other` are not those of `config`: "hidden = 64 instead of 512"."""
+    """Name the other settings of `other`: "hidden = 64 instead of 512"."""
     return ", ".join(
         f"{name} = {value_words(found)} instead of {value_words(wanted)}"
         for name, (wanted, found) in _differing(config, other).items()
@@ -203,7 +211,7 @@ def _differences(config: RunConfig, other: RunConfig) -> str:
 
 
 def _differing(config: RunConfig, other: RunConfig) -> dict[str, tuple[OptionValue, OptionValue]]:
-    """Return the settings in which two configs differ, by name, each with the value of either."""
+    """Return the settings in which two configs differ, with both values."""
     one, two = _flat(config), _flat(other)
     pairs = {name: (one.get(name, UNSET), two.get(name, UNSET)) for name in sorted(one.keys() | two.keys())}
     return {name: (ours, theirs) for name, (ours, theirs) in pairs.items() if ours != theirs}
@@ -215,3 +223,72 @@ def _flat(config: RunConfig) -> dict[str, OptionValue]:
         **config.model_dump(exclude=ignored),
         **{name: UNSET if value is None else value for name, value in all_options(config).items()},
     }
+
+
+def points(needs: Sequence[Need]) -> list[Point]:
+    """Return arms as the points of a sweep."""
+    return [Point(dict(need.arm.settings), need.config) for need in needs if need.config is not None]
+
+
+def estimate(plan: Plan, store: Store, timed: Sequence[Run], device: Wanted = None) -> Forecast:
+    """Estimate the cost of everything missing, waiting arms included."""
+    configs = [need.config for need in plan.lacking if need.config is not None]
+    return forecast(store, configs, plan.seeds, timed, device)
+
+
+def preparations(plan: Plan, store: Store) -> list[PretrainConfig]:
+    """Return the pre-trainings of missing arms that lack one of the seeds."""
+    finished = {run.name: set(run.finished()) for run in store.pretrainings()}
+    wanted = [first for need in plan.lacking if (first := _first(need)) is not None]
+    return [first for first in dict.fromkeys(wanted) if not finished.get(run_name(first), set()).issuperset(plan.seeds)]
+
+
+def ready(plan: Plan, store: Store) -> list[Need]:
+    """Return the missing arms that wait for no other arm or pre-training."""
+    unprepared = preparations(plan, store)
+    return [need for need in plan.startable if _first(need) not in unprepared]
+
+
+def start(plan: Plan, store: Store, *, device: Wanted = None, threads: int | None = None) -> list[Started[Run]]:
+    """Start everything missing as detached workers; return the started runs.
+
+    Workers that need another run wait until it is finished. Busy seeds are left alone. If one cannot be started, those
+    started before it are stopped and its error is raised.
+    """
+    check_room(store, [need.config for need in plan.lacking if need.config is not None], plan.seeds)
+    started: list[Started[Run]] = []
+    with stopping_on_failure() as workers:
+        for first in preparations(plan, store):
+            prepared = launch_pretraining(store, first, plan.seeds, device=device, threads=threads, leave_busy=True)
+            workers.extend(prepared.workers)
+        for stage in sorted({need.arm.stage for need in plan.lacking}):
+            configs = [point.config for point in points([need for need in plan.lacking if need.arm.stage == stage])]
+            begun = start_all(store, configs, plan.seeds, device=device, threads=threads)
+            workers.extend(worker for each in begun for worker in each.workers)
+            started += begun
+    return started
+
+
+def _first(need: Need) -> PretrainConfig | None:
+    """Return the pre-training of an arm's run, if the plan can make it."""
+    first = need.arm.first
+    named = pretraining_of(need.config) if need.config is not None else None
+    return first if first is not None and named == run_name(first) else None
+
+
+def cost_words(plan: Plan, cost: Forecast) -> str:
+    """Return "3 runs, seeds 0, 1, 2: about 2 h, adds about 90 MB", or "nothing"."""
+    if not plan.lacking:
+        return "nothing"
+    runs = f"{number_of(len(plan.lacking), 'run')}, {listing(plan.seeds)}"
+    time = "time not known yet" if cost.seconds is None else f"about {duration(cost.seconds)}"
+    return f"{runs}: {time}, adds about {file_size(cost.size_bytes)}"
+
+
+def command(plan: Plan) -> str:
+    """Return the command that runs what is missing."""
+    dataset, model, task = plan.setting
+    several = len({setting.task for setting in plan.experiment.settings}) > 1
+    parts = ["python -m glt reproduce", plan.experiment.name, f"--dataset {dataset} --model {model}"]
+    parts += [f"--task {task}"] if several else []
+    return " ".join([*parts, f"--seeds {','.join(map(str, plan.seeds))}"])

@@ -1,16 +1,10 @@
-"""The engine: CSR structure with its transpose, differentiable edge values, sparse features, fast dropout."""
+"""The sparse kernels: CSR products, softmax over edges, features, dropout, and the graph operator built of them."""
 
-from glt.sparse.attention import edge_softmax, propagate_heads
-from glt.sparse.constant import ConstantMatrix
-from glt.sparse.dropout import Dropout
-from glt.sparse.features import DenseFeatures, Features, features_of, row_normalised
-from glt.sparse.hidden import hidden_linear
-from glt.sparse.linear import as_dense, linear
-from glt.sparse.memory import keep_freed_memory
+from glt.sparse.dropout import Dropout, hidden_linear
+from glt.sparse.features import ConstantMatrix, DenseFeatures, Features, features_of, row_normalised
 from glt.sparse.operator import Adjacency, GraphOperator, MeanDegree
-from glt.sparse.pairs import inner_products, row_products
-from glt.sparse.softmax import message_softmax_sum, softmax_sum
-from glt.sparse.structure import Structure, propagate
+from glt.sparse.softmax import edge_softmax, message_softmax_sum, softmax_sum
+from glt.sparse.spmm import Structure, as_dense, inner_products, linear, propagate, propagate_heads, row_products
 
 __all__ = [
     "Adjacency",
@@ -26,7 +20,6 @@ __all__ = [
     "features_of",
     "hidden_linear",
     "inner_products",
-    "keep_freed_memory",
     "linear",
     "message_softmax_sum",
     "propagate",

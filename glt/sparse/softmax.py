@@ -1,5 +1,6 @@
-"""Softmax aggregation (GENConv, Li et al. 2020): a node's sources averaged channel by channel, large values more.
+"""Softmax over a node's edges: attention (`edge_softmax`), and softmax aggregation of messages (`softmax_sum`).
 
+Softmax aggregation (GENConv, Li et al. 2020) averages a node's sources channel by channel, large values weighing more.
 Where a message depends on its source alone, no array of entries x channels is needed: with entry values w the result
 is the ratio of two sparse products, A_w (exp(t m) m) / A_w exp(t m).
 """
@@ -12,10 +13,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from glt.sparse.structure import Structure, product, product_into
+from glt.sparse.spmm import Structure, product, product_into
 
-# A single maximum for a channel of all nodes lets the sums of nodes far below it vanish; these are done by entry.
+# One maximum per channel for all nodes lets the sums of nodes far below it vanish; those are computed entry by entry.
 SMALLEST_SUM = 1e-30
+
+
+def edge_softmax(structure: Structure, logits: Tensor, factors: Tensor | None) -> Tensor:
+    """Return attention [nnz, heads]: factor * exp(logit), normalised over each row's entries.
+
+    `factors` [nnz] are soft masks: at 0 or less an entry counts as absent, at 1 (the default) it is unchanged. Every
+    row needs an entry with a positive factor.
+    """
+    if factors is not None:
+        logits = logits.masked_fill((factors <= 0)[:, None], -torch.inf)
+    weights = (logits - _row_maximum(structure.row, logits.detach(), structure.shape[0])[structure.row]).exp()
+    if factors is not None:
+        weights = weights * factors.clamp(min=0)[:, None]
+    sums = weights.new_zeros(structure.shape[0], weights.shape[1]).index_add(0, structure.row, weights)
+    return weights / sums[structure.row]
 
 
 def softmax_sum(
@@ -26,11 +42,11 @@ def softmax_sum(
     counted: Tensor | None = None,
     fixed_softmax: bool = False,
 ) -> Tensor:
-    """Return [N, H], for each node i and channel sum_j w_ij exp(t m_j) m_j / sum_j w_ij exp(t m_j); 0 without sources.
+    """Return sum_j w_ij exp(t m_j) m_j / sum_j w_ij exp(t m_j) [N, H]; 0 without sources.
 
-    `values` are the w [nnz] of entries, of which those at or below 0 count as absent; `rows` the m [N, H] and
-    `temperature` t [1]. With `counted` [nnz] the denominator has these in place of w: an entry of w = 0 then stays in
-    it. With `fixed_softmax` the exponentials have no gradient, as in the authors' code.
+    `values` are w [nnz], absent at or below 0; `rows` are m [N, H]; `temperature` is t [1]. `counted` [nnz] replaces w
+    in the denominator, so an entry with w = 0 stays in it. With `fixed_softmax` the exponentials carry no gradient, as
+    in the authors' code.
     """
     values = values.clamp(min=0)
     result, low = _Ratio.apply(values, rows, temperature, structure, counted, fixed_softmax)  # type: ignore[no-untyped-call]
@@ -56,9 +72,9 @@ def message_softmax_sum(
     counted: Tensor | None = None,
     fixed_softmax: bool = False,
 ) -> Tensor:
-    """Return the same [count, H] from a message [nnz, H] for each entry, whose target is `row` [nnz].
+    """Return softmax sums [count, H] of one message [nnz, H] per entry with target `row` [nnz].
 
-    For messages that depend on both ends or on the edge; the maximum of each row is subtracted.
+    For messages that depend on both ends or on the edge; other arguments as in `softmax_sum`.
     """
     values = values.clamp(min=0)
     powers = temperature * (messages.detach() if fixed_softmax else messages)
@@ -74,7 +90,7 @@ def message_softmax_sum(
 
 
 class _Ratio(torch.autograd.Function):
-    """The ratio of products, and which rows have a sum too small for it: those are 0 and get no gradient here."""
+    """The ratio of products, and which rows' sums are too small for it: those are 0, without gradient."""
 
     @staticmethod
     def forward(
@@ -135,7 +151,7 @@ def _by_halves(matrices: Iterable[Tensor], both: Tensor, count: int) -> Tensor:
 
 
 def _scaled_and_powers(rows: Tensor, temperature: Tensor) -> Tensor:
-    """Return exp(t m) m and exp(t m) side by side, over the channel's largest power; the ratio stays as it is."""
+    """Return exp(t m) m and exp(t m) side by side, scaled by the channel's largest power."""
     both = rows.new_empty(rows.shape[0], 2 * rows.shape[1])
     scaled, powers = both.chunk(2, dim=1)
     torch.mul(rows, temperature, out=powers)
@@ -145,7 +161,7 @@ def _scaled_and_powers(rows: Tensor, temperature: Tensor) -> Tensor:
 
 
 def _sampled(structure: Structure, down: Tensor, scaled_and_powers: Tensor, counted: Tensor | None) -> Tensor:
-    """Return the gradient of entry values: products of a target's gradient with a source's row."""
+    """Return the gradient of entry values: a target's gradient times a source's row."""
     pattern = structure.matrix(down.new_zeros(structure.nnz))
     if counted is not None:
         down, scaled_and_powers = (both.chunk(2, dim=1)[0].contiguous() for both in (down, scaled_and_powers))

@@ -10,8 +10,7 @@ from typing import Any
 
 from glt.config import canonical_json
 from glt.errors import ConfigError, StoreError
-from glt.pretraining.config import PretrainConfig, make_pretrain_config
-from glt.pretraining.start import FIRST_LAYER
+from glt.pretraining.config import FIRST_LAYER, PretrainConfig, make_pretrain_config
 from glt.store import paths
 from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
 from glt.store.naming import check_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from glt.config import RunConfig
 from glt.methods import METHODS
-from glt.pretraining.start import pretraining_of
+from glt.pretraining.config import pretraining_of
 
 
 def sources_of(config: RunConfig) -> list[str]:

@@ -15,10 +15,10 @@ from scipy.sparse import csr_array, triu
 
 from glt.data.graph import Graph, IntArray
 from glt.errors import DataError
+from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.printable import cell
 from glt.store import SeedRun
-from glt.tickets.graph import graph_of
 
 # XML 1.0 has no way to write these.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")

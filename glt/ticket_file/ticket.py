@@ -15,14 +15,14 @@ from glt.config import RunConfig
 from glt.data.graph import Graph, LinkSplit, Provenance, Split
 from glt.errors import ConfigError
 from glt.formats import count, file_size, number_of
+from glt.lottery.graph import whole_graph_of
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS
 from glt.sparse import GraphOperator, features_of
 from glt.store import MAC_CONVENTIONS, SeedRun
 from glt.ticket_file.schema import About, Array, Source, as_computed
-from glt.tickets.graph import whole_graph_of
-from glt.training.forward import forward
-from glt.training.shapes import network_shape, tensor_specs
+from glt.training.batching import forward
+from glt.training.problem import network_shape, tensor_specs
 from glt.training.tasks import TASKS, metric_of
 
 Floats = NDArray[np.float32]

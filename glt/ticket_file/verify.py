@@ -29,7 +29,7 @@ from glt.seeds import LARGEST
 from glt.store import RoundRecord, run_name
 from glt.ticket_file.schema import About
 from glt.ticket_file.ticket import Floats, Ticket, outputs
-from glt.training.evaluators import evaluator_of, node_score
+from glt.training.metrics import evaluator_of, node_score
 from glt.training.tasks import TASKS, metric_of
 
 # Times the largest output where that is above 1: single precision is relative.

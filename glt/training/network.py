@@ -1,4 +1,8 @@
-"""A network on a graph under masks: binary ones for retraining, soft ones for search."""
+"""A network under masks: binary ones for retraining, soft ones for search.
+
+`Network` multiplies weights theta by their masks and hides pruned edges; `SoftMasks` are the trainable values of a
+search. A search that prunes as it goes has `Survivors` (what still counts) and a `Narrowing` (how many, by epoch).
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.data.graph import IntArray
-from glt.masks import Masks
+from glt.masks import EdgeMask, Masks, WeightMask
 from glt.sparse import Dropout, Features, GraphOperator
-from glt.training.narrowing import EDGES, Survivors
 from glt.training.problem import Arrays, Problem
-from glt.training.stage_state import Mismatch, part
+from glt.training.state import Mismatch, part
 from glt.training.tasks import TrainingPass
 
+EDGES = "edges"
 WEIGHTS = "weights"
-# So many masks of a tensor say whether half of them may have reached zero: within 0.8 points, and ten times that is
-# allowed for.
+# A sample of a tensor's masks tells whether half of them may be at zero: its standard error is 0.8 points, ten times
+# that is allowed for.
 SAMPLE, SAMPLING = 4096, 0.08
 
 
@@ -34,7 +38,7 @@ class SoftMasks:
 
     @classmethod
     def around_one(cls, masks: Masks, noise: float, generator: np.random.Generator, device: str) -> SoftMasks:
-        """Start every survivor at 1 + U(-noise, noise); the noise breaks ties."""
+        """Start every survivor at 1 + U(-noise, noise), which breaks ties."""
 
         def start(keep: NDArray[np.bool_]) -> Tensor:
             values = 1 + noise * generator.uniform(-1, 1, keep.shape)
@@ -48,9 +52,92 @@ class SoftMasks:
         return [self.edges, *self.weights.values()]
 
 
+class Survivors:
+    """Which entries of soft masks still count: `edges` [entries], and `weights` by tensor.
+
+    Removed entries never return: their value is 0 in every pass, without gradient.
+    """
+
+    def __init__(self, masks: Masks, device: str) -> None:
+        self._start = masks
+        self._device = device
+        self.edges: Tensor
+        self.weights: dict[str, Tensor]
+        self._take(masks)
+
+    def edge_values(self, soft: SoftMasks) -> Tensor:
+        """Return the soft values of edges, 0 for removed ones."""
+        return soft.edges * self.edges
+
+    def weight_factors(self, soft: SoftMasks) -> dict[str, Tensor]:
+        """Return the soft values of weights, 0 for removed ones."""
+        return {name: values * self.weights[name] for name, values in soft.weights.items()}
+
+    def masks(self) -> Masks:
+        """Return the survivors as binary masks."""
+        keep = self._start.edges.keep.copy()
+        keep[keep] = self.edges.cpu().numpy()
+        weights = WeightMask({name: alive.cpu().numpy() for name, alive in self.weights.items()})
+        return Masks(EdgeMask(self._start.edges.kind, keep), weights)
+
+    def narrow(self, soft: SoftMasks, edges: int, weights: int) -> None:
+        """Remove the lowest magnitudes until so many entries remain, ties by index."""
+        left = self.masks()
+        edge_scores = soft.edges.detach()[self.edges].abs().cpu().numpy()
+        weight_scores = {name: values.detach().abs().cpu().numpy() for name, values in soft.weights.items()}
+        self._take(
+            Masks(
+                left.edges.prune_exactly(edge_scores, left.edges.kept - edges),
+                left.weights.prune_exactly(weight_scores, left.weights.kept - weights),
+            )
+        )
+
+    def still(self, soft: SoftMasks) -> None:
+        """Set the gradients of removed entries to zero."""
+        for values, alive in zip(soft.parameters(), (self.edges, *self.weights.values()), strict=True):
+            if values.grad is not None:
+                values.grad.mul_(alive)
+
+    def state(self) -> dict[str, NDArray[np.bool_]]:
+        """Return a boolean for every entry, from which a search can resume."""
+        return {name: alive.cpu().numpy() for name, alive in {EDGES: self.edges, **self.weights}.items()}
+
+    def restore(self, state: Mapping[str, NDArray[np.bool_]]) -> None:
+        """Resume from a `state`; raise Mismatch if it is of other masks."""
+        known = self.state()
+        found = {name: part(name, alive.shape, state, np.bool_) for name, alive in known.items()}
+        tensors = {name: torch.from_numpy(values.copy()).to(self._device) for name, values in found.items()}
+        self.edges = tensors.pop(EDGES)
+        self.weights = tensors
+
+    def _take(self, masks: Masks) -> None:
+        self.edges = torch.from_numpy(masks.edges.keep[self._start.edges.keep]).to(self._device)
+        kept = masks.weights.keep
+        self.weights = {name: torch.from_numpy(keep.copy()).to(self._device) for name, keep in kept.items()}
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """The numbers (first, last) of edge entries and weights in a search that prunes as it goes."""
+
+    edges: tuple[int, int]
+    weights: tuple[int, int]
+
+    def after(self, epoch: int, epochs: int) -> tuple[int, int]:
+        """Return how many edge entries and weights remain after `epoch` of `epochs` (from 1).
+
+        Slices are equal up to rounding; the last ends exactly at the target.
+
+        >>> [Narrowing((10, 3), (8, 8)).after(epoch, 3) for epoch in (1, 2, 3)]
+        [(8, 8), (6, 8), (3, 8)]
+        """
+        edges, weights = (start - (start - end) * epoch // epochs for start, end in (self.edges, self.weights))
+        return edges, weights
+
+
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a pass sees: an operator, the features it starts from, and the nodes whose outputs it gives (None: all)."""
+    """What a pass sees: an operator, features, and the nodes of its outputs (None: all)."""
 
     operator: GraphOperator
     features: Features
@@ -58,11 +145,10 @@ class View:
 
 
 class Network:
-    """Weights theta, masked, on the surviving graph.
+    """Masked weights theta on the surviving graph.
 
-    Pruned weights start at zero and get no gradient (their mask is zero), so momentum and weight decay leave them
-    exactly there; pruned edges are not in the operator at all, unless the model keeps them on purpose. A search that
-    removes entries as it goes says in `alive` which ones still count.
+    Pruned weights start at zero and get no gradient, so momentum and weight decay leave them there. Pruned edges are
+    not in the operator, unless the model keeps them on purpose. `alive` belongs to a search that prunes as it goes.
     """
 
     def __init__(self, problem: Problem, masks: Masks, theta: Arrays, soft: SoftMasks | None = None) -> None:
@@ -82,16 +168,16 @@ class Network:
         self.theta = {name: self._start(name, value, masks) for name, value in theta.items()}
 
     def stem(self, weights: Mapping[str, Tensor], view: View | None = None, order: Tensor | None = None) -> Any:
-        """Run the part of the pass that holds no randomness, on the whole graph or a view of it.
+        """Run the part of the pass before any randomness, on the whole graph or a view.
 
-        With an `order`, node i of those has the features of node order[i].
+        With an `order`, node i has the features of node order[i].
         """
         problem, view = self.problem, view or View(self.operator, self.problem.features)
         features = view.features if order is None else view.features.shuffled(order)
         return problem.model.stem(view.operator, self._edge_values(), features, weights, problem.config)
 
     def part(self, operator: GraphOperator) -> View:
-        """Return the view of one of the operator's parts."""
+        """Return the view of a part of the operator."""
         nodes = self.nodes(operator.nodes)
         return View(operator, self.problem.features.of_nodes(nodes), nodes)
 
@@ -108,7 +194,7 @@ class Network:
         batch: Any = None,
         view: View | None = None,
     ) -> TrainingPass:
-        """Finish the pass, on the whole graph or a view, and return it as the task's objective sees it."""
+        """Finish the pass and return it as the task's loss sees it."""
 
         def shuffled(order: Tensor) -> Tensor:
             return self.head(self.stem(weights, view, order), weights, dropout)
@@ -117,14 +203,14 @@ class Network:
         return TrainingPass(self.head(stem, weights, dropout), weights, generator, shuffled, batch, nodes)
 
     def effective_weights(self) -> dict[str, Tensor]:
-        """Return mask * theta, differentiable in theta and in soft masks."""
+        """Return mask * theta, differentiable in theta and soft masks."""
         factors: Mapping[str, Tensor] = self.soft.weights if self.soft else self._binary
         if self.soft and self.alive:
             factors = self.alive.weight_factors(self.soft)
         return {name: value * factors[name] if name in factors else value for name, value in self.theta.items()}
 
     def add_penalty_gradient(self, gamma_graph: float, gamma_weight: float) -> None:
-        """Add the gradient of gamma1 |m_g|_1 + gamma2 |m_theta|_1 (paper, equation 3) to the soft masks'."""
+        """Add the gradient of gamma1 |m_g|_1 + gamma2 |m_theta|_1 (paper, equation 3)."""
         if self.soft is None:
             return
         rates = [gamma_graph, *[gamma_weight] * len(self.soft.weights)]
@@ -135,10 +221,7 @@ class Network:
             self.alive.still(self.soft)
 
     def shares_at_zero(self) -> dict[str, float]:
-        """Return the share at or below zero of the soft masks of surviving edge entries, and of surviving weights.
-
-        Empty without soft masks.
-        """
+        """Return the share of survivors' soft masks at or below zero, by kind; empty without soft masks."""
         return {kind: _at_zero([self._soft_and_alive(name) for name in names]) for kind, names in self._kinds().items()}
 
     def have_reached_zero(self, share: float, known: Collection[str] = ()) -> list[str]:
@@ -159,7 +242,7 @@ class Network:
         return {EDGES: [EDGES], WEIGHTS: list(self.soft.weights)} if self.soft else {}
 
     def _soft_and_alive(self, name: str) -> tuple[Tensor, Tensor]:
-        """Return the soft masks of a tensor, and whether each still counts."""
+        """Return a tensor's soft masks, and whether each still counts."""
         assert self.soft is not None
         if self.alive:
             alive = self.alive.edges if name == EDGES else self.alive.weights[name]
@@ -168,7 +251,7 @@ class Network:
         return self.soft.edges if name == EDGES else self.soft.weights[name], alive
 
     def _sampled(self, name: str) -> tuple[int, int]:
-        """Return about how many of a tensor's soft masks are above zero, and how many count."""
+        """Estimate how many of a tensor's soft masks are positive, and how many count."""
         (values, alive), (places, step) = self._soft_and_alive(name), self._samples[name]
         positive = values.detach().reshape(-1).index_select(0, places) > 0
         if not self.alive:
@@ -177,31 +260,31 @@ class Network:
         return step * int(torch.count_nonzero(positive & counts)), step * int(torch.count_nonzero(counts))
 
     def narrow(self, edges: int, weights: int) -> None:
-        """Leave so many edge entries and weights in a search, those with the largest soft masks."""
+        """Keep so many edge entries and weights, those with the largest soft masks."""
         if self.soft and self.alive:
             self.alive.narrow(self.soft, edges, weights)
 
     @torch.no_grad()
     def restart_edges(self, values: Tensor) -> None:
-        """Put the soft edge masks of some surviving entries back to where they started."""
+        """Reset the soft masks of some surviving edge entries to their start."""
         if self.soft is not None and self._first_edges is not None:
             self.soft.edges[values] = self._first_edges[values]
 
     def snapshot(self) -> dict[str, Tensor]:
-        """Copy all trainable tensors, so that the best epoch can be kept."""
+        """Copy all trainable tensors."""
         return {name: tensor.clone() for name, tensor in self.state().items()}
 
     def state(self) -> dict[str, Tensor]:
-        """Return every tensor that training changes, not copied."""
+        """Return all trainable tensors, not copied."""
         return {name: tensor.detach() for name, tensor in self.trainable().items()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Set every tensor that training changes to what `state` gave; raises Mismatch for other names or shapes."""
+        """Set all trainable tensors from a `state`; raise Mismatch for other names or shapes."""
         for name, values in self.fitting(arrays).items():
             self.trainable()[name].data.copy_(values)
 
     def fitting(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
-        """Return arrays as tensors of their own; raises Mismatch unless they have the names and shapes of `state`."""
+        """Return arrays as tensors; raise Mismatch unless names and shapes fit `state`."""
         known = self.trainable()
         if arrays.keys() != known.keys():
             raise Mismatch(f"tensors {', '.join(sorted(arrays)) or 'none'} where {', '.join(sorted(known))} belong")
@@ -209,7 +292,7 @@ class Network:
         return {name: torch.from_numpy(values.copy()).to(self.problem.device) for name, values in found.items()}
 
     def trainable(self) -> dict[str, Tensor]:
-        """Return the parameters by name: those of theta, then the soft masks."""
+        """Return the parameters by name: theta, then soft masks."""
         named = {f"theta/{name}": tensor for name, tensor in self.theta.items()}
         if self.soft:
             named["mask/edges"] = self.soft.edges
@@ -217,7 +300,7 @@ class Network:
         return named
 
     def nodes(self, numbers: IntArray) -> Tensor:
-        """Return numbers of nodes as a tensor on the network's device."""
+        """Return node numbers as a tensor on the network's device."""
         return torch.from_numpy(numbers).to(self.problem.device)
 
     def _edge_values(self) -> Tensor | None:
@@ -236,13 +319,13 @@ class Network:
 
 
 def _searched(masks: Masks, device: str) -> dict[str, Tensor]:
-    """Say of each soft mask, by tensor, whether its entry is among those searched; of edges these are all."""
+    """Mark, by tensor, the soft masks whose entries are searched; all of edges'."""
     edges = torch.ones(masks.edges.kept, dtype=torch.bool, device=device)
     return {EDGES: edges, **{name: torch.from_numpy(keep).to(device) for name, keep in masks.weights.keep.items()}}
 
 
 def _sample(searched: Tensor) -> tuple[Tensor, int]:
-    """Return the places of some thousand of the entries that are searched, and of how many each is one."""
+    """Return the places of some thousand searched entries, and how many each stands for."""
     places = torch.nonzero(searched.reshape(-1)).squeeze(1)
     step = max(places.numel() // SAMPLE, 1)
     return places[::step].clone(), step
@@ -253,13 +336,13 @@ def _summed(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _at_zero(parts: Sequence[tuple[Tensor, Tensor]]) -> float:
-    """Return the share at or below zero of soft masks, given as values and whether each counts."""
+    """Return the share at or below zero of soft masks: values, and whether each counts."""
     count = sum(int(counts.sum()) for _, counts in parts)
     positive = sum(int(torch.count_nonzero((values.detach() > 0) & counts)) for values, counts in parts)
     return 1 - positive / count if count else 0.0
 
 
 def _binary_factors(masks: Masks, device: str) -> dict[str, Tensor]:
-    """Return 0/1 factors of the tensors that have lost something; a factor of ones would only cost time."""
+    """Return 0/1 factors of pruned tensors; factors of ones would only cost time."""
     pruned = {name: keep for name, keep in masks.weights.keep.items() if not keep.all()}
     return {name: torch.from_numpy(keep.astype(np.float32)).to(device) for name, keep in pruned.items()}

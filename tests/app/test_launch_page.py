@@ -14,7 +14,7 @@ from glt.jobs.launching import Started
 from glt.presets import resolve
 from glt.seeds import read_seeds
 from glt.store import Run, Store
-from glt.training.shapes import network_shape, tensor_specs
+from glt.training.problem import network_shape, tensor_specs
 
 
 @pytest.mark.parametrize(

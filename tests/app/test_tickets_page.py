@@ -15,11 +15,11 @@ from app.components import computation
 from app.views import ticket_actions
 from glt import formats
 from glt.commands import command
-from glt.cost.counterfactuals import counterfactuals
+from glt.cost.macs import counterfactuals
 from glt.data import load_graph
 from glt.presets import resolve
 from glt.store import bundled_examples
-from glt.training.shapes import full_masks
+from glt.training.problem import full_masks
 from tests.app.conftest import MakeRun, OpenPage
 
 

@@ -15,10 +15,10 @@ from benchmarks.seen_epoch import SeenEpoch
 from benchmarks.sparse_products import IMPLEMENTATIONS, pattern_of
 from glt.data import load_graph
 from glt.presets import resolve
-from glt.randomness import stream
-from glt.training.loop import EpochResult, Stage
+from glt.seeds import stream
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
+from glt.training.trainer import EpochResult, Stage
 
 EPOCHS = 4
 # Each kernel by another implementation, so that all of them stand in an epoch once.

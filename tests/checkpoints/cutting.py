@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from glt.lottery.lottery import find_tickets
 from glt.presets import resolve
 from glt.store import SeedRun, Store
 from glt.store.tensors import read_tensors, write_tensors
-from glt.tickets.search import find_tickets
 
 CHECKPOINT = "checkpoint.safetensors"
 OPTIONS: dict[str, dict[str, Any]] = {

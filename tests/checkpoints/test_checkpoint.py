@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from glt.errors import ConfigError
+from glt.lottery.lottery import checkpoint_seconds
 from glt.store import SeedRun
-from glt.tickets.unfinished import checkpoint_seconds
 from tests.checkpoints.cutting import Cut, Killer, change, computed, cut
 from tests.robustness.faults.equal_runs import assert_equal
 

@@ -8,15 +8,23 @@ import numpy as np
 import pytest
 import torch
 
-from glt.cost.executions import LABELS, Execution, executions, tensor_bytes
-from glt.cost.latency import FEWEST, TOO_FEW, Compared, Measured, measure
-from glt.cost.peak import peak_bytes
+from glt.cost.latency import (
+    FEWEST,
+    LABELS,
+    TOO_FEW,
+    Compared,
+    Execution,
+    Measured,
+    executions,
+    measure,
+    peak_bytes,
+    tensor_bytes,
+)
 from glt.data import load_graph
 from glt.errors import ConfigError
 from glt.masks import Masks
 from glt.presets import resolve
-from glt.training.problem import Problem
-from glt.training.shapes import full_masks
+from glt.training.problem import Problem, full_masks
 
 
 def pruned(**settings: object) -> tuple[Problem, Masks, dict[str, np.ndarray]]:

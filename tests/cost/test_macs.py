@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from glt.cost import macs
-from glt.cost.counterfactuals import counterfactuals
+from glt.cost.macs import counterfactuals
 from glt.data import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask, remaining_after
 from glt.presets import resolve
-from glt.training.shapes import full_masks
+from glt.training.problem import full_masks
 
 N, F, H, C = 2708, 1433, 512, 7
 

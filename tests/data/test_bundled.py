@@ -22,10 +22,10 @@ from glt.data.planetoid import read_planetoid
 from glt.data.registry import current_hash
 from glt.errors import JobError
 from glt.jobs.environment import check_data
+from glt.lottery import lottery
+from glt.lottery.graph import graph_of
 from glt.presets import resolve
 from glt.store import Store, bundled_examples
-from glt.tickets import search
-from glt.tickets.graph import graph_of
 
 FOLDERS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed"}
 
@@ -71,8 +71,8 @@ def rounds_on(graph: Graph, folder: Path) -> dict[str, bytes]:
     config = resolve({"dataset": "citeseer", "hidden": 8, "epochs": 3, "retrain_epochs": 3, "rounds": 1}, "official")
     seed_run = Store(folder).create(config).seed(0)
     with pytest.MonkeyPatch.context() as patch, seed_run.lock():
-        patch.setattr(search, "load_graph", lambda name: graph)
-        search.find_tickets(seed_run, Nobody())
+        patch.setattr(lottery, "load_graph", lambda name: graph)
+        lottery.find_tickets(seed_run, Nobody())
     found = {path.name: path.read_bytes() for path in seed_run.path.glob("*.safetensors")}
     assert {"round-01.safetensors", "weights-01.safetensors"} <= set(found)
     return found

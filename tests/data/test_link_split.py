@@ -15,7 +15,7 @@ from glt.data import Graph, Provenance, Split, load_graph, simple_edges
 from glt.data.graph import IntArray
 from glt.data.link_split import NonEdges, spanning_forest, split_links, training_graph
 from glt.errors import DataError
-from glt.randomness import stream
+from glt.seeds import stream
 
 
 def codes(pairs: IntArray, num_nodes: int = 10**6) -> set[int]:

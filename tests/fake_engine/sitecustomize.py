@@ -136,13 +136,11 @@ def install() -> None:
     torch.cuda = types.SimpleNamespace(
         is_available=lambda: devices > 0, device_count=lambda: devices, mem_get_info=lambda _: (memory, memory)
     )
-    sparse = types.ModuleType("glt.sparse")
-    sparse.keep_freed_memory = lambda: None
-    search = types.ModuleType("glt.tickets.search")
+    search = types.ModuleType("glt.lottery.lottery")
     search.find_tickets, search.Stopped = find_tickets, Stopped
-    pretraining = types.ModuleType("glt.pretraining.training")
+    pretraining = types.ModuleType("glt.pretraining.graphcl")
     pretraining.pretrain = pretrain
-    fakes = {"torch": torch, "glt.sparse": sparse, search.__name__: search, pretraining.__name__: pretraining}
+    fakes = {"torch": torch, search.__name__: search, pretraining.__name__: pretraining}
     sys.modules.update(fakes)
 
 

@@ -42,14 +42,14 @@ MEASURED = {
 
 SEARCH = """
 import sys
-from glt.sparse import keep_freed_memory
+from glt.jobs.worker import keep_freed_memory
 import torch
 keep_freed_memory()
 torch.set_num_threads(1)
 from glt.data import load_graph
 from glt.presets import resolve
-from glt.randomness import stream
-from glt.training.loop import Schedule, train
+from glt.seeds import stream
+from glt.training.trainer import Schedule, train
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
 problem = Problem(resolve({"model": sys.argv[1], "hidden": int(sys.argv[2])}), load_graph("cora"))

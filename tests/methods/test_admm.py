@@ -11,12 +11,11 @@ from torch import Tensor
 
 from glt.config import options_of
 from glt.data.graph import Graph
-from glt.methods.admm import ADMM, ADMMOptions
+from glt.methods import admm
+from glt.methods.admm import ADMM, ADMMOptions, SolvedEdges, SolverSettings, largest, solve_edges, support, updated
 from glt.presets import PRESETS, all_options, resolve
 from glt.store import Run, run_name
 from glt.store.paths import EXAMPLES
-from glt.training import edge_solver
-from glt.training.edge_solver import SolvedEdges, SolverSettings, largest, solve_edges, support, updated
 from glt.training.problem import Problem
 
 EXAMPLE = "cora-node-gcn-admm-0913104b"
@@ -94,9 +93,9 @@ def top(values: Tensor, count: int) -> Tensor:
 
 def test_iterates_are_those_of_a_dense_formulation(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
-    scored = edge_solver._FixedNetwork.validation
+    scored = admm._FixedNetwork.validation
     monkeypatch.setattr(
-        edge_solver._FixedNetwork,
+        admm._FixedNetwork,
         "validation",
         lambda network, values: (seen.append(values.numpy().copy()), scored(network, values))[1],
     )
@@ -111,7 +110,7 @@ def test_iterates_are_those_of_a_dense_formulation(problem: Problem, monkeypatch
 def scripted(monkeypatch: pytest.MonkeyPatch, start: float, iterates: Sequence[float]) -> None:
     """Have the start's projection and the iterates' score these in turn."""
     scores = iter([start, *iterates])
-    monkeypatch.setattr(edge_solver._FixedNetwork, "validation", lambda network, values: next(scores))
+    monkeypatch.setattr(admm._FixedNetwork, "validation", lambda network, values: next(scores))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from glt.config import RunConfig
 from glt.errors import ConfigError, StoreError
 from glt.jobs import resume, start
+from glt.lottery.lottery import find_tickets
 from glt.presets import resolve
 from glt.store import Progress, Run, Status, Store
-from glt.tickets.search import find_tickets
 
 SMALL = {"hidden": 8, "epochs": 2, "retrain_epochs": 2, "rounds": 2}
 

@@ -17,10 +17,10 @@ from glt.cost.macs import macs
 from glt.data.graph import Graph
 from glt.masks import EdgeMask
 from glt.models import MODELS
-from glt.models.blocks import residual as module
+from glt.models import resgcn as module
 from glt.presets import resolve
 from glt.sparse import Dropout, GraphOperator, features_of
-from glt.training.shapes import full_masks, network_shape, tensor_specs
+from glt.training.problem import full_masks, network_shape, tensor_specs
 
 KEPT = np.array([1, 0, 1, 1, 1, 1, 1, 0, 1, 0], dtype=bool)
 FORMS: list[dict[str, Any]] = [
@@ -154,7 +154,7 @@ def test_blocks_computed_again_draw_the_same_dropout(bench: Bench, monkeypatch: 
     gradients = []
     for keeps in (False, True):
         if keeps:
-            monkeypatch.setattr(module, "checkpoint", lambda step, rows, **_: step(rows))
+            monkeypatch.setattr(module, "_checkpointed", lambda step, rows: step(rows))
         weights = {name: each.clone().requires_grad_() for name, each in bench.weights.items()}
         dropout = Dropout(0.5, np.random.default_rng(3))
         bench.logits(weights=weights, dropout=dropout).square().sum().backward()

@@ -11,10 +11,8 @@ from scipy.sparse import csr_array
 from glt.data import Graph, load_graph
 from glt.data.graph import IntArray, Provenance, Split
 from glt.errors import DataError
-from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.augmentations.edges import new_edges
-from glt.pretraining.augmentations.subgraph import walked
-from glt.randomness import stream
+from glt.pretraining.augmentations import AUGMENTATIONS, new_edges, walked
+from glt.seeds import stream
 
 SHARE = 0.2
 

@@ -13,9 +13,8 @@ from glt.data.graph import Provenance, Split
 from glt.errors import DataError
 from glt.pretraining.augmentations import AUGMENTATIONS, View
 from glt.pretraining.config import PretrainConfig
-from glt.pretraining.objective import DISCRIMINATOR, ENCODER, SLOPE, GraphCL, starting_tensors
-from glt.pretraining.training import drawn_views, pretrain
-from glt.randomness import stream
+from glt.pretraining.graphcl import DISCRIMINATOR, ENCODER, SLOPE, GraphCL, drawn_views, pretrain, starting_tensors
+from glt.seeds import stream
 from glt.training.problem import Problem
 
 SMALL = {"hidden": 8, "epochs": 6}

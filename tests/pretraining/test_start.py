@@ -14,12 +14,11 @@ from glt.errors import ConfigError, DataError, JobError
 from glt.jobs import start
 from glt.jobs.environment import record_environment
 from glt.jobs.settings import Settings
+from glt.lottery.initial_weights import check_start, source_of, starts_of
+from glt.lottery.lottery import find_tickets
 from glt.presets import resolve
-from glt.pretraining.config import resolve_pretraining
-from glt.pretraining.start import FIRST_LAYER, first_layer_width
+from glt.pretraining.config import FIRST_LAYER, first_layer_width, resolve_pretraining
 from glt.store import Pretraining, SeedRun, Store, run_name
-from glt.tickets.search import find_tickets
-from glt.tickets.start import check_start, source_of, starts_of
 from glt.training.problem import Problem
 
 TINY = {"hidden": 4, "rounds": 1, "epochs": 2, "retrain_epochs": 2}

@@ -11,13 +11,12 @@ from glt.errors import ConfigError
 from glt.methods import METHODS
 from glt.presets import resolve
 from glt.reproduction import EXPERIMENTS, Arm, Experiment, Setting, in_order, make_plan
-from glt.reproduction.plan import arm_config
-from glt.reproduction.starting import command, cost_words, estimate, preparations, ready, start
+from glt.reproduction.plan import arm_config, command, cost_words, estimate, preparations, ready, start
 from glt.store import Pretraining, Run, Store
 from glt.store.compact import pack_run
 
 CORA = Setting("cora", "gcn")
-ONE = Experiment("one", "One", "Figure 0", "UGS only.", (CORA,), lambda setting: (Arm("UGS", {"method": "ugs"}),), 0, 3)
+ONE = Experiment("one", "One", "Figure 0", "UGS only.", (CORA,), lambda setting: (Arm("UGS", {"method": "ugs"}),), 3)
 Draw = Callable[..., Run]
 
 
@@ -178,7 +177,7 @@ def test_a_finished_pre_training_is_what_its_arm_waits_for(
 def test_a_method_that_is_not_there_is_said_in_words() -> None:
     assert "reverse" not in METHODS.names()
     arms = (Arm("Reverse", {"method": "reverse"}),)
-    (need,) = make_plan(Experiment("x", "X", "Figure 0", "", (CORA,), lambda setting: arms, 0), CORA, [0], []).needs
+    (need,) = make_plan(Experiment("x", "X", "Figure 0", "", (CORA,), lambda setting: arms), CORA, [0], []).needs
     assert need.unavailable == "The method 'reverse' is not part of this version."
     assert (need.state, need.lacking) == ("not available", ())
 
@@ -186,7 +185,7 @@ def test_a_method_that_is_not_there_is_said_in_words() -> None:
 def test_starting_starts_the_missing_seeds(store: Store, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
     draw(3)
     asked = []
-    monkeypatch.setattr("glt.reproduction.starting.start_all", lambda *given, **_: asked.append(given) or [])
+    monkeypatch.setattr("glt.reproduction.plan.start_all", lambda *given, **_: asked.append(given) or [])
     start(make_plan(ONE, CORA, [0, 1], store.runs()), store)
     ((where, configs, seeds),) = asked
     assert (where, [config.method for config in configs], seeds) == (store, ["ugs"], (0, 1))
@@ -194,7 +193,7 @@ def test_starting_starts_the_missing_seeds(store: Store, draw: Draw, monkeypatch
 
 def test_starting_begins_with_what_others_wait_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr("glt.reproduction.starting.start_all", lambda *given, **_: asked.append(given) or [])
+    monkeypatch.setattr("glt.reproduction.plan.start_all", lambda *given, **_: asked.append(given) or [])
     start(make_plan(EXPERIMENTS.get("random-tickets"), CORA, [0], []), store)
     assert [[config.method for config in configs] for _, configs, _ in asked] == [["ugs", "random"], ["reinit"] * 3]
 

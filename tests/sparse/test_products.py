@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 from glt.data.graph import Graph
 from glt.sparse import ConstantMatrix, Features, inner_products, linear, row_normalised
-from glt.sparse import constant as module
-from glt.sparse.structure import product, product_into
+from glt.sparse import features as module
+from glt.sparse.spmm import product, product_into
 
 
 def test_features_times_weights_equals_dense_and_gradients_check(small_graph: Graph) -> None:

@@ -15,6 +15,7 @@ from safetensors.numpy import load, save
 
 from glt.config import canonical_json
 from glt.data import load_graph
+from glt.lottery.lottery import find_tickets
 from glt.masks import Masks
 from glt.presets import resolve
 from glt.store import SeedRun, Store
@@ -22,7 +23,6 @@ from glt.ticket_file.io import checksum, read_ticket, ticket_bytes
 from glt.ticket_file.schema import ABOUT, TENSORS
 from glt.ticket_file.ticket import Ticket, make_ticket
 from glt.ticket_file.verify import TicketReport, check
-from glt.tickets.search import find_tickets
 from glt.training.problem import Problem
 from tests.conftest import made_up
 

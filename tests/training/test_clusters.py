@@ -12,13 +12,12 @@ from glt.data.graph import Graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve
-from glt.randomness import stream
+from glt.seeds import stream
 from glt.sparse import Dropout, GraphOperator, features_of
-from glt.training.clusters import evaluation_parts, partition
-from glt.training.forward import forward
-from glt.training.loop import Schedule, train
+from glt.training.batching import evaluation_parts, forward, partition
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
+from glt.training.trainer import Schedule, train
 
 VALUES = {"model": "resgcn", "hidden": 4, "layers": 3, "dropout": 0.5, "gen_norm": "layer"}
 

@@ -11,14 +11,13 @@ from scipy.stats import mannwhitneyu
 from glt.data import load_graph
 from glt.data.graph import Graph
 from glt.presets import resolve
-from glt.randomness import stream
-from glt.training.collapse import Chance, accuracy_by_chance, at_chance_from, auc_by_chance, hits_by_chance
-from glt.training.loop import EpochResult, Schedule, Stage, TrainResult
-from glt.training.narrowing import Narrowing, Survivors
-from glt.training.network import Network, SoftMasks
+from glt.seeds import stream
+from glt.training.metrics import Chance, accuracy_by_chance, at_chance_from, auc_by_chance, hits_by_chance
+from glt.training.network import Narrowing, Network, SoftMasks, Survivors
 from glt.training.problem import Problem
-from glt.training.stage_state import Mismatch, StageState
+from glt.training.state import Mismatch, StageState
 from glt.training.tasks import TASKS
+from glt.training.trainer import EpochResult, Schedule, Stage, TrainResult
 
 CHANCE = Chance(0.3, 0.05)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from glt.errors import DataError
-from glt.training.evaluators import HITS_AT, _evaluator, evaluator_of, link_score, node_score
+from glt.training.metrics import HITS_AT, _evaluator, evaluator_of, link_score, node_score
 
 
 def test_accuracy_is_the_share_of_right_classes() -> None:
@@ -50,7 +50,7 @@ def test_a_data_set_names_its_evaluator() -> None:
 SCRIPT = """
 import sys, threading
 import numpy as np
-from glt.training.evaluators import link_score
+from glt.training.metrics import link_score
 link_score("ogbl-collab", np.ones(2, dtype="f4"), np.zeros(60, dtype="f4"))
 print(threading.active_count(), *(name in sys.modules for name in ("ogb", "outdated", "torch_geometric")))
 """

@@ -12,13 +12,10 @@ from torch import Tensor
 from glt.data import load_graph
 from glt.masks import Masks
 from glt.presets import resolve
-from glt.randomness import stream
+from glt.seeds import stream
 from glt.sparse import Dropout
-from glt.training.clusters import ClusterBatch
-from glt.training.fields import FieldBatch, field_batch
-from glt.training.loop import passes_of
+from glt.training.batching import ClusterBatch, FieldBatch, FullBatch, Passes, field_batch, passes_of
 from glt.training.network import Network, SoftMasks
-from glt.training.passes import FullBatch, Passes
 from glt.training.problem import Problem
 
 SMALL = {"dataset": "cora", "hidden": 8, "epochs": 5, "retrain_epochs": 5}

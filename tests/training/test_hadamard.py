@@ -15,14 +15,13 @@ from glt.data.graph import LinkSplit
 from glt.data.link_split import split_links
 from glt.errors import DataError
 from glt.presets import resolve
-from glt.randomness import stream
+from glt.seeds import stream
 from glt.sparse import row_products
-from glt.training import hadamard, link_objectives
-from glt.training.hadamard import Hadamard
-from glt.training.loop import EpochResult, Schedule, train
 from glt.training.network import Network
 from glt.training.problem import Problem
-from glt.training.tasks import TASKS, TrainingPass, metric_of
+from glt.training.tasks import TASKS, TrainingPass, link, metric_of
+from glt.training.tasks.link import Hadamard
+from glt.training.trainer import EpochResult, Schedule, train
 
 LINK = TASKS.get("link")
 EDGES = np.array([[0, 0, 1, 2, 4], [1, 2, 2, 3, 5]])
@@ -62,7 +61,7 @@ def test_the_loss_is_that_of_single_pairs() -> None:
 
 
 def test_an_epoch_goes_once_through_all_training_edges_in_a_new_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hadamard, "EDGES_A_STEP", 2)
+    monkeypatch.setattr(link, "EDGES_A_STEP", 2)
     objective, generator = Hadamard(EDGES, 6, "cpu"), np.random.default_rng(0)
     epochs = [list(objective.batches(generator)) for _ in range(2)]
     assert [[batch.shape[1] for batch in batches] for batches in epochs] == [[2, 2, 1], [2, 2, 1]]
@@ -75,7 +74,7 @@ def test_scores_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, weights = torch.randn(6, 3, dtype=torch.float64), predictor(3)
     pairs = torch.randint(0, 6, (2, 11))
     whole = Hadamard(EDGES, 6, "cpu").scores(rows, weights, pairs)
-    monkeypatch.setattr(link_objectives, "PAIRS_AT_A_TIME", 3)
+    monkeypatch.setattr(link, "PAIRS_AT_A_TIME", 3)
     torch.testing.assert_close(Hadamard(EDGES, 6, "cpu").scores(rows, weights, pairs), whole)
     expected = torch.stack([dense_logit(rows, weights, int(i), int(j)) for i, j in pairs.T])
     torch.testing.assert_close(whole, expected)
@@ -206,7 +205,7 @@ def noted_batches(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> list[int
 def test_a_network_with_batches_of_edges_steps_once_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, results = load_graph("cora"), []
     for size in (3000, 10_000):
-        monkeypatch.setattr(hadamard, "EDGES_A_STEP", size)
+        monkeypatch.setattr(link, "EDGES_A_STEP", size)
         problem = Problem(resolve({"task": "link", "link_objective": "hadamard", "hidden": 4}), graph)
         seen = noted_batches(problem, monkeypatch)
         network = Network(problem, problem.full_masks(), problem.initial_weights(0))

@@ -16,10 +16,18 @@ from glt.masks import EdgeMask
 from glt.models import MODELS
 from glt.presets import resolve
 from glt.sparse import ConstantMatrix, Dropout, Features, GraphOperator
-from glt.training.link_objectives import CrossEntropy, InfoClust, LinkObjective, directions, roc_auc
-from glt.training.shapes import network_shape, tensor_specs
+from glt.training.problem import network_shape, tensor_specs
 from glt.training.tasks import TASKS, TrainingPass
-from glt.training.tasks.link import CLUSTER_FORM, GRAPH_FORM, SLOPE
+from glt.training.tasks.link import (
+    CLUSTER_FORM,
+    GRAPH_FORM,
+    SLOPE,
+    CrossEntropy,
+    InfoClust,
+    LinkObjective,
+    directions,
+    roc_auc,
+)
 
 LINK = TASKS.get("link")
 Weights = Mapping[str, Tensor]

@@ -16,10 +16,9 @@ from glt.data.link_split import split_links
 from glt.errors import ConfigError, DataError
 from glt.presets import resolve
 from glt.sparse import Dropout, GraphOperator
-from glt.training.link_objectives import CrossEntropy
 from glt.training.problem import Problem
 from glt.training.tasks import TASKS, TrainingPass, message_graph
-from glt.training.tasks.link import CLUSTER_FORM, GRAPH_FORM, SLOPE
+from glt.training.tasks.link import CLUSTER_FORM, GRAPH_FORM, SLOPE, CrossEntropy
 
 LINK = TASKS.get("link")
 

@@ -9,13 +9,12 @@ import torch
 from glt.data import Graph
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.presets import resolve
-from glt.randomness import stream
+from glt.seeds import stream
 from glt.sparse import Dropout
-from glt.training.loop import EpochResult, Schedule, train
-from glt.training.narrowing import Narrowing, Survivors
-from glt.training.network import Network, SoftMasks
+from glt.training.network import Narrowing, Network, SoftMasks, Survivors
 from glt.training.problem import Problem
-from glt.training.stage_state import Mismatch
+from glt.training.state import Mismatch
+from glt.training.trainer import EpochResult, Schedule, train
 
 EPOCHS = 7
 

@@ -9,13 +9,13 @@ import torch
 from glt.data import load_graph
 from glt.masks import Masks
 from glt.presets import resolve
-from glt.randomness import stream
+from glt.seeds import stream
 from glt.sparse import Dropout
-from glt.training import loop
-from glt.training.loop import EpochResult, Schedule, train
+from glt.training import trainer
+from glt.training.batching import FullBatch
 from glt.training.network import Network, SoftMasks
-from glt.training.passes import FullBatch
 from glt.training.problem import Problem
+from glt.training.trainer import EpochResult, Schedule, train
 
 SEARCH = Schedule(50, 0.01, 5e-4, 0.01, 5e-4, 1e-2, 1e-2)
 
@@ -95,7 +95,7 @@ def test_training_twice_gives_the_same_bits(problem: Problem) -> None:
 def test_a_stem_shared_with_evaluation_trains_as_a_fresh_one(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two steps by hand, computing everything anew, equal two epochs of passes on the whole graph."""
     masks, schedule = problem.full_masks(), Schedule(2, 0.01, 5e-4)
-    monkeypatch.setattr(loop, "passes_of", FullBatch)
+    monkeypatch.setattr(trainer, "passes_of", FullBatch)
     result = train(network(problem, masks, False), schedule, stream(0, 1, "x"), lambda _: None)
     generator = stream(0, 1, "x")
     net, dropout = network(problem, masks, False), Dropout(0.5, generator)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from analysis.reproduction import EXHIBITS
 from analysis.reproduction.claims import Claim, leads
 from analysis.reproduction.exhibit import Evidence, Exhibit, Picture, nothing
-from glt.pretraining.start import PRETRAINING
+from glt.pretraining.config import PRETRAINING
 
 PICTURES = (
     Picture("curve", "Graph sparsity", "Figure 6 (fig:graphcl)"),

@@ -1,4 +1,4 @@
-"""What every task must say of itself."""
+"""The interface of a task: its loss, its metrics, and the graph that carries messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from glt.data.graph import Graph, IntArray
 from glt.data.registry import DatasetSpec
 from glt.errors import ConfigError
 from glt.models.base import NoOptions, TensorSpec
-from glt.training.collapse import Chance
+from glt.training.metrics import Chance
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,11 +31,10 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class TrainingPass:
-    """One training step as a task sees it: the model's output, all trained tensors, and random numbers.
+    """One training step as a task sees it: the output, all trained tensors, and a generator.
 
-    `shuffled(order)` runs the same network again with the features of node order[i] at node i, for objectives that
-    tell real nodes from false ones. `batch` is what the task itself named as this step's part of an epoch. `nodes` are
-    those the output has rows of, None for all.
+    `shuffled(order)` runs the network again with the features of node order[i] at node i. `batch` is the task's own
+    part of an epoch. `nodes` are those of the output's rows, None for all.
     """
 
     output: Tensor
@@ -46,7 +45,7 @@ class TrainingPass:
     nodes: Tensor | None = None
 
     def among(self, wanted: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the output's rows that are of `wanted` nodes, and which nodes these are."""
+        """Return the output's rows of `wanted` nodes, and their nodes."""
         if self.nodes is None:
             return self.output[wanted], wanted
         import torch
@@ -58,18 +57,18 @@ class TrainingPass:
 
 
 class BoundTask(ABC):
-    """A task tied to one graph and one device; `shuffles` says that its loss asks for shuffled passes."""
+    """A task tied to one graph and device; `shuffles`: its loss asks for shuffled passes."""
 
     shuffles: bool = False
 
     def batches(self, generator: np.random.Generator) -> Iterable[Any]:
-        """Return the steps of an epoch, each what `TrainingPass.batch` then holds; by default one step for all."""
+        """Return the steps of an epoch, each a `TrainingPass.batch`; by default one."""
         return (None,)
 
     def reads(self) -> tuple[IntArray, IntArray] | None:
-        """Return the nodes, sorted, whose outputs the loss reads and those the scores read; None for all nodes.
+        """Return the sorted nodes whose outputs loss and scores read; None for all nodes.
 
-        A task that names them trains in one step an epoch.
+        A task that names them trains in one step per epoch.
         """
         return None
 
@@ -79,14 +78,14 @@ class BoundTask(ABC):
 
     @abstractmethod
     def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
-        """Return validation and test score of a model's output, given all trained tensors."""
+        """Return validation and test score of an output, given all trained tensors."""
 
 
 class Task(ABC):
-    """What is predicted, how it is scored, and how wide a network's output must be.
+    """What is predicted, how it is scored, and how wide a network's output is.
 
-    `metric` is the usual score; `metric_on` names that of one data set. `trains_on_split` says that losses read the
-    outputs of training nodes alone.
+    `metric` names the usual score, `metric_on` that of a data set. `trains_on_split`: losses read outputs of training
+    nodes alone.
     """
 
     name: str
@@ -101,19 +100,19 @@ class Task(ABC):
         return self.metric
 
     def loss_nodes(self, graph: Graph) -> IntArray | None:
-        """Return the nodes, sorted, whose outputs losses on `graph` read; None where they may read all."""
+        """Return the sorted nodes whose outputs losses on `graph` read; None for all."""
         return None
 
     def chance(self, graph: Graph, config: RunConfig) -> Chance | None:
-        """Return the validation score of a guess on a whole data set; None where none is known."""
+        """Return the validation score of a guess on a whole data set, if known."""
         return None
 
     @abstractmethod
     def outputs(self, classes: int, config: RunConfig) -> int:
-        """Return the width of the network's last layer on a graph with so many classes."""
+        """Return the width of the network's last layer for so many classes."""
 
     def check(self, config: RunConfig, spec: DatasetSpec) -> None:
-        """Raise a StudioError, one sentence, for what cannot be done on a data set; before anything starts."""
+        """Raise a StudioError for a data set the task cannot be done on."""
         if self.name not in spec.tasks:
             able = ", ".join(spec.tasks)
             raise ConfigError(f"Data set {spec.name!r} cannot be used for task {self.name!r}; it can be for: {able}.")
@@ -123,17 +122,17 @@ class Task(ABC):
         """Tie the task to a graph."""
 
     def objective(self, config: RunConfig) -> str:
-        """Return the name of what is trained on, for captions; "" where the task has only one objective."""
+        """Return the objective's name for captions; "" if the task has only one."""
         return ""
 
     def tensors(self, config: RunConfig, outputs: int) -> Sequence[TensorSpec]:
-        """List the tensors that the objective trains beside the network; they are never pruned nor counted."""
+        """List tensors trained beside the network; they are never pruned or counted."""
         return []
 
     def message_graph(self, graph: Graph, config: RunConfig) -> Graph:
-        """Return the graph that carries messages and that edge masks cover; edges to be predicted are not in it."""
+        """Return the graph that carries messages and that masks cover, without held-out edges."""
         return graph
 
     def message_edges(self, edges: int, spec: DatasetSpec) -> int:
-        """Return how many of a data set's `edges` carry messages, for estimates."""
+        """Return how many of a data set's `edges` carry messages."""
         return edges

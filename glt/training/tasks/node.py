@@ -11,8 +11,7 @@ from glt.config import RunConfig
 from glt.data.graph import Graph, IntArray, Split
 from glt.data.registry import DatasetSpec
 from glt.errors import DataError
-from glt.training.collapse import Chance, accuracy_by_chance, auc_by_chance
-from glt.training.evaluators import evaluator_of, load_evaluator, node_score
+from glt.training.metrics import Chance, accuracy_by_chance, auc_by_chance, evaluator_of, load_evaluator, node_score
 from glt.training.tasks import TASKS
 from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
 
@@ -21,10 +20,7 @@ if TYPE_CHECKING:
 
 
 class NodeClassification(BoundTask):
-    """Cross-entropy (paper, equation 2) and accuracy on the graph's own split, by ogb's `evaluator` where one is named.
-
-    Both give the same number: the share of nodes whose class is right.
-    """
+    """Cross-entropy (paper, equation 2) and accuracy on the graph's split, by ogb's `evaluator` if named."""
 
     def __init__(self, graph: Graph, device: str, evaluator: str = "") -> None:
         import torch
@@ -78,7 +74,7 @@ class BinaryTasks(BoundTask):
         return _read_of(self._split)
 
     def loss(self, step: TrainingPass) -> Tensor:
-        """Return the mean binary cross-entropy over training nodes and tasks of logits [N, T]."""
+        """Return the mean binary cross-entropy of logits [N, T] over training nodes and tasks."""
         from torch.nn.functional import binary_cross_entropy_with_logits
 
         output, nodes = step.among(self._train)
@@ -87,7 +83,7 @@ class BinaryTasks(BoundTask):
         return binary_cross_entropy_with_logits(output, self._truth[nodes].to(output.dtype))
 
     def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
-        """Return the mean ROC-AUC of logits [N, T] on validation and test nodes; DataError when one is no number."""
+        """Return mean ROC-AUC of logits [N, T]; raise DataError if one is not finite."""
         logits = output.float().cpu().numpy()
         if not np.isfinite(logits).all():
             raise DataError("Outputs grew beyond all bounds while nodes were trained: lower learning_rate.")
@@ -104,7 +100,7 @@ def _trained(split: Split) -> IntArray:
 
 
 class NodeTask(Task):
-    """Classes or binary properties of nodes in one graph that is known as a whole (transductive)."""
+    """Classes or binary properties of nodes in one graph, known as a whole (transductive)."""
 
     name = "node"
     label = "Node classification"
@@ -113,7 +109,7 @@ class NodeTask(Task):
     trains_on_split = True
 
     def metric_on(self, spec: DatasetSpec) -> str:
-        """Return accuracy, or ROC-AUC where a data set has binary tasks in place of classes."""
+        """Return accuracy, or ROC-AUC for a data set with binary tasks."""
         return "ROC-AUC" if spec.binary_tasks else self.metric
 
     def loss_nodes(self, graph: Graph) -> IntArray:
@@ -121,7 +117,7 @@ class NodeTask(Task):
         return _trained(graph.split)
 
     def chance(self, graph: Graph, config: RunConfig) -> Chance | None:
-        """Return the share of the largest class among validation nodes, or one half where there are binary tasks."""
+        """Return the largest class's share of validation nodes; one half for binary tasks."""
         val = graph.split.val
         if graph.targets is None:
             return accuracy_by_chance(graph.labels[val])
@@ -129,11 +125,11 @@ class NodeTask(Task):
         return auc_by_chance(positives, val.size - positives)
 
     def outputs(self, classes: int, config: RunConfig) -> int:
-        """One output a class, or a binary task."""
+        """Return one output per class or binary task."""
         return classes
 
     def bind(self, graph: Graph, config: RunConfig, device: str) -> BoundTask:
-        """Tie the task to the graph's labels or binary targets, and its split; DataError for what has no score."""
+        """Tie the task to the graph's labels or targets; raise DataError if it has no score."""
         evaluator = evaluator_of(config.dataset)
         load_evaluator("nodeproppred", evaluator)
         if graph.targets is None:
@@ -143,7 +139,7 @@ class NodeTask(Task):
 
 
 def _check_targets(graph: Graph, evaluator: str) -> None:
-    """Refuse, before an epoch is trained, binary targets that no evaluator scores."""
+    """Refuse binary targets that no evaluator can score."""
     if not evaluator:
         raise DataError(f"{graph.name} has binary targets, which only data sets with an evaluator of ogb can be for.")
     assert graph.targets is not None

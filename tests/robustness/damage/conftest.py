@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from glt.lottery.lottery import find_tickets
 from glt.presets import resolve
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Epoch, SeedRun, Status, Store
-from glt.tickets.search import find_tickets
 
 SMALL = {"hidden": 4, "rounds": 2, "epochs": 3, "retrain_epochs": 3}
 ENVIRONMENT = {"versions": {"python": "3.11", "numpy": "2.4"}, "threads": 1, "device": "cpu", "revision": None}

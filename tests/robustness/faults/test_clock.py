@@ -121,7 +121,7 @@ def test_whoever_came_by_a_clock_that_was_set_back_waits_for_nobody_forever(tmp_
 def test_times_of_rounds_and_times_left_know_nothing_of_the_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from glt.tickets.search import find_tickets
+    from glt.lottery.lottery import find_tickets
 
     left: list[float | None] = []
 

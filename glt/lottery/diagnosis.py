@@ -1,0 +1,277 @@
+"""Diagnosis of a round: removals without a gradient, validation at chance, masks at zero.
+
+A worker notes it in the round's record (`diagnosed`). For older rounds it is derived from what the store holds
+(`diagnoses`): masks and graph for removals, the epochs' scores for validation. Mask values are not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from glt.config import Note, RunConfig, options_of
+from glt.data import DATASETS, Graph
+from glt.errors import DataError, StoreError
+from glt.formats import percent, spans
+from glt.lottery.graph import whole_graph_of
+from glt.masks import EdgeMask
+from glt.methods import METHODS
+from glt.methods.ugs import KINDS, MASKS_READ, UGSOptions, at_zero, zero_from
+from glt.removal_causes import cuts_without_gradient, why_underived
+from glt.store import Epochs, RoundRecord, SeedRun
+from glt.training.metrics import at_chance_from
+from glt.training.tasks import TASKS
+
+CUTS = "cuts_without_gradient"
+CHANCE = "validation_chance"
+AT_CHANCE = "at_chance_from_"
+SEARCH = "search"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is known of a round; epochs count from 0 within their stage, shares are fractions.
+
+    `at_chance_from` maps stages to the epoch from which validation is at chance to the end; None if unknown.
+    `masks_read` is the search's epoch whose masks decided, `masks_at_zero` their share at or below zero by kind,
+    `masks_zero_from` the first epoch after which it was half. `every_epoch` is False if some epochs are not stored.
+    """
+
+    cuts_without_gradient: float | None = None
+    at_chance_from: Mapping[str, int] | None = None
+    masks_read: int | None = None
+    masks_at_zero: Mapping[str, float] = field(default_factory=dict)
+    masks_zero_from: Mapping[str, int] = field(default_factory=dict)
+    every_epoch: bool = True
+
+    @property
+    def is_read_late(self) -> bool:
+        """Whether masks were read after the search's validation had fallen to chance."""
+        fell = (self.at_chance_from or {}).get(SEARCH)
+        return fell is not None and self.masks_read is not None and self.masks_read >= fell
+
+    def collapse(self) -> dict[str, Any] | None:
+        """Return the collapse in `show --json`; None if nothing is known."""
+        if self.at_chance_from is None and not self.masks_at_zero:
+            return None
+        return {
+            "at_chance_from": None if self.at_chance_from is None else dict(self.at_chance_from),
+            "masks_read": self.masks_read,
+            "masks_at_zero": dict(self.masks_at_zero) or None,
+            "masks_zero_from": dict(self.masks_zero_from),
+        }
+
+    def words(self) -> list[str]:
+        """Return a sentence for each problem of the round.
+
+        >>> Diagnosis(at_chance_from={"search": 130}, masks_read=14).words()
+        ['search: validation is at chance from epoch 131 to the end; masks were read before, at epoch 15']
+        >>> Diagnosis(at_chance_from={"search": 0}, masks_read=4).words()
+        ['search: validation is not above chance in any epoch; masks were read at epoch 5']
+        """
+        stages = sorted((self.at_chance_from or {}).items(), key=lambda each: each[0] != SEARCH)
+        found = [self._at_chance(stage, epoch) for stage, epoch in stages]
+        if any(self.masks_at_zero.values()):
+            shares = " and ".join(
+                f"{percent(share)} of {kind[:-1]} masks" for kind, share in self.masks_at_zero.items()
+            )
+            found.append(f"search: {shares} were at or below zero when they were read{self._reached_zero()}")
+        return found
+
+    def _at_chance(self, stage: str, epoch: int) -> str:
+        since = f"epoch {epoch + 1}" if self.every_epoch else f"epoch {epoch + 1} or earlier"
+        what = f"is at chance from {since} to the end" if epoch else "is not above chance in any epoch"
+        if stage != SEARCH or self.masks_read is None:
+            return f"{stage}: validation {what}"
+        when = "" if not epoch else " after that," if self.is_read_late else " before,"
+        return f"{stage}: validation {what}; masks were read{when} at epoch {self.masks_read + 1}"
+
+    def _reached_zero(self) -> str:
+        reached = [f"{kind[:-1]} masks at epoch {epoch + 1}" for kind, epoch in self.masks_zero_from.items()]
+        return f" (half were first there: {', '.join(reached)})" if reached else ""
+
+
+def diagnosed(
+    config: RunConfig, whole: Graph, graph: Graph, masks: tuple[EdgeMask, EdgeMask] | None, epochs: Epochs | None
+) -> dict[str, Note]:
+    """Return the notes on a round from its masks before and after (None for round 0) and its epochs.
+
+    `whole` is the data set, `graph` its message graph. Without readable epochs (None) there is no note on validation.
+    """
+    notes: dict[str, Note] = {}
+    if masks is not None:
+        share = cuts_without_gradient(config, graph, *masks)
+        notes |= {} if share is None else {CUTS: share}
+    chance = TASKS.get(config.task).chance(whole, config)
+    if chance is not None and epochs is not None:
+        notes[CHANCE] = chance.bound
+        for number, stage in enumerate(epochs.stages):
+            mine = epochs.stage == number
+            place = at_chance_from(epochs.val[mine], chance)
+            if place is not None:
+                notes[AT_CHANCE + stage] = int(epochs.epoch[mine][place])
+    return notes
+
+
+def diagnoses(seed_run: SeedRun, records: Sequence[RoundRecord]) -> list[Diagnosis]:
+    """Return the diagnosis of every round of a seed, given their records.
+
+    Nothing is downloaded: without the data set at hand only the records count.
+    """
+    noted = [of_notes(record.notes) for record in records]
+    open_ones = [number for number, each in enumerate(noted) if each.at_chance_from is None]
+    whole = _graph_at_hand(seed_run) if open_ones else None
+    if whole is None:
+        return noted
+    derived = dict(zip(open_ones, derive(seed_run, whole, open_ones), strict=True))
+    return [derived.get(number, each) for number, each in enumerate(noted)]
+
+
+def diagnosis_of(seed_run: SeedRun, record: RoundRecord) -> Diagnosis:
+    """Return the diagnosis of one round."""
+    noted = of_notes(record.notes)
+    whole = _graph_at_hand(seed_run) if noted.at_chance_from is None else None
+    return noted if whole is None else derive(seed_run, whole, [record.round])[0]
+
+
+def of_notes(notes: Mapping[str, Note]) -> Diagnosis:
+    """Return the diagnosis in a round's record."""
+    numbers = {name: value for name, value in notes.items() if isinstance(value, int | float)}
+    stages = {name.removeprefix(AT_CHANCE): int(value) for name, value in numbers.items() if name.startswith(AT_CHANCE)}
+    return Diagnosis(
+        numbers.get(CUTS),
+        stages if CHANCE in notes else None,
+        int(numbers[MASKS_READ]) if MASKS_READ in numbers else None,
+        {kind: numbers[at_zero(kind)] for kind in KINDS if at_zero(kind) in numbers},
+        {kind: int(numbers[zero_from(kind)]) for kind in KINDS if zero_from(kind) in numbers},
+    )
+
+
+def derive(seed_run: SeedRun, whole: Graph, rounds: Sequence[int]) -> list[Diagnosis]:
+    """Return the diagnoses of some rounds from their masks and epochs, given the data set."""
+    graph = TASKS.get(seed_run.config.task).message_graph(whole, seed_run.config)
+    found = []
+    for number in rounds:
+        epochs, masks = readable_epochs(seed_run, number), _edge_masks(seed_run, number, graph)
+        one = of_notes(diagnosed(seed_run.config, whole, graph, masks, epochs))
+        if epochs is not None:
+            one = replace(one, masks_read=_masks_read(seed_run.config, epochs), every_epoch=_every_epoch(epochs))
+        found.append(one)
+    return found
+
+
+def readable_epochs(seed_run: SeedRun, number: int) -> Epochs | None:
+    """Return a round's epochs, None if damaged or missing."""
+    try:
+        epochs = seed_run.event_file.epochs(number)[0]
+    except StoreError:
+        return None
+    return epochs if len(epochs) else None
+
+
+def _edge_masks(seed_run: SeedRun, number: int, graph: Graph) -> tuple[EdgeMask, EdgeMask] | None:
+    """Return the edge masks before and after a round; None for round 0, or if unreadable."""
+    try:
+        masks = (seed_run.edge_mask(number - 1), seed_run.edge_mask(number)) if number else None
+    except StoreError:
+        return None
+    return masks if masks and masks[0].num_edges == graph.num_edges else None
+
+
+def _graph_at_hand(seed_run: SeedRun) -> Graph | None:
+    """Return a seed's data set if it is here and unchanged."""
+    name = seed_run.config.dataset
+    if name not in DATASETS.names() or not DATASETS.get(name).is_at_hand():
+        return None
+    try:
+        return whole_graph_of(seed_run)
+    except (DataError, StoreError):
+        return None
+
+
+def _masks_read(config: RunConfig, epochs: Epochs) -> int | None:
+    """Return the epoch of the search whose masks decided: the first with the highest validation, or the last."""
+    if SEARCH not in epochs.stages or METHODS.get(config.method).searched_edges(config) is None:
+        return None
+    mine = epochs.stage == epochs.stages.index(SEARCH)
+    options = options_of(config.options, UGSOptions)
+    is_last = options.masks_from == "last" or options.schedule == "one_run"
+    return int(epochs.epoch[mine][-1 if is_last else int(np.argmax(epochs.val[mine]))])
+
+
+def _every_epoch(epochs: Epochs) -> bool:
+    """Whether the epochs of each stage have no gap."""
+    same = epochs.stage[1:] == epochs.stage[:-1]
+    return bool((np.diff(epochs.epoch)[same] == 1).all())
+
+
+def round_words(record: RoundRecord) -> list[str]:
+    """Return the diagnosis in a round's record, in words; see `Diagnosis.words`."""
+    return of_notes(record.notes).words()
+
+
+def summary(found: Sequence[Diagnosis]) -> list[str]:
+    """Summarise the diagnoses of a seed's rounds 0, 1, ... in a few lines.
+
+    >>> summary([Diagnosis(), Diagnosis(at_chance_from={"search": 130}, masks_read=14)])
+    ['search: validation is at chance to the end in round 1, from epoch 131; masks were read before that']
+    """
+    lines: list[str] = []
+    for stage in dict.fromkeys(stage for each in found for stage in each.at_chance_from or {}):
+        lines += _stage_lines(stage, found)
+    for kind in KINDS:
+        shares = {number: each.masks_at_zero.get(kind, 0.0) for number, each in enumerate(found)}
+        rounds = [number for number, share in shares.items() if share]
+        if rounds:
+            most = max(rounds, key=lambda number: shares[number])
+            what = f"search: some {kind[:-1]} masks were at or below zero when they were read"
+            lines.append(f"{what} in {rounds_words(rounds)}, most in round {most}: {percent(shares[most])}")
+    return lines
+
+
+def cuts_line(config: RunConfig, shares: Sequence[float | None]) -> str:
+    """Say in a line how many removals of each round had no gradient; "" without a search.
+
+    >>> cuts_line(RunConfig(), [None, 0.0, 0.4, 0.975])
+    'edge entries removed without a gradient: 40.0 % in round 2, 97.5 % in round 3, else none'
+    """
+    if METHODS.get(config.method).searched_edges(config) is None or len(shares) < 2:
+        return ""
+    what, known = "edge entries removed without a gradient", [share for share in shares if share is not None]
+    if not known:
+        why = why_underived(config) or f"data set {config.dataset}, or the masks, cannot be read here"
+        return f"{what}: not known, because {why}"
+    some = [f"{percent(share)} in round {number}" for number, share in enumerate(shares) if share]
+    return f"{what}: {', '.join([*some, 'else none'] if len(some) < len(known) else some) if some else 'none'}"
+
+
+def _stage_lines(stage: str, found: Sequence[Diagnosis]) -> list[str]:
+    """Say in which rounds a stage ends at chance: never above, before masks were read, or after."""
+    fell = {number: each for number, each in enumerate(found) if stage in (each.at_chance_from or {})}
+    starts = {number: (each.at_chance_from or {})[stage] for number, each in fell.items()}
+    never = [number for number in fell if not starts[number]]
+    late = [number for number in fell if starts[number] and stage == SEARCH and fell[number].is_read_late]
+    early = [number for number in fell if number not in (*never, *late)]
+    lines = [f"{stage}: validation is not above chance in any epoch of {rounds_words(never)}"] if never else []
+    for numbers, when in ((early, "before"), (late, "after")):
+        if numbers:
+            first, last = (f"{pick(starts[number] for number in numbers) + 1}" for pick in (min, max))
+            by = "from" if all(fell[number].every_epoch for number in numbers) else "by"
+            span = f"epoch {first}" if first == last else f"epoch {first} to {last}"
+            read = f"; masks were read {when} that" if stage == SEARCH else ""
+            lines.append(f"{stage}: validation is at chance to the end in {rounds_words(numbers)}, {by} {span}{read}")
+    return lines
+
+
+def rounds_words(numbers: Sequence[int]) -> str:
+    """Name rounds, consecutive ones as a span.
+
+    >>> rounds_words([1, 2, 3, 5]), rounds_words([4]), rounds_words([1, 2, 7, 8])
+    ('rounds 1 to 3 and 5', 'round 4', 'rounds 1, 2, 7 and 8')
+    """
+    before, _, last = spans(numbers).rpartition(", ")
+    joined = f"{before} and {last}" if before else last
+    return f"round{'s' if len(numbers) > 1 else ''} {joined}"

@@ -1,0 +1,50 @@
+"""The graph a seed was computed on; a changed data set of the same name is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from glt.data import DATASETS, Graph, load_graph
+from glt.errors import DataError
+from glt.store import SeedRun
+from glt.training.tasks import TASKS
+
+# Letters of a content hash that are shown.
+LETTERS = 8
+
+
+def graph_of(seed_run: SeedRun) -> Graph:
+    """Return a seed's message graph, which its masks cover; raise DataError if it has changed."""
+    config = seed_run.config
+    return TASKS.get(config.task).message_graph(whole_graph_of(seed_run), config)
+
+
+def whole_graph_of(seed_run: SeedRun) -> Graph:
+    """Return a seed's whole data set; raise DataError if it has changed."""
+    graph = load_graph(seed_run.config.dataset)
+    check_computed_on(graph, [seed_run])
+    return graph
+
+
+def check_computed_on(graph: Graph, seed_runs: Iterable[SeedRun]) -> None:
+    """Raise DataError if a seed recorded another content than `graph` has."""
+    for seed_run in seed_runs:
+        recorded = seed_run.data_hash()
+        if recorded is not None and recorded != graph.content_hash:
+            raise DataError(_refusal(graph, seed_run, recorded))
+
+
+def _refusal(graph: Graph, seed_run: SeedRun, recorded: str) -> str:
+    root = os.environ.get("GLT_DATA")
+    return (
+        f"The data set {graph.name} here{f' (GLT_DATA={root})' if root else ''} is not the one that seed "
+        f"{seed_run.seed} of {seed_run.path.parent.name} was computed on (content {graph.content_hash[:LETTERS]}, then "
+        f"{recorded[:LETTERS]}): {_remedy(graph)}."
+    )
+
+
+def _remedy(graph: Graph) -> str:
+    if graph.name in DATASETS.names() and DATASETS.get(graph.name).bundled:
+        return "open the run with the version of GLT Studio that computed it"
+    return "set GLT_DATA to the folder with that data and start again"

@@ -1,0 +1,326 @@
+"""Algorithm 2 (UGS, Chen et al. 2021): choose masks, rewind to theta_0, retrain, write; round by round.
+
+Begin at `find_tickets`. `_Search` computes a seed's rounds; `UnfinishedRound` is the round in progress, written down
+every so often so that a resume continues from there.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from glt.config import Note, RunConfig, options_of
+from glt.cost.macs import macs
+from glt.data import load_graph
+from glt.errors import ConfigError
+from glt.lottery.diagnosis import diagnosed, readable_epochs, round_words
+from glt.lottery.initial_weights import source_of, with_first_layer
+from glt.masks import Masks
+from glt.methods import METHODS, Proposal, RoundContext
+from glt.seeds import stream
+from glt.store import Checkpoint, Event, Progress, RoundRecord, SeedRun, Store
+from glt.store.round_files import packed_masks, unpacked_masks
+from glt.training.network import Network
+from glt.training.problem import Arrays, Problem
+from glt.training.state import Mismatch, StageState, named, under
+from glt.training.trainer import EpochResult, Schedule, Stage, TrainResult
+
+EDGE_SCORES = "edge_scores"
+NOTES = "notes"
+INTERVAL_VARIABLE = "GLT_CHECKPOINT_SECONDS"
+INTERVAL = 60.0
+
+
+class Stopped(Exception):
+    """The observer asked to stop; everything up to the last epoch is on disk."""
+
+
+class Observer(Protocol):
+    """Receives progress, and says at every epoch whether to stop."""
+
+    def on_progress(self, progress: Progress) -> None:
+        """Take note of the progress."""
+
+    def should_stop(self) -> bool:
+        """Say whether to stop at this epoch."""
+
+
+def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> None:
+    """Compute all rounds of one seed that are not on disk yet (paper, Algorithm 2).
+
+    Resuming gives the bytes of an uninterrupted run: each stage of each round draws from its own random stream, and an
+    unfinished round continues from its checkpoint, or starts again. Raises Stopped when the observer asks to stop.
+    """
+    next_round = seed_run.drop_unfinished()
+    config = seed_run.config
+    problem = Problem(config, load_graph(config.dataset), device)
+    if next_round == 0 or not seed_run.has_theta0():
+        draw = METHODS.get(config.method).initialisation(config)
+        theta0 = problem.initial_weights(seed_run.seed, draw)
+        seed_run.write_init(with_first_layer(theta0, source_of(seed_run), problem.graph))
+    search = _Search(problem, seed_run, observer)
+    for round_ in range(next_round, config.rounds + 1):
+        search.compute(round_)
+
+
+class _Search:
+    """One seed's rounds: what they share, and how each is computed and written."""
+
+    def __init__(self, problem: Problem, seed_run: SeedRun, observer: Observer) -> None:
+        self._problem = problem
+        self._seed_run = seed_run
+        self._observer = observer
+        self._theta0: Arrays = seed_run.theta0()
+        self._method = METHODS.get(problem.config.method)
+        self._clock = Clock(problem.config)
+
+    def compute(self, round_: int) -> None:
+        """Compute one round, or the rest of it, and write it whole."""
+        saved = self._seed_run.checkpoint()
+        try:
+            self._compute(round_, saved)
+        except Mismatch as error:
+            self._seed_run.drop_checkpoint(f"{error}.")
+            self._compute(round_)
+
+    def _compute(self, round_: int, saved: Checkpoint | None = None) -> None:
+        unfinished = UnfinishedRound(self._seed_run, round_, saved)
+        self._clock.start_round(round_, unfinished.epochs)
+        proposal = unfinished.propose(lambda: self._proposal(unfinished))
+        if saved and not proposal.masks.alike(self._problem.full_masks()):
+            raise Mismatch("its masks are of another network or graph")
+        network = Network(self._problem, proposal.masks, self._theta0)
+        result = self._train(unfinished, network, retrain_schedule(self._problem.config), "retrain")
+        record = self._record(round_, proposal, result, unfinished.seconds)
+        weights = {name: result.best_tensors[f"theta/{name}"] for name in self._theta0}
+        self._seed_run.write_round(record, proposal.masks, weights, proposal.edge_scores)
+        for sentence in round_words(record):
+            self._seed_run.log(f"Round {round_}: {sentence}.")
+
+    def _proposal(self, unfinished: UnfinishedRound) -> Proposal:
+        round_ = unfinished.number
+        if round_ == 0:
+            return Proposal(self._problem.full_masks())
+        previous = self._seed_run.masks(round_ - 1)
+        proposal = self._method.next_masks(self._context(unfinished, previous))
+        if self._method.nests(self._problem.config) and not proposal.masks.within(previous):
+            raise ValueError(f"{self._method.name} promises nested masks, but round {round_} is not nested")
+        return proposal
+
+    def _context(self, unfinished: UnfinishedRound, previous: Masks) -> RoundContext:
+        def train_stage(network: Network, schedule: Schedule, stage: str) -> TrainResult:
+            return self._train(unfinished, network, schedule, stage)
+
+        options = options_of(self._problem.config.options, self._method.Options)
+        return RoundContext(
+            self._problem,
+            self._seed_run.seed,
+            unfinished.number,
+            self._theta0,
+            previous,
+            options,
+            train_stage,
+            partial(self._report, unfinished),
+            partial(Store.around(self._seed_run).find, asking=self._seed_run.path.parent.name),
+        )
+
+    def _train(self, unfinished: UnfinishedRound, network: Network, schedule: Schedule, name: str) -> TrainResult:
+        round_ = unfinished.number
+
+        def on_epoch(result: EpochResult) -> None:
+            val, test = result.scores.val, result.scores.test
+            event = Event(round=round_, stage=name, epoch=result.epoch, loss=result.loss, val=val, test=test)
+            self._seed_run.append_event(event)
+            unfinished.epochs += 1
+            self._clock.epochs_done += 1
+            self._report(unfinished, name, result.epoch + 1, schedule.epochs)
+
+        stage = Stage(network, schedule, stream(self._seed_run.seed, round_, name))
+        return unfinished.train(name, stage, on_epoch)
+
+    def _report(self, unfinished: UnfinishedRound, stage: str, epoch: int, epochs: int) -> None:
+        fraction, left = self._clock.estimate()
+        rounds = self._problem.config.rounds
+        progress = Progress(
+            round=unfinished.number,
+            rounds=rounds,
+            stage=stage,
+            epoch=epoch,
+            epochs=epochs,
+            fraction=fraction,
+            seconds_left=left,
+        )
+        self._observer.on_progress(progress)
+        if self._observer.should_stop():
+            unfinished.save()
+            raise Stopped
+        unfinished.save_if_due()
+
+    def _diagnosed(self, round_: int, masks: Masks) -> dict[str, Note]:
+        """Return notes on the round's epochs and masks, from the store: a resume knows no others."""
+        edges = (self._seed_run.edge_mask(round_ - 1), masks.edges) if round_ else None
+        problem = self._problem
+        return diagnosed(problem.config, problem.whole, problem.graph, edges, readable_epochs(self._seed_run, round_))
+
+    def _record(self, round_: int, proposal: Proposal, result: TrainResult, seconds: float) -> RoundRecord:
+        return RoundRecord.of(
+            round_,
+            proposal.masks,
+            val=result.best.val,
+            test=result.best.test,
+            test_last=result.last.test,
+            best_epoch=result.best_epoch,
+            seconds=round(seconds, 3),
+            macs=macs(self._problem.config, self._problem.graph, proposal.masks).totals,
+            notes={**proposal.notes, **self._diagnosed(round_, proposal.masks)},
+        )
+
+
+def retrain_schedule(config: RunConfig) -> Schedule:
+    """Return the schedule of retraining under binary masks."""
+    return Schedule(config.retrain_epochs, config.learning_rate, config.weight_decay)
+
+
+def saved_proposal(proposal: Proposal) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return a proposal as arrays and JSON; scores keep their precision."""
+    arrays, about = packed_masks(proposal.masks)
+    if proposal.notes:
+        about = {**about, NOTES: dict(proposal.notes)}
+    if proposal.edge_scores is not None:
+        arrays = {**arrays, EDGE_SCORES: proposal.edge_scores}
+    return arrays, about
+
+
+def stored_proposal(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Proposal:
+    """Return what `saved_proposal` was given; raise KeyError, TypeError or ValueError otherwise."""
+    return Proposal(unpacked_masks(arrays, about), arrays.get(EDGE_SCORES), dict(about.get(NOTES, {})))
+
+
+class UnfinishedRound:
+    """The round in progress: its stages in order, and its proposal, which replaces the search's stages.
+
+    Made from a checkpoint, it sets every stage to where it was. Raises Mismatch, in `train` too, if the checkpoint
+    belongs to other stages than those asked for.
+    """
+
+    def __init__(self, seed_run: SeedRun, number: int, saved: Checkpoint | None = None) -> None:
+        self.number = number
+        self.epochs = saved.epochs if saved else 0
+        self._seconds_before = saved.seconds if saved else 0.0
+        self._seed_run = seed_run
+        self._known: list[tuple[str, StageState]] = []
+        self._finished: list[tuple[str, StageState]] = []
+        self._proposal: Proposal | None = None
+        self._at_work: tuple[str, Stage] | None = None
+        self._started = self._written = time.monotonic()
+        self._interval = checkpoint_seconds()
+        if saved:
+            self._take_up(saved)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds the round has taken so far, in all processes."""
+        return time.monotonic() - self._started + self._seconds_before
+
+    def propose(self, choose: Callable[[], Proposal]) -> Proposal:
+        """Return the known proposal, else that of `choose`; the search is then over."""
+        if self._proposal is None:
+            self._proposal = choose()
+            if self._finished:
+                self._finished = []
+                self.save()
+        return self._proposal
+
+    def train(self, name: str, stage: Stage, on_epoch: Callable[[EpochResult], None]) -> TrainResult:
+        """Run the next stage, or the rest of it; its network ends as if all of it ran here."""
+        known = self._known.pop(0) if self._known else None
+        if known:
+            if known[0] != name:
+                raise Mismatch(f"it is of the stage {known[0]!r}, where {name!r} is computed")
+            stage.restore(known[1])
+        self._at_work = name, stage
+        result = stage.run(on_epoch)
+        self._at_work = None
+        self._finished.append((name, stage.state().copied()))
+        return result
+
+    def save_if_due(self) -> None:
+        """Write the round if GLT_CHECKPOINT_SECONDS (default 60) have passed since the last time."""
+        if time.monotonic() - self._written >= self._interval:
+            self.save()
+
+    def save(self) -> None:
+        """Write the round as a checkpoint."""
+        arrays: dict[str, NDArray[Any]] = {}
+        state: dict[str, Any] = {"stages": []}
+        at_work = [(self._at_work[0], self._at_work[1].state())] if self._at_work else []
+        # Stages restored and not asked for yet stay.
+        for place, (name, known) in enumerate([*self._finished, *at_work, *self._known]):
+            arrays.update(named(f"stage {place}", known.arrays))
+            state["stages"].append({"name": name, "about": dict(known.about)})
+        if self._proposal:
+            values, state["proposal"] = saved_proposal(self._proposal)
+            arrays.update(named("proposal", values))
+        self._seed_run.write_checkpoint(Checkpoint(self.number, self.epochs, round(self.seconds, 3), arrays, state))
+        self._written = time.monotonic()
+
+    def _take_up(self, saved: Checkpoint) -> None:
+        state, arrays = saved.state, saved.arrays
+        try:
+            stages = [(stage["name"], dict(stage["about"])) for stage in state["stages"]]
+            if "proposal" in state:
+                self._proposal = stored_proposal(under("proposal", arrays), state["proposal"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise Mismatch(f"a part of it is not what this version writes ({error})") from None
+        parts = [under(f"stage {place}", arrays) for place in range(len(stages))]
+        self._known = [(name, StageState(part, about)) for (name, about), part in zip(stages, parts, strict=True)]
+
+
+def checkpoint_seconds() -> float:
+    """Return the seconds between checkpoints: GLT_CHECKPOINT_SECONDS, by default 60."""
+    wanted = os.environ.get(INTERVAL_VARIABLE)
+    try:
+        seconds = INTERVAL if wanted is None else float(wanted)
+    except ValueError:
+        seconds = math.nan
+    if math.isnan(seconds) or seconds < 0:
+        raise ConfigError(f"{INTERVAL_VARIABLE} is {wanted!r}: set it to a number of seconds, 0 for every epoch.")
+    return seconds
+
+
+class Clock:
+    """The share of a seed's epochs that is done, and the time left at this process's pace."""
+
+    def __init__(self, config: RunConfig) -> None:
+        self._config = config
+        self._started = time.perf_counter()
+        self._first_epoch: int | None = None
+        self.epochs_done = 0
+
+    def start_round(self, round_: int, epochs: int = 0) -> None:
+        """Count as done the rounds before, and this round's `epochs` of another process."""
+        self.epochs_done = epochs_before(self._config, round_) + epochs
+        if self._first_epoch is None:
+            self._first_epoch = self.epochs_done
+
+    def estimate(self) -> tuple[float, float | None]:
+        """Return the fraction done, and the seconds left (None before anything was timed)."""
+        total = epochs_before(self._config, self._config.rounds + 1)
+        timed = self.epochs_done - (self._first_epoch or 0)
+        pace = (time.perf_counter() - self._started) / timed if timed else None
+        left = None if pace is None else round(pace * (total - self.epochs_done), 1)
+        return min(self.epochs_done / total, 1.0), left
+
+
+def epochs_before(config: RunConfig, round_: int) -> int:
+    """Return the epochs of all rounds before `round_`, searches included."""
+    if round_ == 0:
+        return 0
+    search = METHODS.get(config.method).search_epochs(config)
+    return round_ * config.retrain_epochs + (round_ - 1) * search

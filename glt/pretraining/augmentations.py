@@ -1,0 +1,186 @@
+"""The four augmentations of GraphCL (You et al. 2020, table 1): a graph in, a changed view of it out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from glt.data.graph import Graph, IntArray
+from glt.errors import DataError
+from glt.masks import BoolArray, prune_count
+from glt.registry import Registry
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A changed graph over the same N nodes and features.
+
+    `edges` is [2, E'] as in Graph. Nodes outside `members` [N] have no edges and no part in the summary. Features of
+    nodes that are not `visible` [N] count as zero.
+    """
+
+    edges: IntArray
+    members: BoolArray
+    visible: BoolArray
+
+
+class Augmentation(ABC):
+    """One way to draw a view."""
+
+    name: str
+    label: str
+    description: str
+
+    @abstractmethod
+    def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
+        """Draw a view that changes a `share` of the graph; raise DataError if that is nothing."""
+
+
+AUGMENTATIONS: Registry[Augmentation] = Registry("augmentation")
+
+
+def changed(share: float, total: int, things: str) -> int:
+    """Return floor(share * total); raise DataError if that is 0.
+
+    >>> changed(0.2, 14, "nodes")
+    2
+    """
+    count = prune_count(share, total)
+    if count == 0:
+        raise DataError(
+            f"A share of {share} of {total} {things} is none, so both views would be the graph itself: "
+            "raise share, or choose another augmentation."
+        )
+    return count
+
+
+def everything(graph: Graph) -> BoolArray:
+    """Mark every node [N]."""
+    return np.ones(graph.num_nodes, dtype=np.bool_)
+
+
+def all_but(graph: Graph, share: float, generator: np.random.Generator) -> BoolArray:
+    """Mark all nodes [N] but a random share."""
+    kept = everything(graph)
+    kept[generator.choice(graph.num_nodes, changed(share, graph.num_nodes, "nodes"), replace=False)] = False
+    return kept
+
+
+def induced(graph: Graph, members: BoolArray) -> IntArray:
+    """Return the edges [2, E'] between members."""
+    return graph.edges[:, members[graph.edges].all(axis=0)]
+
+
+class EdgePerturbation(Augmentation):
+    """The number of edges stays; dropped ones are not added again."""
+
+    name = "edges"
+    label = "Edge perturbation"
+    description = "Drops a share of the edges and adds as many new ones."
+
+    def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
+        """Draw the edges to drop and the pairs to join, both uniformly."""
+        count = changed(share, graph.num_edges, "edges")
+        kept = np.ones(graph.num_edges, dtype=np.bool_)
+        kept[generator.choice(graph.num_edges, count, replace=False)] = False
+        edges = np.concatenate([graph.edges[:, kept], new_edges(graph, count, generator)], axis=1)
+        order = np.lexsort(edges[::-1])
+        return View(edges[:, order], everything(graph), everything(graph))
+
+
+def new_edges(graph: Graph, count: int, generator: np.random.Generator) -> IntArray:
+    """Return `count` distinct pairs [2, count] without an edge; raise DataError if there are fewer.
+
+    Pairs i < j are numbered row by row; the r-th pair without an edge has number r plus the edges before it, so no
+    array of all pairs is made.
+    """
+    nodes = graph.num_nodes
+    free = nodes * (nodes - 1) // 2 - graph.num_edges
+    if free < count:
+        raise DataError(
+            f"{graph.name} has only {free} pairs of nodes without an edge, too few to add {count}: "
+            "lower share, or choose another augmentation."
+        )
+    rows = np.arange(nodes)
+    starts = rows * (2 * nodes - rows - 1) // 2
+    low, high = graph.edges
+    taken = starts[low] + high - low - 1
+    ranks = generator.choice(free, count, replace=False)
+    numbers = ranks + np.searchsorted(taken - np.arange(taken.size), ranks, side="right")
+    first = np.searchsorted(starts, numbers, side="right") - 1
+    # The last row has no pairs, so no number lies in it.
+    return np.stack([first, numbers - starts[first] + first + 1]).astype(np.int64)
+
+
+class AttributeMasking(Augmentation):
+    """Nodes keep their edges; only their own features are zero."""
+
+    name = "features"
+    label = "Attribute masking"
+    description = "Hides the features of a share of the nodes."
+
+    def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
+        """Draw whose features are hidden."""
+        return View(graph.edges, everything(graph), all_but(graph, share, generator))
+
+
+class NodeDropping(Augmentation):
+    """The subgraph induced by the nodes that stay."""
+
+    name = "nodes"
+    label = "Node dropping"
+    description = "Drops a share of the nodes with all their edges."
+
+    def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
+        """Draw which nodes go."""
+        members = all_but(graph, share, generator)
+        return View(induced(graph, members), members, everything(graph))
+
+
+class Subgraph(Augmentation):
+    """The nodes that a random walk reaches; the others are left out."""
+
+    name = "subgraph"
+    label = "Subgraph"
+    description = "Keeps what a random walk reaches, all but a share of the nodes."
+
+    def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
+        """Walk until all but the share of the nodes are reached."""
+        members = walked(graph, graph.num_nodes - changed(share, graph.num_nodes, "nodes"), generator)
+        return View(induced(graph, members), members, everything(graph))
+
+
+def walked(graph: Graph, count: int, generator: np.random.Generator) -> BoolArray:
+    """Mark [N] the `count` nodes that a walk reaches, never the same one twice.
+
+    Each step goes to a random unreached neighbour of any node reached so far, as in GraphCL's sampling; if there is
+    none, the walk restarts at a random node.
+    """
+    source, target = graph.entries()
+    size = (graph.num_nodes, graph.num_nodes)
+    adjacency = csr_array((np.ones(source.size, dtype=np.bool_), (source, target)), shape=size)
+    starts, draws = generator.permutation(graph.num_nodes), generator.random(count)
+    reached, seen = np.zeros(graph.num_nodes, dtype=np.bool_), np.zeros(graph.num_nodes, dtype=np.bool_)
+    waiting: list[int] = []
+    next_start = 0
+    for draw in draws:
+        if not waiting:
+            next_start += int(np.argmin(seen[starts[next_start:]]))
+            waiting.append(int(starts[next_start]))
+            seen[starts[next_start]] = True
+        chosen = int(draw * len(waiting))
+        waiting[chosen], waiting[-1] = waiting[-1], waiting[chosen]
+        node = waiting.pop()
+        reached[node] = True
+        neighbours = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
+        new = neighbours[~seen[neighbours]]
+        seen[new] = True
+        waiting.extend(new.tolist())
+    return reached
+
+
+for _augmentation in (EdgePerturbation(), AttributeMasking(), NodeDropping(), Subgraph()):
+    AUGMENTATIONS.register(_augmentation)

@@ -1,0 +1,206 @@
+"""The one training loop, for search and retraining: Adam steps, scores every epoch, the best epoch kept.
+
+`train` runs a network through a `Schedule`; a `Stage` is the same loop with a state that it can resume from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glt.sparse import Dropout
+from glt.training.adam import Adam
+from glt.training.batching import Passes, passes_of
+from glt.training.network import Narrowing, Network
+from glt.training.state import Mismatch, StageState, generator_words, named, part, restore_generator, under
+from glt.training.tasks import Scores
+
+BEST, LAST = "best", "last"
+# Masks have reached zero when at least this share of them is at or below it.
+HALF = 0.5
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to train; mask fields count only where masks are trained.
+
+    With a `narrowing`, a search prunes a slice after each epoch.
+    """
+
+    epochs: int
+    learning_rate: float
+    weight_decay: float
+    mask_learning_rate: float = 0.0
+    mask_weight_decay: float = 0.0
+    gamma_graph: float = 0.0
+    gamma_weight: float = 0.0
+    narrowing: Narrowing | None = None
+
+
+@dataclass(frozen=True)
+class EpochResult:
+    """An epoch's training loss, without penalties, and the scores after its steps."""
+
+    epoch: int
+    loss: float
+    scores: Scores
+
+
+@dataclass(frozen=True, eq=False)
+class TrainResult:
+    """Scores and tensors of the best-validation epoch (first strict maximum) and of the last.
+
+    By kind of soft mask (edges, weights): `last_at_zero` is the share at or below zero at the end, `zero_from` the
+    first epoch after which it was at least half.
+    """
+
+    best_epoch: int
+    best: Scores
+    best_tensors: dict[str, NDArray[np.float32]]
+    last: Scores
+    last_tensors: dict[str, NDArray[np.float32]]
+    last_epoch: int
+    last_at_zero: dict[str, float] = field(default_factory=dict)
+    zero_from: dict[str, int] = field(default_factory=dict)
+
+
+def train(
+    network: Network,
+    schedule: Schedule,
+    generator: np.random.Generator,
+    on_epoch: Callable[[EpochResult], None],
+) -> TrainResult:
+    """Train for `schedule.epochs` epochs; `on_epoch` is called after each and may raise to stop."""
+    return Stage(network, schedule, generator).run(on_epoch)
+
+
+class Stage:
+    """The training of one network; its `state` between epochs is all that the rest depends on."""
+
+    def __init__(self, network: Network, schedule: Schedule, generator: np.random.Generator) -> None:
+        self._network = network
+        self._schedule = schedule
+        self._generator = generator
+        self._adam = _adam(network, schedule)
+        self._done = 0
+        self._best_epoch = -1
+        self._scores: dict[str, Scores] = {}
+        self._best_tensors: dict[str, Tensor] = {}
+        self._zero_from: dict[str, int] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no epoch is left."""
+        return self._done >= self._schedule.epochs
+
+    def run(self, on_epoch: Callable[[EpochResult], None]) -> TrainResult:
+        """Train the remaining epochs and return the results of all."""
+        if not self.is_over:
+            self._train(on_epoch)
+        last_tensors = _arrays(self._network.snapshot())
+        scores, best_tensors = self._scores, _arrays(self._best_tensors)
+        last_at_zero = self._network.shares_at_zero()
+        return TrainResult(
+            self._best_epoch,
+            scores[BEST],
+            best_tensors,
+            scores[LAST],
+            last_tensors,
+            self._done - 1,
+            last_at_zero,
+            self._zero_from,
+        )
+
+    def _train(self, on_epoch: Callable[[EpochResult], None]) -> None:
+        dropout = Dropout(self._network.problem.config.dropout, self._generator)
+        # Passes read the tensors when they are made, so a state must be restored before.
+        passes = passes_of(self._network)
+        while not self.is_over:
+            loss = passes.epoch(dropout, self._generator, self._optimise)
+            self._narrow(passes)
+            on_epoch(self._note(EpochResult(self._done, loss, passes.evaluate())))
+
+    def state(self) -> StageState:
+        """Return all that the remaining epochs depend on."""
+        scores = {f"scores/{which}": np.array([each.val, each.test]) for which, each in self._scores.items()}
+        arrays = {
+            **named("tensors", _arrays(self._network.state())),
+            **named("alive", self._network.alive.state() if self._network.alive else {}),
+            **named("adam", self._adam.state()),
+            **named("best", _arrays(self._best_tensors)),
+            **scores,
+        }
+        about: dict[str, Any] = {
+            "done": self._done,
+            "best_epoch": self._best_epoch,
+            "generator": generator_words(self._generator),
+            "zero_from": dict(self._zero_from),
+        }
+        return StageState(arrays, about)
+
+    def restore(self, state: StageState) -> None:
+        """Resume from `state`; raise Mismatch if it is of another network."""
+        about, arrays = state.about, state.arrays
+        done, best_epoch = about.get("done"), about.get("best_epoch")
+        if not (isinstance(done, int) and isinstance(best_epoch, int) and 0 <= best_epoch < done):
+            raise Mismatch(f"{done} epochs, the best of them {best_epoch}")
+        if done > self._schedule.epochs:
+            raise Mismatch(f"{done} epochs of {self._schedule.epochs}")
+        self._network.restore(under("tensors", arrays))
+        if self._network.alive:
+            self._network.alive.restore(under("alive", arrays))
+        self._adam.restore(under("adam", arrays))
+        self._best_tensors = self._network.fitting(under("best", arrays))
+        self._scores = {which: _scores(part(f"scores/{which}", (2,), arrays, np.float64)) for which in (BEST, LAST)}
+        restore_generator(self._generator, about.get("generator"))
+        self._done, self._best_epoch = done, best_epoch
+        self._zero_from = _epochs_of(about)
+
+    def _optimise(self, loss: Tensor) -> None:
+        self._adam.clear()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._network.add_penalty_gradient(self._schedule.gamma_graph, self._schedule.gamma_weight)
+        self._adam.step()
+
+    def _narrow(self, passes: Passes) -> None:
+        if narrowing := self._schedule.narrowing:
+            self._network.narrow(*narrowing.after(self._done + 1, self._schedule.epochs))
+            passes.refresh()
+
+    def _note(self, result: EpochResult) -> EpochResult:
+        self._done += 1
+        self._scores[LAST] = result.scores
+        for kind in self._network.have_reached_zero(HALF, known=self._zero_from):
+            self._zero_from[kind] = result.epoch
+        if self._best_epoch < 0 or result.scores.val > self._scores[BEST].val:
+            self._best_epoch, self._scores[BEST] = result.epoch, result.scores
+            self._best_tensors = self._network.snapshot()
+        return result
+
+
+def _adam(network: Network, schedule: Schedule) -> Adam:
+    groups = [(list(network.theta.values()), schedule.learning_rate, schedule.weight_decay)]
+    if network.soft:
+        groups.append((network.soft.parameters(), schedule.mask_learning_rate, schedule.mask_weight_decay))
+    return Adam(network.trainable(), groups)
+
+
+def _epochs_of(about: Mapping[str, Any]) -> dict[str, int]:
+    """Return the epochs at which masks reached zero, by kind; older states hold none."""
+    found = about.get("zero_from", {})
+    if not (isinstance(found, Mapping) and all(isinstance(epoch, int) for epoch in found.values())):
+        raise Mismatch(f"zero_from is {found}")
+    return {str(kind): epoch for kind, epoch in found.items()}
+
+
+def _scores(values: NDArray[np.float64]) -> Scores:
+    return Scores(float(values[0]), float(values[1]))
+
+
+def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:
+    return {name: tensor.cpu().numpy() for name, tensor in tensors.items()}
