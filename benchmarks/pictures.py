@@ -10,9 +10,8 @@ from typing import Any
 from analysis.export import FigureChoices, draw, figure_bytes
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.layout import layout
-from analysis.subgraphs.panel import make_panel, original_panel
-from analysis.subgraphs.sampling import sample_nodes
-from analysis.subgraphs.subgraph import take
+from analysis.subgraphs.panel import make_panel, original_panel, take
+from analysis.subgraphs.samplers import sample_nodes
 from benchmarks.results import Measured, document, repeated
 from benchmarks.subjects import SMALL, graph_of
 from glt.data import load_graph

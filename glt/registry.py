@@ -62,6 +62,6 @@ class Registry(Generic[Entry]):
         if self._package is None:
             return
         package = importlib.import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__):
+        for module in pkgutil.iter_modules(getattr(package, "__path__", ())):
             importlib.import_module(f"{self._package}.{module.name}")
         self._package = None

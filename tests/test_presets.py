@@ -6,7 +6,7 @@ from argparse import Namespace
 
 import pytest
 
-from analysis.settings import settings_of
+from analysis.labels import settings_of
 from glt.cli.run import settings
 from glt.config import RunConfig, options_of
 from glt.jobs.sweeping import grid_points

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.comparing import environment_differences
-from analysis.export import bundle
+from analysis import bundle
+from analysis.compare import environment_differences
 from analysis.export.choices import FigureChoices
 from glt.cli.main import main
 from glt.config import canonical_json

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis import marks
 from analysis.ablation.zoom import Box, scaled, unscaled, zoom_box
-from analysis.tables.curve import XAxis
+from analysis.tables.curves import XAxis
 
 # Shares of the axes: the inset, and what its numbers take at its left and under it.
 INSET = (0.46, 0.32)

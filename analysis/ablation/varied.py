@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from analysis import scale
-from analysis.begun import with_rounds
+from analysis.labels import setting_words, settings_of, value_order
 from analysis.palette import Style
-from analysis.settings import setting_words, settings_of, value_order
+from analysis.runs import runs_with_rounds
 from glt.config import RunConfig
 from glt.errors import ConfigError
 from glt.store import Run, finished_rounds
@@ -46,7 +46,7 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
     settings are more often the defaults. Raises StoreError without finished rounds, ConfigError when no setting
     differs, too many do, or one never varies alone.
     """
-    begun = with_rounds(runs)
+    begun = runs_with_rounds(runs)
     settings = {run.reference: settings_of(run.config) for run in begun}
     fields = _differing(settings)
     _check(fields)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis import marks
-from analysis.tables.curve import XAxis
+from analysis.tables.curves import XAxis
 
 FloatArray = NDArray[np.float64]
 

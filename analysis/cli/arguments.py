@@ -14,7 +14,7 @@ from glt.printable import quoted
 
 if TYPE_CHECKING:
     from analysis.export import FigureChoices
-    from analysis.tables.curve import Score
+    from analysis.tables.curves import Score
     from glt.store import Run
 
 

@@ -63,7 +63,7 @@ def run(args: Namespace) -> int:
 
 def _called(graph: Graph) -> dict[str, list[str]]:
     """Return the data set's own id and the class of every node, in the order of the values."""
-    from analysis.subgraphs.subgraph import classes_of, node_name
+    from analysis.subgraphs.panel import classes_of, node_name
 
     nodes = range(graph.num_nodes)
     return {"ids": [node_name(graph, node) for node in nodes], "classes": classes_of(graph, nodes)}

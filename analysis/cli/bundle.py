@@ -32,15 +32,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Make the bundle and write it."""
-    from analysis.begun import with_rounds
-    from analysis.export import bundle_bytes, lost_sources
+    from analysis.bundle import bundle_bytes, lost_sources
+    from analysis.runs import runs_with_rounds
 
     out = args.out
     if out.suffix.lower() != ".zip":
         raise ConfigError(f"--out {out} is no zip: let it end in .zip.")
     runs = find_runs(args)
     write_out(bundle_bytes(runs, chosen_figure(args)), out)
-    for sentence in lost_sources(with_rounds(runs)):
+    for sentence in lost_sources(runs_with_rounds(runs)):
         print(sentence, file=sys.stderr)
     return 0
 

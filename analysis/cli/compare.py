@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
 
 
 def _paired(one: Run, other: Run, args: Namespace) -> tuple[pd.DataFrame, pd.DataFrame]:
-    from analysis.comparing import paired_table
+    from analysis.compare import paired_table
     from analysis.tables import rounds_table
 
     rounds = rounds_table([one, other])
@@ -51,7 +51,7 @@ def _paired(one: Run, other: Run, args: Namespace) -> tuple[pd.DataFrame, pd.Dat
 
 
 def _document(one: Run, other: Run, args: Namespace) -> dict[str, Any]:
-    from analysis.comparing import environment_differences, setting_differences, shared_seeds
+    from analysis.compare import environment_differences, setting_differences, shared_seeds
 
     rounds, table = _paired(one, other, args)
     found = setting_differences(one.config, other.config)
@@ -71,7 +71,8 @@ def _document(one: Run, other: Run, args: Namespace) -> dict[str, Any]:
 def _print(one: Run, other: Run, args: Namespace) -> None:
     from rich.console import Console
 
-    from analysis.comparing import AT_WORDS, few_seeds_words, paired_words, shared_seeds
+    from analysis.compare import AT_WORDS, shared_seeds
+    from analysis.leaderboard import few_seeds_words, paired_words
 
     console = Console(file=sys.stdout)
     rounds, table = _paired(one, other, args)
@@ -91,8 +92,7 @@ def _print_settings(console: Any, one: Run, other: Run) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
-    from analysis.comparing import environment_differences, setting_differences
-    from analysis.comparing.settings import setting_text
+    from analysis.compare import environment_differences, setting_differences, setting_text
 
     found = setting_differences(one.config, other.config)
     table = Table(

@@ -49,7 +49,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Draw the figure and write it, or the numbers in it."""
-    from analysis.export import check_dpi, csv_bytes, figure_bytes, json_bytes, on_page, plan
+    from analysis.bundle import csv_bytes, json_bytes
+    from analysis.export import check_dpi, figure_bytes, on_page, plan
 
     out = args.out
     kind = _kind(out)

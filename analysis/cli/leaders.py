@@ -48,10 +48,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Make the table and print it."""
-    from analysis.begun import must_have_rows
-    from analysis.comparing import grouped_by, leader_table
+    from analysis.compare import grouped_by
+    from analysis.leaderboard import leader_table
+    from analysis.runs import must_have_rows
     from analysis.tables import rounds_table
-    from analysis.tables.curve import family_size
+    from analysis.tables.curves import family_size
     from glt.verdicts import rule_words
 
     runs = find_runs(args)
@@ -70,12 +71,12 @@ def run(args: Namespace) -> int:
 def _print(table: pd.DataFrame, rule: str) -> None:
     from rich.console import Console
 
-    from analysis import names
-    from analysis.comparing.leaders import SUBJECT
+    from analysis.labels import dataset_label, task_label
+    from analysis.leaderboard import SUBJECT
 
     console = Console(file=sys.stdout)
     for (dataset, task, objective, data), rows in table.groupby(SUBJECT, sort=False):
-        title = f"{names.dataset(dataset)}, {names.task(task, objective)}" + (f", data {data}" if data else "")
+        title = f"{dataset_label(dataset)}, {task_label(task, objective)}" + (f", data {data}" if data else "")
         console.print(_shown(rows, title, console.width < NARROW))
     together = not table["run"].all()
     narrowed = NARROWED if console.width < NARROW else ""
@@ -101,7 +102,7 @@ def _shown(rows: pd.DataFrame, title: str, narrow: bool) -> Table:
 def _cells(row: Mapping[Hashable, Any]) -> list[Text | str]:
     from rich.text import Text
 
-    from analysis.comparing import comparison_words
+    from analysis.leaderboard import comparison_words
     from glt import formats
 
     parts = [formats.percent_interval(row[f"{name}_mean"], row[f"{name}_high"] - row[f"{name}_mean"]) for name in PARTS]

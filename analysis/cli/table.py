@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from analysis.begun import last_common_round
 from analysis.cli.arguments import add_engine, add_runs, add_score, chosen_score, find_runs, write_out
 from analysis.cli.verb import VERBS, Verb
+from analysis.runs import last_common_round
 from glt.cli.arguments import add_progress, count, place, tell
 from glt.errors import ConfigError, StoreError
 
@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Make the table and write it."""
-    from analysis.export import csv_bytes, json_bytes
+    from analysis.bundle import csv_bytes, json_bytes
 
     runs = find_runs(args)
     table, to_latex = _TABLES[args.table](runs, args)
@@ -58,7 +58,7 @@ def run(args: Namespace) -> int:
 def _measurements(runs: Sequence[Run], args: Namespace) -> tuple[pd.DataFrame, ToLatex]:
     from analysis.export import measurements_latex
     from analysis.measures import At, measurement_table
-    from analysis.shared_graph import printed_measurements, training_part
+    from analysis.runs import printed_measurements, training_part
 
     rounds = args.round or [last_common_round(runs)]
     config = runs[0].config

@@ -16,7 +16,7 @@ from analysis.curves.keys import run_keys, ticket_key
 from analysis.curves.layers import run_layers
 from analysis.figure_text import escape
 from analysis.tables import curve_table, rounds_table
-from analysis.tables.curve import Score, XAxis, dense_table
+from analysis.tables.curves import Score, XAxis, dense_table
 from glt import formats
 from glt.store import MacConvention, Run
 from glt.verdicts import DELTA

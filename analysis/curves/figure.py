@@ -11,7 +11,7 @@ from analysis.curves.frame import HEIGHT, Frame
 from analysis.curves.keys import keys
 from analysis.curves.layers import paper_layer, run_layers
 from analysis.curves.rules import annotate
-from analysis.tables.curve import Score, XAxis
+from analysis.tables.curves import Score, XAxis
 from glt.store import MacConvention
 
 

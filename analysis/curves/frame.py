@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from analysis import marks, palette, theme
-from analysis.tables.curve import Score, XAxis
-from analysis.titles import own_styles
+from analysis.labels import own_styles
+from analysis.tables.curves import Score, XAxis
 from glt.store import MacConvention
 
 HEIGHT = 540

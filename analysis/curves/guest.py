@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from analysis import marks, theme
-from analysis.tables.curve import XAxis
+from analysis.tables.curves import XAxis
 from glt import formats
 
 NAME = "Ticket file"

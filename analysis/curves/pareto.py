@@ -15,8 +15,7 @@ from analysis.curves import hover
 from analysis.curves.frame import Frame
 from analysis.curves.keys import ticket_key
 from analysis.figure_text import escape
-from analysis.tables.curve import Score, XAxis, dense_table
-from analysis.tables.pareto import SUBJECT
+from analysis.tables.curves import SUBJECT, Score, XAxis, dense_table
 from glt import formats
 from glt.store import MacConvention
 

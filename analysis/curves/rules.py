@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from analysis import marks, palette
 from analysis.curves.frame import HEIGHT, Frame
 from analysis.figure_text import escape
-from analysis.tables.curve import dense_table
+from analysis.tables.curves import dense_table
 from glt import formats
 
 # Pixels. Labels of baselines stand in the right margin, which grows with them.

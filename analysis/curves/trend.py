@@ -13,9 +13,9 @@ from analysis import marks, palette, theme
 from analysis.crowd import crowd_styles
 from analysis.curves.frame import DASHES
 from analysis.figure_text import escape
+from analysis.labels import own_styles
 from analysis.measures import descriptions as wording
 from analysis.statistics import seeds_words
-from analysis.titles import own_styles
 
 TrendAxis = Literal["round", "kept"]
 AXES: dict[TrendAxis, str] = {"round": "Round", "kept": "Undirected edges kept (%)"}

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from analysis.export.bundle import bundle_bytes
 from analysis.export.choices import FigureChoices
-from analysis.export.commands import figure_command
-from analysis.export.data import csv_bytes, json_bytes
 from analysis.export.figures import FIGURES, GROUPS, PaperFigure
 from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.export.page import draw, on_page, plan
 from analysis.export.rendering import DPI, FORMATS, check_dpi, figure_bytes
-from analysis.export.sources import lost_sources
 from analysis.export.tex import PGF, check_tex, formats_here
 from analysis.export.venues import VENUES, Venue
 
@@ -24,16 +20,11 @@ __all__ = [
     "FigureChoices",
     "PaperFigure",
     "Venue",
-    "bundle_bytes",
     "check_dpi",
     "check_tex",
-    "csv_bytes",
     "draw",
     "figure_bytes",
-    "figure_command",
     "formats_here",
-    "json_bytes",
-    "lost_sources",
     "measurements_latex",
     "on_page",
     "paper_latex",

@@ -7,7 +7,7 @@ from typing import Literal
 
 from analysis.export.venues import Font, Venue, venue_named
 from analysis.subgraphs import Sample
-from analysis.tables.curve import Score, XAxis
+from analysis.tables.curves import Score, XAxis
 from glt.store import MacConvention
 from glt.verdicts import DELTA
 

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.tables.curve import Score, XAxis
-from analysis.tables.data import check_shared_data
-from analysis.tables.scores import shared_metric
+from analysis.tables.captions import check_shared_data, shared_metric
+from analysis.tables.curves import Score, XAxis
 from glt.store import MacConvention
 
 FloatArray = NDArray[np.float64]

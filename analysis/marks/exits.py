@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.crowd import crowd_styles
 from analysis.marks.axes import Window, x_column, x_values
-from analysis.tables.curve import Score, XAxis
+from analysis.tables.curves import Score, XAxis
 from glt import formats
 from glt.store import MacConvention
 

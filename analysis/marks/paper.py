@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis import published
-from analysis.tables.curve import XAxis
+from analysis.tables.curves import XAxis
 from glt.store import MacConvention
 
 

@@ -17,7 +17,7 @@ from analysis.measures.descriptions import COUNT_LABELS
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.null_model import DRAWS, random_twins
 from analysis.published import measured_alike
-from analysis.shared_graph import shared_graph
+from analysis.runs import shared_graph
 from analysis.statistics import deviation_of, half_width
 from glt.data import Graph
 from glt.errors import ConfigError
@@ -93,7 +93,7 @@ def measurement_table(
     Columns: `kind` (original, run, null), `label`, `run`, `method`, `model`, `rounds` (tuple), `seeds` (how many graphs
     are averaged, 0 while none is finished), then for every count and measure `x` its mean `x`, `x_spread` (standard
     deviation over seeds, NaN for fewer than two) and `x_published` where `published` (measure -> original or
-    method -> value, as `analysis.published.measurements` gives it) knows it, NaN beside other rounds than the paper
+    method -> value, as `analysis.published` gives it) knows it, NaN beside other rounds than the paper
     measured; `x_error`, the mean half-width of the 95 % interval, of what is estimated on a large graph; and with the
     engine `networkx`, `x_difference`, the largest relative difference between NetworkX's value and our faster
     version's. `null` adds after each run random graphs with as many edges, five draws or one a seed; `slow` adds the
@@ -144,7 +144,7 @@ def is_as_published(row: Mapping[Any, Any]) -> bool:
 
 
 def _rows(graph: Graph, runs: Sequence[Run], ats: Sequence[At], null: bool) -> Iterator[Row]:
-    from analysis.tables.labels import run_labels
+    from analysis.labels import run_labels
 
     yield Row("original", "Original", "original", [EdgeMask.full("undirected", graph.num_edges)])
     labels = run_labels(runs)
@@ -214,7 +214,7 @@ def trend_table(
     """
     import pandas as pd
 
-    from analysis.tables.labels import run_labels
+    from analysis.labels import run_labels
 
     graph, labels, names = shared_graph(runs, TREND), run_labels(runs), _measures_of(name)
     full = EdgeMask.full("undirected", graph.num_edges)
@@ -324,7 +324,7 @@ def edge_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Between
 
 def with_names(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
     """Return rows of `node_table` with the data set's own ids and class names; no class column where none is known."""
-    from analysis.subgraphs.subgraph import classes_of, has_classes, node_name
+    from analysis.subgraphs.panel import classes_of, has_classes, node_name
 
     ids = [node_name(graph, node) for node in table["node"].tolist()]
     if not has_classes(graph):

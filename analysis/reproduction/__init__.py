@@ -1,8 +1,7 @@
 """Our saved rounds beside what the paper prints and says: rows to compare, claims to test, a verdict in words."""
 
-from analysis.reproduction.claims import Claim
-from analysis.reproduction.comparison import Comparison
-from analysis.reproduction.exhibit import Evidence, Exhibit, Picture
+from analysis.reproduction.claims import Claim, Exhibit, Picture
+from analysis.reproduction.comparison import Comparison, Evidence
 from analysis.reproduction.verdict import Kind, Verdict, judge, settled
 from glt.registry import Registry
 

@@ -6,21 +6,23 @@ methods by paired t tests; both are corrected for all rounds that a statement is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
 from analysis import palette, published, statistics
-from analysis.reproduction.comparison import per_seed
+from analysis.reproduction.comparison import Comparison, per_seed
 from analysis.statistics import detectable_words, family_words, significances
+from analysis.tables import XAxis
 from glt import formats, verdicts
+from glt.reproduction import EXPERIMENTS
 from glt.verdicts import DELTA, Verdict
 
 if TYPE_CHECKING:
-    from analysis.reproduction.exhibit import Evidence
+    from analysis.reproduction.comparison import Evidence
 
 # A printed saving of 59 % is met from 58.5 % on.
 HALF_PERCENT = 0.005
@@ -183,3 +185,47 @@ def at_sparsity(rounds: pd.DataFrame, run: str, sparsity: float) -> pd.Series:
         for seed, rows in mine.groupby("seed")
     }
     return pd.Series(found, dtype=np.float64).dropna()
+
+
+# How one experiment is shown and judged.
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One figure of an exhibit, with its place in the paper: curves over `x` (an ablation in panels) or subgraphs."""
+
+    kind: Literal["curve", "ablation", "subgraphs"]
+    label: str
+    place: str
+    x: XAxis = "graph"
+
+
+def nothing(evidence: Evidence) -> list[Comparison]:
+    """Compare nothing: the paper prints no number."""
+    return []
+
+
+def no_claims(evidence: Evidence) -> list[Claim]:
+    """Test no claim."""
+    return []
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """The pictures of the experiment with this name, what of it is compared, and which claims are tested.
+
+    `scores` says that printed scores are compared, `measures` that comparing needs graph measurements, which may take
+    seconds.
+    """
+
+    name: str
+    pictures: tuple[Picture, ...]
+    rows: Callable[[Evidence], list[Comparison]] = field(default=nothing, repr=False)
+    claims: Callable[[Evidence], list[Claim]] = field(default=no_claims, repr=False)
+    scores: bool = False
+    measures: bool = False
+
+    @property
+    def label(self) -> str:
+        """The experiment's own label."""
+        return EXPERIMENTS.get(self.name).label

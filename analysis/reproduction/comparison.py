@@ -1,12 +1,12 @@
-"""One printed number beside ours, and whether the two are shown to agree: by round, or by measured graph."""
+"""What an experiment has found in one setting."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -14,9 +14,27 @@ from analysis import palette, published
 from analysis.measures import descriptions
 from analysis.statistics import Agreement, Gap, agreements, deviation_of, half_width
 from glt import formats
+from glt.reproduction import Setting
+from glt.store import Run
 
-if TYPE_CHECKING:
-    from analysis.reproduction.exhibit import Evidence
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known in one setting: the runs, their `rounds_table`, and a way to their `measurement_table`.
+
+    `scored` is the `rounds_table` of every run whose scores the paper prints in this setting, in whatever exhibit, so
+    that a number has one family of tests and one verdict. It defaults to `rounds`.
+    """
+
+    setting: Setting
+    runs: Sequence[Run]
+    rounds: pd.DataFrame
+    measured: Callable[[], pd.DataFrame]
+    scored: pd.DataFrame | None = None
+
+
+# One printed number beside ours, and whether the two are shown to agree: by round, or by measured graph.
+
 
 Quantity = Literal["score", "macs", "measure"]
 

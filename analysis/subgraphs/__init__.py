@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from analysis.subgraphs.counts import Counts
 from analysis.subgraphs.html import panels_html
-from analysis.subgraphs.panel import Panel, make_panel, original_panel
-from analysis.subgraphs.sample import Sample
-from analysis.subgraphs.samplers import SAMPLERS, Sampler
-from analysis.subgraphs.sampling import sample_nodes
-from analysis.subgraphs.subgraph import BACKWARD, BOTH, FORWARD, REMOVED, EdgeStates, Subgraph, edge_states, take
+from analysis.subgraphs.panel import (
+    BACKWARD,
+    BOTH,
+    FORWARD,
+    REMOVED,
+    Counts,
+    EdgeStates,
+    Panel,
+    Subgraph,
+    edge_states,
+    make_panel,
+    original_panel,
+    take,
+)
+from analysis.subgraphs.samplers import SAMPLERS, Sample, Sampler, sample_nodes
 
 __all__ = [
     "BACKWARD",

@@ -1,17 +1,58 @@
-"""Where the nodes of a picture lie: each connected component by itself, then side by side."""
+"""igraph's random numbers, seeded: the same picture every time."""
 
 from __future__ import annotations
 
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, shortest_path
 
-from analysis.subgraphs.igraph_random import seeded_igraph
-from analysis.subgraphs.pivots import pivot_layout
 from glt.data.graph import IntArray
+
+_lock = threading.Lock()
+
+
+@contextmanager
+def seeded_igraph(seed: int) -> Iterator[None]:
+    """Let igraph draw from a generator seeded with `seed`; its generator is global, so one thread at a time."""
+    import igraph
+
+    with _lock:
+        igraph.set_random_number_generator(random.Random(seed))  # noqa: S311
+        try:
+            yield
+        finally:
+            igraph.set_random_number_generator(random)
+
+
+# A first layout of a large connected graph in a moment: pivot multidimensional scaling.
+
+
+PIVOTS = 50
+
+
+def pivot_layout(num_nodes: int, edges: IntArray, seed: int) -> NDArray[np.float64]:
+    """Return [n, 2] positions whose distances follow those in a connected graph (Brandes and Pich 2007).
+
+    Time and memory grow with 50 times the edges and nodes: distances are measured from `PIVOTS` nodes only.
+    """
+    rows, columns = np.concatenate([edges, edges[::-1]], axis=1)
+    matrix = csr_array((np.ones(rows.size), (rows, columns)), shape=(num_nodes, num_nodes))
+    pivots = np.random.default_rng(seed).choice(num_nodes, size=min(PIVOTS, num_nodes), replace=False)
+    squared = shortest_path(matrix, unweighted=True, indices=pivots).T ** 2
+    centred = squared - squared.mean(axis=0) - squared.mean(axis=1, keepdims=True) + squared.mean()
+    directions = np.linalg.svd(centred.T @ centred)[0][:, :2]
+    return np.asarray(centred @ directions)
+
+
+# Where the nodes of a picture lie: each connected component by itself, then side by side.
+
 
 Positions = NDArray[np.float64]
 

@@ -10,10 +10,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from analysis.subgraphs.class_colors import MARKERS, class_color, class_shape
-from analysis.subgraphs.drawing import Look, look
-from analysis.subgraphs.panel import Panel
-from analysis.subgraphs.subgraph import REMOVED
+from analysis.subgraphs.html import MARKERS, Look, class_color, class_shape, look
+from analysis.subgraphs.panel import REMOVED, Panel
 from glt.data.graph import IntArray
 from glt.masks import BoolArray
 

@@ -1,17 +1,176 @@
-"""One panel: a subgraph as one mask leaves it. Plain arrays, for the screen and for paper alike."""
+"""The part of a graph that a picture shows, and what a mask leaves of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.measures import MeasuredGraph
-from analysis.subgraphs.counts import Counts, count_graph, count_sample
-from analysis.subgraphs.subgraph import EdgeStates, Subgraph, edge_states
+from analysis.measures.basic import isolated_nodes
+from analysis.measures.connectivity import components
+from analysis.subgraphs.layout import Positions, layout
 from glt import formats
 from glt.data.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
+
+EdgeStates = NDArray[np.uint8]
+
+REMOVED, FORWARD, BACKWARD, BOTH = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """n nodes with the m edges between them, laid out once for every picture of them.
+
+    `nodes` [n] are indices in the graph, ascending; `edges` [2, m] are positions in `nodes` (low, high);
+    `edge_ids` [m] are columns of the graph's edges; `positions` is [n, 2]; `labels` [n] are classes (-1 unknown);
+    `names` are what users call the nodes; `class_names` names every class of the graph.
+    """
+
+    nodes: IntArray
+    edges: IntArray
+    edge_ids: IntArray
+    positions: Positions
+    labels: IntArray
+    names: tuple[str, ...]
+    class_names: tuple[str, ...]
+
+    def class_name(self, node: int) -> str:
+        """Return the class of the node at position `node` in words."""
+        return self.label_name(int(self.labels[node]))
+
+    def label_name(self, label: int) -> str:
+        """Return a label in words; -1 is an unknown class."""
+        return _class_name(self.class_names, label)
+
+    def legend_labels(self) -> list[int]:
+        """Return the labels that a legend explains: classes in order, then -1; none where no class is known."""
+        known = np.unique(self.labels[self.labels >= 0]).tolist()
+        return [*known, -1] if known and (self.labels < 0).any() else known
+
+
+def take(graph: Graph, nodes: IntArray, seed: int = 0) -> Subgraph:
+    """Return the subgraph induced by `nodes` (distinct indices), laid out on the unpruned edges with `seed`."""
+    nodes = np.sort(nodes)
+    place = np.full(graph.num_nodes, -1, dtype=np.int64)
+    place[nodes] = np.arange(nodes.size)
+    ends = place[graph.edges]
+    edge_ids = np.flatnonzero((ends >= 0).all(axis=0))
+    edges = ends[:, edge_ids]
+    return Subgraph(
+        nodes=nodes,
+        edges=edges,
+        edge_ids=edge_ids,
+        positions=layout(nodes.size, edges, seed),
+        labels=graph.labels[nodes],
+        names=tuple(node_name(graph, node) for node in nodes.tolist()),
+        class_names=class_names(graph),
+    )
+
+
+def node_name(graph: Graph, node: int) -> str:
+    """Return what users call a node: the data set's own id where it has one, else its number."""
+    return str(node) if graph.node_ids is None else graph.node_ids[node]
+
+
+def classes_of(graph: Graph, nodes: Sequence[int] | IntArray) -> list[str]:
+    """Return the class of each of these nodes in words."""
+    names = class_names(graph)
+    return [_class_name(names, label) for label in graph.labels[nodes].tolist()]
+
+
+def class_names(graph: Graph) -> tuple[str, ...]:
+    """Return a name for every class; classes without one are called by their number."""
+    named = graph.class_names
+    return tuple(named[k] if k < len(named) else f"Class {k}" for k in range(graph.num_classes))
+
+
+def has_classes(graph: Graph) -> bool:
+    """Say whether the class of any node is known."""
+    return bool((graph.labels >= 0).any())
+
+
+def _class_name(names: Sequence[str], label: int) -> str:
+    return names[label] if label >= 0 else "unknown class"
+
+
+def edge_states(subgraph: Subgraph, mask: EdgeMask) -> EdgeStates:
+    """Return [m] what is left of each edge: REMOVED, FORWARD (low to high only), BACKWARD or BOTH.
+
+    Entry (i, j) carries the message from i to j, so FORWARD is a message from the lower to the higher node.
+    """
+    forward, backward = mask.directions()[:, subgraph.edge_ids]
+    return np.asarray(FORWARD * forward + BACKWARD * backward, dtype=np.uint8)
+
+
+# The numbers under a picture: in the sample and in the whole graph.
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Nodes, undirected edges (before, surviving in at least one and in both directions) and what fell apart.
+
+    `components` is None where they are not counted: of every round of a large graph that would take too long.
+    """
+
+    nodes: int
+    edges: int
+    kept_either_way: int
+    kept_both_ways: int
+    isolated_nodes: int
+    components: int | None
+
+    def sentence(self, lonely: int | None = None) -> str:
+        """Write the counts as a line under a picture.
+
+        Of a sample, `lonely` says how many nodes have no edge left in the whole graph either: what is isolated here
+        may only have its neighbours elsewhere.
+
+        >>> Counts(150, 300, 210, 150, 4, 9).sentence()
+        '150 nodes · 210 of 300 edges kept (150 both ways) · 4 isolated · 9 components'
+        >>> Counts(150, 300, 300, 300, 4, 9).sentence(lonely=1)
+        '150 nodes · 300 edges · 4 without an edge here (1 without any in the whole graph) · 9 components'
+        """
+        if self.kept_both_ways == self.edges:
+            edges = _several(self.edges, "edge")
+        else:
+            total, either, both = map(formats.count, (self.edges, self.kept_either_way, self.kept_both_ways))
+            edges = f"{either} of {total} edges kept"
+            edges += f" ({both} both ways)" if self.kept_both_ways < self.kept_either_way else ""
+        isolated = f"{formats.count(self.isolated_nodes)} isolated"
+        if lonely is not None:
+            isolated = f"{formats.count(self.isolated_nodes)} without an edge here"
+            isolated += f" ({formats.count(lonely)} without any in the whole graph)" if self.isolated_nodes else ""
+        pieces = [] if self.components is None else [_several(self.components, "component")]
+        return " · ".join([_several(self.nodes, "node"), edges, isolated, *pieces])
+
+
+def _several(number: int, noun: str) -> str:
+    return f"{formats.count(number)} {noun}" + ("" if number == 1 else "s")
+
+
+def count_sample(subgraph: Subgraph, states: EdgeStates) -> Counts:
+    """Return the counts of a sample; a node is isolated when none of the edges shown here is left to it."""
+    kept = states != REMOVED
+    left = MeasuredGraph(subgraph.nodes.size, subgraph.edges[:, kept], subgraph.labels)
+    return _counts(left, states.size, int((states == BOTH).sum()))
+
+
+def count_graph(left: MeasuredGraph, mask: EdgeMask) -> Counts:
+    """Return the counts of a whole graph, from what a mask left of it either way."""
+    return _counts(left, mask.num_edges, int(mask.both_ways().sum()))
+
+
+def _counts(left: MeasuredGraph, edges: int, both: int) -> Counts:
+    pieces = None if left.is_large else components(left)
+    return Counts(left.num_nodes, edges, left.num_edges, both, isolated_nodes(left), pieces)
+
+
+# One panel: a subgraph as one mask leaves it. Plain arrays, for the screen and for paper alike.
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,3 +228,38 @@ def original_panel(graph: Graph, subgraph: Subgraph, title: str = "Original") ->
 
 def _lost(edges: int) -> str:
     return f" · {formats.count(edges)} removed in this round" if edges else ""
+
+
+# The nodes and edges of panels as one tidy table: what a picture of them shows, for other programs.
+
+
+STATES = {REMOVED: "removed", FORWARD: "one way", BACKWARD: "one way back", BOTH: "kept"}
+
+
+def panel_table(panels: Sequence[Panel]) -> pd.DataFrame:
+    """Return a row for every node and edge of every panel.
+
+    Columns: `panel` (its title), `kind` (node, edge), `node` and `x`, `y` (its place), of nodes `class` and `degree`
+    (in the whole graph, pruned), of edges `other` and `other_x`, `other_y`, `state` (kept, one way: from `node` to
+    `other`, one way back, removed) and `removed_now` (in the very round).
+    """
+    parts = [part for panel in panels for part in (_nodes(panel), _edges(panel))]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _nodes(panel: Panel) -> pd.DataFrame:
+    part = panel.subgraph
+    x, y = part.positions.T
+    classes = [part.class_name(place) for place in range(part.nodes.size)]
+    about = {"node": part.names, "x": x, "y": y, "class": classes, "degree": panel.degrees}
+    return pd.DataFrame({"panel": panel.title, "kind": "node", **about})
+
+
+def _edges(panel: Panel) -> pd.DataFrame:
+    part = panel.subgraph
+    low, high = part.edges
+    names = np.asarray(part.names, dtype=object)
+    (x, y), (other_x, other_y) = part.positions[low].T, part.positions[high].T
+    ends = {"node": names[low], "x": x, "y": y, "other": names[high], "other_x": other_x, "other_y": other_y}
+    states = [STATES[state] for state in panel.states.tolist()]
+    return pd.DataFrame({"panel": panel.title, "kind": "edge", **ends, "state": states, "removed_now": panel.fresh})

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from analysis.tables.caption import caption
-from analysis.tables.curve import Score, XAxis, curve_table, dense_table
-from analysis.tables.data import check_shared_data, data_words
+from analysis.tables.captions import caption, check_shared_data, data_words, metric_words, shared_metric
+from analysis.tables.curves import Score, XAxis, curve_table, dense_table, paper_table
 from analysis.tables.diagnoses import diagnosis_table, late_words, with_diagnoses
-from analysis.tables.labels import setting_details
-from analysis.tables.paper import paper_table
 from analysis.tables.rounds import rounds_table
-from analysis.tables.scores import metric_words, shared_metric
 from analysis.tables.tickets import ticket_words, tickets_table
 
 __all__ = [
@@ -25,7 +21,6 @@ __all__ = [
     "metric_words",
     "paper_table",
     "rounds_table",
-    "setting_details",
     "shared_metric",
     "ticket_words",
     "tickets_table",

@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import names
-from analysis.tables.data import data_of
-from analysis.tables.labels import run_labels
+from analysis.labels import objective_label, run_labels
+from analysis.tables.captions import data_of
 from glt.methods.admm import EDGES_CHANGED
-from glt.store import MAC_CONVENTIONS, RoundRecord, Run, annotations_of
+from glt.store import MAC_CONVENTIONS, Epochs, RoundRecord, Run, annotations_of
 
 RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "color", "data", "seed")
 RECORD_COLUMNS = tuple(name for name in RoundRecord.model_fields if name not in ("macs", "notes"))
@@ -42,7 +41,7 @@ def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
 
 def _rows(run: Run, label: str, color: str, data: str) -> Iterator[dict[str, Any]]:
     config = run.config
-    same = {"dataset": config.dataset, "task": config.task, "objective": names.objective(config)}
+    same = {"dataset": config.dataset, "task": config.task, "objective": objective_label(config)}
     same |= {"model": config.model, "method": config.method, "color": color, "data": data}
     for seed in run.seeds():
         for record in run.seed(seed).rounds():
@@ -53,3 +52,24 @@ def _rows(run: Run, label: str, color: str, data: str) -> Iterator[dict[str, Any
             del fields["macs"]
             fields |= {name: notes.get(name, math.nan) for name in NOTE_COLUMNS}
             yield {"run": run.reference, "label": label, **same, "seed": seed, **fields}
+
+
+# The epochs of one round as a tidy table.
+
+
+EPOCH_COLUMNS = ["stage", "epoch", "at", "loss", "val", "test"]
+
+
+def epochs_table(epochs: Epochs) -> pd.DataFrame:
+    """Return a row an epoch of a round, in order; an epoch computed anew after a resume stands once.
+
+    Columns: `stage`, `epoch` (from 1, of the stage), `at` (from 1, of the round), `loss`, `val` and `test` (fractions).
+    """
+    columns = {name: getattr(epochs, name) for name in ("epoch", "loss", "val", "test")}
+    stage = pd.Categorical.from_codes(epochs.stage, list(epochs.stages))
+    rows = pd.DataFrame({"stage": stage, **columns}).drop_duplicates(["stage", "epoch"], keep="last")
+    rows["epoch"] += 1
+    lengths = rows.groupby("stage", sort=False, observed=True)["epoch"].max()
+    before = (lengths.cumsum() - lengths).reindex(epochs.stages).to_numpy()
+    at = rows["epoch"] + before[rows["stage"].cat.codes.to_numpy()] if len(rows) else rows["epoch"]
+    return rows.assign(at=at.astype(int), stage=rows["stage"].astype(object))[EPOCH_COLUMNS].reset_index(drop=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.tables.curve import Score, curve_table
+from analysis.tables.curves import Score, curve_table
 from glt import formats, verdicts
 from glt.store import MacConvention
 from glt.verdicts import DELTA

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import alternative
+from analysis import alt_text
 from app.components import url_state
 from glt import formats
 from glt.printable import cell
@@ -20,13 +20,13 @@ PLAIN = {"displaylogo": False}
 
 def show(figure: go.Figure, key: str, title: str, sentence: str = "", **looks: Any) -> Any:
     """Show a figure with a `sentence` of its numbers, by default its own; `looks` are those of `st.plotly_chart`."""
-    alt = sentence or alternative.sentence(figure, title)
+    alt = sentence or alt_text.sentence(figure, title)
     return st.plotly_chart(figure, key=key, theme=None, alt=alt, **{"config": PLAIN, **looks})
 
 
 def numbers(figure: go.Figure, key: str, title: str, table: pd.DataFrame | None = None) -> None:
     """Offer the values of a figure, or its `table`, in a pop-over: for charts that have no table under them."""
-    shown = alternative.table(figure) if table is None else table
+    shown = alt_text.table(figure) if table is None else table
     with st.popover("The numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
         st.dataframe(cells(shown), hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")
 

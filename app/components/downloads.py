@@ -67,7 +67,7 @@ def csv_button(table: pd.DataFrame, name: str) -> None:
 
     def make() -> bytes:
         # Loads matplotlib, which a page that only shows the table does without.
-        from analysis.export import csv_bytes
+        from analysis.bundle import csv_bytes
 
         return csv_bytes(table)
 

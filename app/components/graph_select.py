@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from analysis import names
+from analysis.labels import dataset_label
 from analysis.subgraphs import SAMPLERS, Sample, Subgraph, sample_nodes, take
-from analysis.subgraphs.samplers import Sampler, in_order
-from analysis.subgraphs.sampling import DEFAULT_SIZE
-from analysis.subgraphs.subgraph import class_names, node_name
+from analysis.subgraphs.panel import class_names, node_name
+from analysis.subgraphs.samplers import DEFAULT_SIZE, Sampler, in_order
 from app.components import controls, url_state
 from app.components.frame import plain
 from app.data import cache
@@ -127,7 +126,7 @@ def no_node(graph: Graph, missing: Sequence[str]) -> str:
     more = f" and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
     own = "" if graph.node_ids is None else f"one of the data set's own ids, such as {graph.node_ids[0]}, or "
     return (
-        f"There is no node {told}{more} in {names.dataset(graph.name)}: give {own}a number from 0 to "
+        f"There is no node {told}{more} in {dataset_label(graph.name)}: give {own}a number from 0 to "
         f"{graph.num_nodes - 1}."
     )
 

@@ -21,7 +21,7 @@ from analysis.measures import (
     unmeasured_trend,
 )
 from analysis.measures.connectivity import MOST_NODES_FACTORED, MOST_NODES_SOLVED
-from analysis.shared_graph import shared_graph
+from analysis.runs import shared_graph
 from app.components import computation
 from app.data import cache
 from glt import formats

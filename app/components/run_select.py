@@ -11,11 +11,19 @@ from typing import Literal, TypeVar, cast
 
 import streamlit as st
 
-from analysis import names, palette, published
+from analysis import palette, published
+from analysis.labels import (
+    changed_settings,
+    dataset_label,
+    model_label,
+    objective_label,
+    setting_details,
+    settings_of,
+    task_label,
+    with_titles,
+)
 from analysis.marks.axes import MAC_NAMES
-from analysis.settings import settings_of, unusual
-from analysis.tables import Score, XAxis, setting_details
-from analysis.titles import with_titles
+from analysis.tables import Score, XAxis
 from app.components import controls, frame, url_state
 from app.data.runs import ORDER, follows_another, opened, setting, state_of
 from glt import formats
@@ -103,8 +111,8 @@ def _pretrained(config: PretrainConfig) -> str:
 def _titled(run: Run, details: str) -> str:
     config = run.config
     method = ", ".join(filter(None, (palette.label(config.method), details)))
-    title = f"{method} · {names.dataset(config.dataset)} {names.model(config.model)}"
-    more = [names.task(config.task)] if config.task != "node" else []
+    title = f"{method} · {dataset_label(config.dataset)} {model_label(config.model)}"
+    more = [task_label(config.task)] if config.task != "node" else []
     more += ["pre-trained start"] if pretraining_of(config) is not None else []
     return ", ".join([title, *more])
 
@@ -112,7 +120,7 @@ def _titled(run: Run, details: str) -> str:
 def scores_of(run: Run) -> str:
     """Return what a run's scores are of, for scores of another data set or task cannot be held against them."""
     config = run.config
-    return f"{names.dataset(config.dataset)}, {names.task(config.task, names.objective(config))}"
+    return f"{dataset_label(config.dataset)}, {task_label(config.task, objective_label(config))}"
 
 
 def finished_runs(control: str, title: str, text: str, icon: str) -> list[Run]:
@@ -153,7 +161,7 @@ def together(runs: Sequence[Run]) -> list[Run]:
 
 def _usual(runs: Sequence[Run]) -> list[Run]:
     nearest: dict[str, Run] = {}
-    for run in sorted(runs, key=lambda run: unusual(run.config)):
+    for run in sorted(runs, key=lambda run: changed_settings(run.config)):
         nearest.setdefault(run.config.method, run)
     return [run for run in runs if nearest[run.config.method] is run]
 

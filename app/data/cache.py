@@ -16,7 +16,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from analysis import cuts
+from analysis import removal
 from analysis.tables import Score, XAxis, curve_table, diagnosis_table, rounds_table, tickets_table
 from app.data.runs import Opened
 from glt.config import RunConfig
@@ -171,26 +171,26 @@ def masks_of(run: Run, seed: int) -> list[EdgeMask]:
 @cached(16, shared=True)
 def removal_rounds(run: Run, seed: int) -> NDArray[np.int16]:
     """Return the round that removed each edge entry, 0 for survivors: `cuts.removal_rounds`."""
-    return cuts.removal_rounds(masks_of(run, seed))
+    return removal.removal_rounds(masks_of(run, seed))
 
 
 @cached(16, shared=True)
 def removal_causes(run: Run, seed: int) -> NDArray[np.int8]:
     """Return the cause of each removal: `cuts.removal_causes`."""
-    return cuts.removal_causes(run.config, graph_of(run.seed(seed)), masks_of(run, seed))
+    return removal.removal_causes(run.config, graph_of(run.seed(seed)), masks_of(run, seed))
 
 
 # Of a large graph the scores of all rounds take a hundred megabytes and more.
 @cached(2, shared=True)
-def decisions(run: Run, seed: int) -> list[cuts.Decision]:
+def decisions(run: Run, seed: int) -> list[removal.Decision]:
     """Return the pruning decisions of a seed that keep scores."""
-    return cuts.decisions_of(run.seed(seed), masks_of(run, seed), graph_of(run.seed(seed)))
+    return removal.decisions_of(run.seed(seed), masks_of(run, seed), graph_of(run.seed(seed)))
 
 
 @cached(8, shared=True)
-def closeness_of(graph: Graph) -> cuts.Closeness:
+def closeness_of(graph: Graph) -> removal.Closeness:
     """Return what the ends of a graph's edges have in common."""
-    return cuts.Closeness(graph)
+    return removal.Closeness(graph)
 
 
 # Seconds for which one look at a file serves every tab; pages look every two seconds.

@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from analysis import palette
-from analysis.settings import settings_of, value_order
+from analysis.labels import settings_of, value_order
 from glt import formats
 from glt.config import RunConfig
 from glt.data import DATASETS

@@ -13,34 +13,35 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import palette
-from analysis.comparing import (
+from analysis.compare import (
     AT_WORDS,
-    RANKS,
     UNGROUPED,
     At,
     EnvironmentDifference,
-    Rank,
-    Side,
-    comparison_words,
     environment_differences,
-    few_seeds_words,
     group_fields,
     grouped_by,
-    leader_table,
-    paired_figure,
     paired_seeds,
     paired_table,
-    paired_words,
     setting_differences,
+    setting_text,
     shared_seeds,
 )
-from analysis.comparing.leaders import PAIRED, SUBJECT
-from analysis.comparing.settings import setting_text
-from analysis.settings import unusual
+from analysis.figures.paired_figure import Side, paired_figure
+from analysis.labels import changed_settings
+from analysis.leaderboard import (
+    PAIRED,
+    RANKS,
+    SUBJECT,
+    Rank,
+    comparison_words,
+    few_seeds_words,
+    leader_table,
+    paired_words,
+)
 from analysis.tables import Score, data_words, metric_words
-from analysis.tables.caption import MAC_WORDS, averaged_over
-from analysis.tables.curve import family_size
-from analysis.tables.scores import score_words
+from analysis.tables.captions import MAC_WORDS, averaged_over, score_words
+from analysis.tables.curves import family_size
 from app.components import charts, controls, downloads, frame, run_select
 from app.components.run_select import readable
 from app.data import cache
@@ -97,7 +98,7 @@ def _usual(alike: list[Run]) -> list[Run]:
     """Return at most MOST_ROWS runs, those nearest to the usual settings, unless the reader wants all."""
     if len(alike) <= MOST_ROWS or controls.switch("all", f"All {formats.count(len(alike))} runs"):
         return alike
-    nearest = set(sorted(alike, key=lambda run: unusual(run.config))[:MOST_ROWS])
+    nearest = set(sorted(alike, key=lambda run: changed_settings(run.config))[:MOST_ROWS])
     chosen = [run for run in alike if run in nearest]
     every = formats.count(len(alike))
     st.caption(f"{len(chosen)} of {every} runs, nearest to the usual settings. Filter or group to see others.")

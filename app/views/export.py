@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.ablation import one_sweep
-from analysis.begun import with_rounds
+from analysis.bundle import bundle_bytes, csv_bytes, figure_command, json_bytes, lost_sources
 from analysis.export import (
     DPI,
     FIGURES,
@@ -22,13 +22,8 @@ from analysis.export import (
     VENUES,
     FigureChoices,
     PaperFigure,
-    bundle_bytes,
-    csv_bytes,
     figure_bytes,
-    figure_command,
     formats_here,
-    json_bytes,
-    lost_sources,
     measurements_latex,
     on_page,
     plan,
@@ -37,7 +32,7 @@ from analysis.export import (
 from analysis.export.figures.base import Use
 from analysis.export.panels import MOST
 from analysis.export.venues import FONTS, LARGEST, SMALLEST
-from analysis.shared_graph import printed_measurements, training_part
+from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from app.components import controls, downloads, frame, graph_select, measurement, run_select
 from app.components.frame import plain
 from app.data import cache
@@ -431,7 +426,7 @@ def made_bundle(runs: list[Run], choices: FigureChoices) -> bytes | None:
 
 def bundle_contents(bundle: bytes, runs: list[Run]) -> None:
     """Show which files are in a bundle of these runs, its README, and what its commands cannot compute anew."""
-    for sentence in lost_sources(with_rounds(runs)):
+    for sentence in lost_sources(runs_with_rounds(runs)):
         st.warning(frame.plain(sentence), icon=":material/warning:")
     with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
         sizes = [{"File": entry.filename, "Size": formats.file_size(entry.file_size)} for entry in archive.infolist()]

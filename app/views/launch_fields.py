@@ -11,7 +11,7 @@ import streamlit as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from analysis.settings import SHARES
+from analysis.labels import SHARES
 from app.components import controls, frame, run_select, url_state
 from app.data.runs import Opened, any_active, setting
 from app.views import run_actions

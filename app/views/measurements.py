@@ -14,14 +14,15 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from analysis import names, published
+from analysis import published
 from analysis.curves import trend_figure
 from analysis.curves.trend import TrendAxis
+from analysis.labels import dataset_label
 from analysis.measures import Engine, Explanation, MeasuredGraph, descriptions, explanation, explanations, in_order
 from analysis.measures.tables import is_as_published
-from analysis.shared_graph import by_graph, printed_measurements, shared_graph, training_part
+from analysis.runs import by_graph, printed_measurements, shared_graph, training_part
 from analysis.statistics import half_width
-from analysis.tables.caption import averaged_over
+from analysis.tables.captions import averaged_over
 from app.components import charts, controls, downloads, frame, measurement, run_select, url_state
 from app.data import cache
 from app.views import measurements_nodes
@@ -258,7 +259,7 @@ def as_read(
         if name in printed:
             rows.append(_gray("in the paper", printed[name], graphs))
         if as_printed and name in as_printed:
-            rows.append(_gray(f"printed under {names.dataset(dataset)}", as_printed[name], graphs))
+            rows.append(_gray(f"printed under {dataset_label(dataset)}", as_printed[name], graphs))
     return pd.DataFrame(rows, columns=["Measure", *(_heading(graph) for graph in graphs)])
 
 
@@ -299,7 +300,7 @@ def _table_caption(graph: Measured) -> str:
     sampled = f" {descriptions.estimated(estimated)}" if estimated else ""
     told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
     return (
-        f"{names.dataset(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
+        f"{dataset_label(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
         f"direction, as in the paper; isolated nodes are kept. {_engine_words(graph)}{sampled} {training_part(config)}"
     )
 
@@ -388,7 +389,7 @@ def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
 def _trend_caption(runs: list[Run], trend: Trend, table: pd.DataFrame) -> str:
     mine = table[table["kind"] == "run"]
     parts = [
-        f"{names.dataset(runs[0].config.dataset)}, rounds 0 to {mine['round'].max()}: {averaged_over(mine['seeds'])}",
+        f"{dataset_label(runs[0].config.dataset)}, rounds 0 to {mine['round'].max()}: {averaged_over(mine['seeds'])}",
         "dashed: the original graph",
     ]
     if (table["kind"] == "null").any():

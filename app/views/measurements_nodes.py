@@ -8,16 +8,16 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
-from analysis import names, palette
+from analysis import palette
 from analysis.curves import Degrees, degree_figure
+from analysis.labels import dataset_label, short_title
 from analysis.measures import MeasuredGraph, random_twins
 from analysis.measures.basic import degree_counts, degree_gini
 from analysis.measures.cache import known_betweenness
 from analysis.measures.centrality import SAMPLE, Betweenness, spearman
 from analysis.measures.compute import betweenness_seconds
 from analysis.measures.tables import Order, edge_table, node_table, with_names
-from analysis.subgraphs.subgraph import node_name
-from analysis.titles import short_title
+from analysis.subgraphs.panel import node_name
 from app.components import charts, computation, controls, frame, graph_select, run_select, url_state
 from app.components.frame import plain
 from app.data import cache
@@ -185,7 +185,7 @@ def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     part = f"the first {formats.count(SHOWN)} of" if total > SHOWN else "all"
     which = "of all nodes" if choice.elements == "nodes" else "of the surviving edges"
     return (
-        f"{names.dataset(graph.name)}, round {choice.round}, seed {choice.seed}: {part} {formats.count(total)} "
+        f"{dataset_label(graph.name)}, round {choice.round}, seed {choice.seed}: {part} {formats.count(total)} "
         f"{choice.elements}. Order kept {which} (Spearman): {formats.signed_text(kept, 3)}. {before.precision_words()} "
         "An edge counts when it survives in at least one direction. Betweenness is the share of shortest paths between "
         "other nodes that run through a node or an edge, with NetworkX's normalisation."
@@ -208,7 +208,7 @@ def show_degrees(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: E
     charts.show(figure, "degrees", title)
     ginis = ", ".join(formats.fixed(degree_gini(graph), 3) for graph in (whole, pruned, twin))
     st.caption(
-        f"{names.dataset(run.config.dataset)}, round {number}, seed {seed}: the share of nodes that have at least so "
+        f"{dataset_label(run.config.dataset)}, round {number}, seed {seed}: the share of nodes that have at least so "
         f"many neighbours. Gini of degrees, in the order of the legend: {ginis}. Isolated nodes are what the curves "
         "lack at 1; dotted: one draw of as many undirected edges as the round kept."
     )

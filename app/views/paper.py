@@ -10,8 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import names, palette, published
+from analysis import palette, published
 from analysis.curves import ablation_figure, accuracy_figure
+from analysis.labels import dataset_label, model_label, task_label
 from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Kind, Picture, Verdict, judge, settled
 from analysis.reproduction.comparison import family_words, margins_words
 from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
@@ -219,8 +220,8 @@ def show_section(found: Opened, judged: Judged) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(experiment.label, anchor=False, width="content")
         st.markdown(badge(judged.verdict), width="content")
-    where = f"{experiment.place} · {names.dataset(setting.dataset)}, {names.model(setting.model)}"
-    st.caption(f"{where}, {names.task(setting.task)}. {experiment.about}")
+    where = f"{experiment.place} · {dataset_label(setting.dataset)}, {model_label(setting.model)}"
+    st.caption(f"{where}, {task_label(setting.task)}. {experiment.about}")
     _verdict(judged)
     if judged.runs:
         with frame.or_why():
@@ -286,7 +287,7 @@ def _subgraphs(run: Run, number: int) -> None:
     title = f"{palette.label(run.config.method)}, round {number}"
     panel = make_panel(graph, part, cache.edge_mask(run, seed, number), title)
     html = panels_html([original_panel(graph, part), panel], frame.is_dark(), HEIGHT)
-    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}, {title}. {' '.join(panel.caption)}")
+    st.iframe(html, height=HEIGHT, alt=f"{dataset_label(graph.name)}, {title}. {' '.join(panel.caption)}")
     sparsity = formats.percent(run.seed(seed).rounds()[number].graph_sparsity, 2)
     st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}; a random walk's nodes.")
     url_state.link("subgraphs", "Choose another part", ":material/hub:", run=run.reference, round=str(number))

@@ -13,10 +13,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import alternative, names, palette
+from analysis import alt_text, palette
 from analysis.curves import pretraining_figure
 from analysis.curves.training import is_thinned, training_figure
-from analysis.tables.epochs import epochs_table
+from analysis.labels import dataset_label, metric_label
+from analysis.tables.rounds import epochs_table
 from app.components import charts, controls, frame, run_select, url_state
 from app.data.cache import Read, reader_of
 from app.data.runs import WAITS, Opened, SeedProgress, opened, run_progress
@@ -75,7 +76,7 @@ def _state(run: AnyRun) -> None:
     about = run_select.subject(run)
     if isinstance(run, Run):
         run = found.find(run.reference)
-        about = f"{palette.label(run.config.method)} on {names.dataset(run.config.dataset)}"
+        about = f"{palette.label(run.config.method)} on {dataset_label(run.config.dataset)}"
     progress = run_progress(run)
     with frame.row("run-head", "center"):
         st.subheader(frame.plain(run.annotation.title or about), anchor=False, width="content")
@@ -220,7 +221,7 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
         return
     number = rounds[-1] if chosen == "last" else int(chosen)
     read = reader.epochs(number)
-    metric = names.metric(run.config.dataset, run.config.task)
+    metric = metric_label(run.config.dataset, run.config.task)
     title = f"Loss and {metric} of every epoch of round {number}"
     drawn = _drawn(str(run.seed(seed).path.absolute()), read.stamp, metric, title, frame.is_dark(), read)
     charts.show(drawn.figure, "training", title, drawn.sentence)
@@ -250,7 +251,7 @@ def _drawn(path: str, stamp: tuple[int, int, bytes], metric: str, title: str, da
     """Return the training curve of a round, the same for every tab."""
     table = epochs_table(_read.epochs)
     figure = training_figure(table, metric, dark, HEIGHT)
-    return _Drawn(figure, alternative.sentence(figure, title), alternative.table(figure), is_thinned(table))
+    return _Drawn(figure, alt_text.sentence(figure, title), alt_text.table(figure), is_thinned(table))
 
 
 def _which(run: Run, epochs: int, thinned: bool) -> str:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from analysis import names
-from analysis.shared_graph import shared_graph, training_part
+from analysis.labels import dataset_label, metric_label, short_title
+from analysis.runs import shared_graph, training_part
 from analysis.subgraphs import Panel, Subgraph, make_panel, original_panel, panels_html, take
-from analysis.titles import short_title
 from app.components import controls, frame, graph_select, run_select, url_state
 from app.components.graph_select import RoundSample
 from app.data import cache
@@ -132,7 +131,7 @@ def _caption(view: View, record: RoundRecord) -> str:
         f"{frame.plain(title)}, seed {view.seed}, round {record.round}: graph sparsity "
         f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
         f"weight sparsity {formats.percent(record.weight_sparsity)}; "
-        f"test {names.metric(run.config.dataset, run.config.task)} {formats.percent(record.test)}. "
+        f"test {metric_label(run.config.dataset, run.config.task)} {formats.percent(record.test)}. "
         f"{frame.plain(graph_select.describe(view.graph, view.sample))} "
         f"{training_part(run.config)}"
     )
@@ -167,7 +166,7 @@ def _alternative(view: View, rounds: Sequence[int]) -> str:
     """Say what the pictures show, with the numbers under them."""
     shown = [_panel(view.graph, view.part, run, view.seed, last) for run, last in zip(view.runs, rounds, strict=True)]
     words = [f"{each.title}: {'; '.join(each.caption)}." for each in (original_panel(view.graph, view.part), *shown)]
-    return " ".join([f"{names.dataset(view.graph.name)}, the same nodes side by side.", *words])
+    return " ".join([f"{dataset_label(view.graph.name)}, the same nodes side by side.", *words])
 
 
 @cache.cached(48, spinner="Drawing the rounds")
@@ -203,7 +202,7 @@ WHOLE_HEIGHT = 700
 
 def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> None:
     """Show the whole graph after a round, with the sample marked; of a graph that is too large, say so."""
-    dataset = names.dataset(graph.name)
+    dataset = dataset_label(graph.name)
     if graph.num_edges > MOST_DRAWN:
         frame.empty(
             "Too large to be drawn whole",

@@ -10,14 +10,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis.cuts import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
-from analysis.cuts.decisions import Decision
-from analysis.cuts.edges_of import degrees
-from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
-from analysis.cuts.losses import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
-from analysis.cuts.wording import no_classes
-from analysis.subgraphs.subgraph import class_names, classes_of, has_classes, node_name
-from analysis.titles import short_title
+from analysis.labels import short_title
+from analysis.removal import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
+from analysis.removal.edges import degrees, no_classes
+from analysis.removal.groups import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
+from analysis.removal.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
+from analysis.removal.scores import Decision
+from analysis.subgraphs.panel import class_names, classes_of, has_classes, node_name
 from app.components import charts, controls, frame, graph_select
 from app.components.frame import plain
 from app.components.graph_select import find_node

@@ -13,13 +13,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import names, palette
+from analysis import palette
 from analysis.curves import guest, pareto_figure
+from analysis.labels import dataset_label, model_label, task_label
 from analysis.marks.axes import MAC_NAMES
 from analysis.measures import compute, descriptions
 from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from analysis.tables import Score, XAxis
-from analysis.tables.pareto import with_front
+from analysis.tables.curves import with_front
 from app.components import charts, computation, controls, frame, graph_select, run_select, url_state
 from app.components.computation import Computation
 from app.data import cache
@@ -152,7 +153,7 @@ def _stem(found: Report) -> str:
 
 def _head(found: Report, name: str, close: Callable[[], None]) -> None:
     config = RunConfig.model_validate(found["config"])
-    title = f"{palette.label(config.method)} · {names.dataset(found['dataset'])} {names.model(config.model)}"
+    title = f"{palette.label(config.method)} · {dataset_label(found['dataset'])} {model_label(config.model)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(
             frame.plain(f"{title}, round {found['round']}, seed {found['seed']}"), anchor=False, width="content"
@@ -162,7 +163,7 @@ def _head(found: Report, name: str, close: Callable[[], None]) -> None:
         else:
             st.badge("check failed", color="red", icon=":material/close:")
         st.button("Close", icon=":material/close:", key="close-imported", on_click=close, type="tertiary")
-    st.caption(frame.plain(f"{name}, made from {found['run']}; {names.task(config.task)}."))
+    st.caption(frame.plain(f"{name}, made from {found['run']}; {task_label(config.task)}."))
 
 
 def _verdict(found: Report) -> None:
@@ -388,7 +389,7 @@ def _subgraph(graph: Graph, mask: EdgeMask, found: Mapping[str, Any]) -> None:
     part = graph_select.subgraph(graph, PART)
     title = f"Ticket file, round {found['round']}"
     html = panels_html([original_panel(graph, part), make_panel(graph, part, mask, title)], frame.is_dark(), HEIGHT)
-    st.iframe(html, height=HEIGHT, alt=f"{names.dataset(graph.name)}: original and {title}, side by side")
+    st.iframe(html, height=HEIGHT, alt=f"{dataset_label(graph.name)}: original and {title}, side by side")
     st.caption("A random walk's nodes, in the same places; dashed: removed.")
 
 

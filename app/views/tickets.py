@@ -10,11 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import marks, names
+from analysis import marks
 from analysis.curves import pareto_figure
+from analysis.labels import dataset_label, metric_label, model_label, task_label
 from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, XAxis, caption, metric_words, ticket_words
-from analysis.tables.pareto import with_front
+from analysis.tables.curves import with_front
 from app.components import charts, controls, frame, run_select, url_state
 from app.data import cache
 from app.views import ticket_actions, ticket_import
@@ -130,7 +131,7 @@ def _signed(value: float) -> str:
 def _caption(table: pd.DataFrame, margin: float) -> str:
     settings = table[["dataset", "task", "objective", "model"]].drop_duplicates()
     where = " and ".join(
-        f"{names.dataset(dataset)} {names.task(task, objective)} with {names.model(model)}"
+        f"{dataset_label(dataset)} {task_label(task, objective)} with {model_label(model)}"
         for dataset, task, objective, model in settings.itertuples(index=False)
     )
     family = int(table["family"].max())
@@ -201,7 +202,7 @@ def _card(run: Run, row: Row, asked: int) -> None:
 
 def _card_numbers(row: Row) -> None:
     left, right = st.columns(2, gap="small")
-    left.metric(f"Test {names.metric(row['dataset'], row['task'])}", formats.percent(row["mean"]))
+    left.metric(f"Test {metric_label(row['dataset'], row['task'])}", formats.percent(row["mean"]))
     right.metric("Against dense", formats.points(row["difference"]))
     left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
     right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))

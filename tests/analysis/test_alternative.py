@@ -7,7 +7,7 @@ import math
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.alternative import MOST_SERIES, sentence, series_of, table
+from analysis.alt_text import MOST_SERIES, sentence, series_of, table
 
 
 def line(name: str | None, x: list[float], y: list[float], **looks: object) -> go.Scatter:

@@ -13,8 +13,9 @@ from analysis import marks, palette
 from analysis.crowd import MOST, crowd_styles
 from analysis.curves import accuracy_figure, pareto_figure
 from analysis.export import FigureChoices, draw
-from analysis.tables import caption, curve_table, rounds_table, setting_details
-from analysis.tables.pareto import with_front
+from analysis.labels import setting_details
+from analysis.tables import caption, curve_table, rounds_table
+from analysis.tables.curves import with_front
 from glt.store import Run
 
 MakeScored = Callable[..., Run]

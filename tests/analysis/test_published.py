@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis import published
-from analysis.published.facts import FACTS
+from analysis.published import FACTS
 from glt.data import load_graph
 from glt.store import bundled_examples
 

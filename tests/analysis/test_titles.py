@@ -11,13 +11,13 @@ import pytest
 from matplotlib.colors import to_hex
 
 from analysis import palette
+from analysis.bundle import bundle_bytes
 from analysis.cli.main import main
 from analysis.curves import accuracy_figure, pareto_figure
-from analysis.export import FigureChoices, bundle_bytes, draw, figure_bytes, tickets_latex
+from analysis.export import FigureChoices, draw, figure_bytes, tickets_latex
+from analysis.labels import run_labels, short_title
 from analysis.tables import caption, curve_table, rounds_table, tickets_table
-from analysis.tables.labels import run_labels
-from analysis.tables.pareto import with_front
-from analysis.titles import short_title
+from analysis.tables.curves import with_front
 from glt.methods import METHODS
 from glt.store import COLORS, Run, Store
 

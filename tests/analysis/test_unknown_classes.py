@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from analysis.cuts.groups import by_pair, edge_groupings, node_groupings
-from analysis.cuts.losses import loss_table
 from analysis.export import FigureChoices, draw
 from analysis.measures import MeasuredGraph, measure_graph
 from analysis.measures.centrality import betweenness
 from analysis.measures.tables import node_table, with_names
+from analysis.removal.groups import by_pair, edge_groupings, loss_table, node_groupings
 from analysis.subgraphs import Sample, original_panel, sample_nodes, take
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.overview import overview_png
-from analysis.subgraphs.subgraph import classes_of
+from analysis.subgraphs.panel import classes_of
 from glt.data import DATASETS, Graph, load_graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks, WeightMask

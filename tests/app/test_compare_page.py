@@ -138,8 +138,8 @@ def _choose(table: dict[str, list[str]]) -> None:
 
 
 def test_csv_holds_all_the_numbers(pair: tuple[Run, Run]) -> None:
-    from analysis.comparing import leader_table
-    from analysis.export import csv_bytes
+    from analysis.bundle import csv_bytes
+    from analysis.leaderboard import leader_table
     from analysis.tables import rounds_table
 
     lines = csv_bytes(leader_table(rounds_table(list(pair)))).decode().splitlines()

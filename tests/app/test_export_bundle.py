@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from analysis.export import FigureChoices, bundle_bytes
+from analysis.bundle import bundle_bytes
+from analysis.export import FigureChoices
 from app.views import export
 from glt.store import Run
 

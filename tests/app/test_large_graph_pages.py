@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.export import FigureChoices, figure_bytes, on_page, plan
 from analysis.measures import graph as measured_graph
 from analysis.measures.tables import with_names
-from analysis.subgraphs import communities
+from analysis.subgraphs import samplers
 from app.components import computation, measurement
 from app.main import PAGES
 from app.views import subgraphs
@@ -60,7 +60,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     monkeypatch.setitem(DATASETS._entries, "large", spec)
     monkeypatch.setattr(measured_graph, "MOST_VISITS", 0)
     monkeypatch.setattr(subgraphs, "MOST_DRAWN", 1000)
-    monkeypatch.setattr(communities, "MOST_EDGES", 1000)
+    monkeypatch.setattr(samplers, "MOST_EDGES", 1000)
     load_graph.cache_clear()
     yield graph
     load_graph.cache_clear()

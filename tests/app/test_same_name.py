@@ -12,8 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import tests.conftest
+from analysis.bundle import bundle_bytes
 from analysis.cli.main import main as analysis
-from analysis.export import FigureChoices, bundle_bytes
+from analysis.export import FigureChoices
 from analysis.tables import rounds_table
 from app.components import run_select
 from app.data import runs

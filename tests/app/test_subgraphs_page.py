@@ -11,11 +11,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from analysis.cuts import removal_causes, removal_rounds
-from analysis.cuts.closeness import Closeness
-from analysis.cuts.fates import CAUSES
+from analysis.removal import removal_causes, removal_rounds
+from analysis.removal.edges import CAUSES, Closeness
 from analysis.subgraphs import sample_nodes
-from analysis.subgraphs.subgraph import node_name
+from analysis.subgraphs.panel import node_name
 from app.components import graph_select
 from app.components.graph_select import find_nodes
 from app.views import subgraphs

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.cli.main import main as analysis_main
 from analysis.measures.compute import measure_round
-from analysis.shared_graph import shared_graph
+from analysis.runs import shared_graph
 from glt.cli.main import main as glt_main
 from glt.config import RunConfig
 from glt.data import load_graph
@@ -99,4 +99,4 @@ def test_no_page_or_command_puts_masks_on_a_graph_unlooked_at() -> None:
         for path in (root / folder).rglob("*.py")
         if "import message_graph" in (text := path.read_text(encoding="utf-8")) or ", message_graph" in text
     }
-    assert users == {"analysis/shared_graph.py", "app/views/ticket_import.py"}
+    assert users == {"analysis/runs.py", "app/views/ticket_import.py"}

@@ -18,7 +18,7 @@ from analysis.export.figures.curve_layers import Panel, draw_layers, draw_panel
 from analysis.export.figures.legend import by_row, run_keys, ticket_key, wrap_labels
 from analysis.export.figures.words import plain
 from analysis.tables import curve_table, rounds_table
-from analysis.tables.curve import XAxis
+from analysis.tables.curves import XAxis
 from glt.store import Run
 
 # Height of a panel by its width, and of a row of its legend (inches).

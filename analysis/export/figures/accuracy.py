@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import marks
-from analysis.begun import must_have_rows
 from analysis.crowd import crowd_styles
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import (
@@ -22,8 +21,9 @@ from analysis.export.figures.base import (
 )
 from analysis.export.figures.curve_layers import Panel, draw_panel
 from analysis.export.figures.legend import mark_keys, run_keys
+from analysis.runs import must_have_rows
 from analysis.tables import curve_table, rounds_table
-from analysis.tables.curve import XAxis
+from analysis.tables.curves import XAxis
 from glt.store import Run
 
 # From which width on (inches) panels stand side by side, and the height of one by its width.

@@ -11,7 +11,7 @@ from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 
 from analysis.export.choices import FigureChoices
-from analysis.tables.caption import caption
+from analysis.tables.captions import caption
 from glt.errors import StoreError
 from glt.registry import Registry
 from glt.store import Run, SeedRun

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from analysis import marks, palette
 from analysis.export.figures.curve_words import name_baselines, name_exits
-from analysis.tables.curve import Score, XAxis, dense_table
-from analysis.titles import own_styles
+from analysis.labels import own_styles
+from analysis.tables.curves import Score, XAxis, dense_table
 from glt.store import MacConvention
 
 # Areas in square points, as matplotlib's scatter takes them.

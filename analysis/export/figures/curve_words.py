@@ -13,7 +13,7 @@ from matplotlib.text import Annotation, Text
 
 from analysis import marks
 from analysis.export.figures.words import plain
-from analysis.tables.curve import dense_table
+from analysis.tables.curves import dense_table
 from glt import formats
 
 if TYPE_CHECKING:

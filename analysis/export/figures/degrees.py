@@ -11,14 +11,15 @@ from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from analysis import marks, names, palette
+from analysis import marks, palette
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure, shown_round
 from analysis.export.figures.legend import KEY_INK, line_key
 from analysis.export.figures.panel_row import PanelRow
 from analysis.export.figures.run_lines import DOTTED, RunLooks
-from analysis.shared_graph import shared_graph
-from analysis.tables.degrees import degree_table
+from analysis.labels import dataset_label
+from analysis.runs import shared_graph
+from analysis.tables.structure import degree_table
 from glt.store import Run
 
 NULL = "Random, as dense"
@@ -35,7 +36,7 @@ def degrees(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawin
 
     _, seed, number = rounds[0]
     told = (
-        f"{names.dataset(runs[0].config.dataset)}, seed {seed.seed}, round {number}: the share of nodes with at least "
+        f"{dataset_label(runs[0].config.dataset)}, seed {seed.seed}, round {number}: the share of nodes with at least "
         "so many neighbours; nodes without any are what a curve lacks at 1."
     )
     more = " Dotted: one draw of as many undirected edges as the round kept." if choices.null else ""

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import palette
-from analysis.begun import with_rounds
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.curve_layers import DASHES
@@ -18,8 +17,9 @@ from analysis.export.figures.legend import run_key
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.run_lines import band, stroke
 from analysis.export.figures.words import plain
-from analysis.tables.caption import averaged_over
-from analysis.tables.layers import layer_table
+from analysis.runs import runs_with_rounds
+from analysis.tables.captions import averaged_over
+from analysis.tables.structure import layer_table
 from glt import formats
 from glt.store import Run
 
@@ -31,7 +31,7 @@ BAR = 0.45
 
 def layers(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan the weight sparsity of every layer of every run; raises StoreError when no round is finished."""
-    table = layer_table(with_rounds(runs))
+    table = layer_table(runs_with_rounds(runs))
     told = f"Share of each layer's prunable weights that is removed, {averaged_over(table['seeds'])}."
     if table["layer"].nunique() > MOST_LINES:
         row = PanelRow(table["run"].nunique(), width, ratio=0.8)

@@ -11,14 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 
-from analysis.cuts.loss_figures import EDGE_GROUPS, NODE_GROUPS, present, share_range
-from analysis.cuts.losses import outside
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.legend import mark_key
 from analysis.export.figures.loss_tables import losses_of
 from analysis.export.figures.run_lines import RunLooks
 from analysis.export.figures.words import plain
+from analysis.removal.groups import outside
+from analysis.removal.loss_figures import EDGE_GROUPS, NODE_GROUPS, present, share_range
 from glt.store import Run
 
 GROUPS = {**EDGE_GROUPS, **NODE_GROUPS}

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis import names
-from analysis.cuts.losses import DRAWS, loss_table
-from analysis.cuts.wording import no_classes
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import shown_round
-from analysis.shared_graph import shared_graph
-from analysis.subgraphs.subgraph import class_names, has_classes
-from analysis.tables.labels import run_labels
+from analysis.labels import dataset_label, run_labels
+from analysis.removal.edges import no_classes
+from analysis.removal.groups import DRAWS, loss_table
+from analysis.runs import shared_graph
+from analysis.subgraphs.panel import class_names, has_classes
 from glt.errors import StoreError
 from glt.store import Run
 
@@ -52,7 +51,7 @@ def losses_of(runs: Sequence[Run], choices: FigureChoices) -> Losses:
     if not parts:
         raise StoreError("Nobody loses yet: every edge is left in at least one direction. Choose a later round.")
     words = (
-        f"{names.dataset(graph.name)}: {'; '.join(told)}. An edge is cut when neither direction is left. By chance: "
+        f"{dataset_label(graph.name)}: {'; '.join(told)}. An edge is cut when neither direction is left. By chance: "
         f"the middle 95% of {DRAWS} draws of as many undirected edges as the round keeps."
         f"{'' if has_classes(graph) else ' ' + no_classes(graph)}"
     )

@@ -15,14 +15,14 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from analysis import names
-from analysis.cuts.loss_figures import LOST, SPARED, widest
-from analysis.cuts.losses import pair_matrix
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.loss_tables import losses_of
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.words import plain
+from analysis.labels import dataset_label
+from analysis.removal.groups import pair_matrix
+from analysis.removal.loss_figures import LOST, SPARED, widest
 from glt import formats
 from glt.errors import StoreError
 from glt.store import Run
@@ -48,7 +48,7 @@ def pairs(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     losses = losses_of(runs, choices)
     table = losses.table[losses.table["grouping"] == "pair"].reset_index(drop=True)
     if table.empty:
-        name = names.dataset(runs[0].config.dataset)
+        name = dataset_label(runs[0].config.dataset)
         raise StoreError(f"{name} has no classes, so no pairs of them: choose the figure losers, which has degrees.")
     panels = losses.runs
     row = PanelRow(len(panels), width, tall=HEAD + _line(len(losses.classes)) * len(losses.classes))

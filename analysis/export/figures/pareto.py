@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
 from analysis import marks, palette
-from analysis.begun import must_have_rows
 from analysis.crowd import MOST_POINTS, crowd_styles
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import (
@@ -30,9 +29,9 @@ from analysis.export.figures.curve_layers import (
 from analysis.export.figures.curve_words import name_baselines
 from analysis.export.figures.legend import line_key, mark_key, ticket_key
 from analysis.export.figures.panel_row import PanelRow, name_panels
+from analysis.runs import must_have_rows
 from analysis.tables import curve_table, rounds_table
-from analysis.tables.curve import XAxis
-from analysis.tables.pareto import SUBJECT, with_front
+from analysis.tables.curves import SUBJECT, XAxis, with_front
 from glt.store import Run
 
 FRONT_INK, FRONT = "#1F2328", "Pareto front"

@@ -13,7 +13,7 @@ from analysis import marks, palette
 from analysis.crowd import crowd_styles
 from analysis.export.figures.curve_layers import DASHES
 from analysis.export.figures.legend import run_key
-from analysis.titles import own_styles
+from analysis.labels import own_styles
 
 DOTTED = (0, (1, 1.2))
 

@@ -15,19 +15,17 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from analysis import palette
-from analysis.cuts.decisions import decisions_of, line_table, score_table
-from analysis.cuts.edges_of import degrees
-from analysis.cuts.fates import removal_rounds
-from analysis.cuts.wording import no_scores
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure, shown_round
 from analysis.export.figures.curve_layers import DASHES
 from analysis.export.figures.legend import run_key
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.run_lines import band, stroke
-from analysis.shared_graph import shared_graph
-from analysis.subgraphs.subgraph import node_name
-from analysis.tables.labels import run_labels
+from analysis.labels import run_labels
+from analysis.removal.edges import degrees, no_scores, removal_rounds
+from analysis.removal.scores import decisions_of, line_table, score_table
+from analysis.runs import shared_graph
+from analysis.subgraphs.panel import node_name
 from glt.data import Graph
 from glt.errors import ConfigError, StoreError
 from glt.store import Run

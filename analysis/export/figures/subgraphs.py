@@ -12,16 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import FigureBase
 
-from analysis import names
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure, Use, shown_round
 from analysis.export.figures.legend import line_key, mark_key
 from analysis.export.figures.words import plain
-from analysis.shared_graph import shared_graph
+from analysis.labels import dataset_label, run_labels
+from analysis.runs import shared_graph
 from analysis.subgraphs import BOTH, REMOVED, Panel, Sample, make_panel, original_panel, sample_nodes, take
-from analysis.subgraphs.class_colors import MARKERS, SHAPES, class_color, class_shape
-from analysis.subgraphs.panel_table import panel_table
-from analysis.tables.labels import run_labels
+from analysis.subgraphs.html import MARKERS, SHAPES, class_color, class_shape
+from analysis.subgraphs.panel import panel_table
 from glt.data import Graph
 from glt.data.graph import IntArray
 from glt.masks import BoolArray
@@ -170,7 +169,7 @@ def _caption(runs: Sequence[Run], choices: FigureChoices) -> str:
     seed, number = shown_round(runs[0], choices)
     marked = " Strong dashes: edges that lost their last direction in this round." if choices.fresh else ""
     who = ", ".join(run_labels(runs).values())
-    shown = f"A part of {names.dataset(runs[0].config.dataset)} and what {who} leave{'s' * (len(runs) == 1)} of it"
+    shown = f"A part of {dataset_label(runs[0].config.dataset)} and what {who} leave{'s' * (len(runs) == 1)} of it"
     meaning = "Dashed edges are removed, thin ones kept in one direction, thick ones in both; the area of a node grows "
     meaning += "with its edges, and one without any is hollow."
     return f"{shown}: seed {seed.seed}, round {number}. {meaning}{marked}"

@@ -9,8 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
-from analysis import marks, names, palette
-from analysis.begun import must_have_rows
+from analysis import marks, palette
 from analysis.crowd import crowd_styles
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import (
@@ -30,9 +29,10 @@ from analysis.export.figures.curve_layers import (
 from analysis.export.figures.curve_words import name_baselines, name_exits, write
 from analysis.export.figures.legend import mark_key, mark_keys
 from analysis.export.figures.panel_row import PanelRow, name_panels
+from analysis.labels import dataset_label, model_label
+from analysis.runs import must_have_rows
 from analysis.tables import curve_table, rounds_table
-from analysis.tables.curve import XAxis
-from analysis.tables.pareto import SUBJECT
+from analysis.tables.curves import SUBJECT, XAxis
 from glt import formats
 from glt.store import Run
 
@@ -116,7 +116,7 @@ def _saving(area: Axes, panel: Panel) -> None:
 
 def _title(panel: Panel) -> str:
     first = panel.table.iloc[0]
-    return f"{names.dataset(first['dataset'])}, {names.model(first['model'])}"
+    return f"{dataset_label(first['dataset'])}, {model_label(first['model'])}"
 
 
 def _keys(panels: Sequence[Panel]) -> Keys:

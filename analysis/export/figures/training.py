@@ -8,7 +8,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
-from analysis import names
 from analysis.curves.thinning import drawn_places
 from analysis.curves.training import TEST, VALIDATION
 from analysis.export.choices import FigureChoices
@@ -18,8 +17,8 @@ from analysis.export.figures.legend import KEY_INK, line_key
 from analysis.export.figures.panel_row import PanelRow, name_panels
 from analysis.export.figures.run_lines import DOTTED, stroke
 from analysis.export.figures.words import plain
-from analysis.tables.epochs import epochs_table
-from analysis.tables.labels import run_labels
+from analysis.labels import metric_label, run_labels
+from analysis.tables.rounds import epochs_table
 from glt.errors import StoreError
 from glt.store import Run
 
@@ -36,7 +35,7 @@ def training(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawi
     if table.empty:
         raise StoreError("These runs keep no epochs of this round: choose another round, or other runs.")
     panels = [rows for _, rows in table.groupby("run", sort=False)]
-    metrics = {run.reference: names.metric(run.config.dataset, run.config.task) for run in runs}
+    metrics = {run.reference: metric_label(run.config.dataset, run.config.task) for run in runs}
     row = PanelRow(len(panels), width, ratio=0.7)
 
     def fill(figure: FigureBase) -> Keys:

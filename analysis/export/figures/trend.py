@@ -9,17 +9,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 
-from analysis import names, palette
-from analysis.begun import with_rounds
+from analysis import palette
 from analysis.export.choices import FigureChoices
 from analysis.export.figures.base import FIGURES, Drawing, Keys, PaperFigure
 from analysis.export.figures.curve_words import write
 from analysis.export.figures.legend import KEY_INK, line_key
 from analysis.export.figures.panel_row import PanelRow
 from analysis.export.figures.run_lines import DOTTED, RunLooks, band, stroke
+from analysis.labels import dataset_label
 from analysis.measures import descriptions as wording
 from analysis.measures import trend_table
-from analysis.tables.caption import averaged_over
+from analysis.runs import runs_with_rounds
+from analysis.tables.captions import averaged_over
 from glt import formats
 from glt.store import Run
 
@@ -29,7 +30,7 @@ NULL = "Random, as dense"
 
 def trend(runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
     """Plan one measure of runs on one graph; raises ConfigError for several graphs or an unknown measure."""
-    begun = with_rounds(runs)
+    begun = runs_with_rounds(runs)
     table = trend_table(begun, choices.measure, null=choices.null)
 
     def fill(figure: FigureBase) -> Keys:
@@ -72,7 +73,7 @@ def _original(area: Axes, table: pd.DataFrame, name: str, scale: float) -> None:
 def _caption(runs: Sequence[Run], table: pd.DataFrame, choices: FigureChoices) -> str:
     mine = table[table["kind"] == "run"]
     parts = [
-        f"{names.dataset(runs[0].config.dataset)}: {formats.inside(wording.label(choices.measure))} of the graph that "
+        f"{dataset_label(runs[0].config.dataset)}: {formats.inside(wording.label(choices.measure))} of the graph that "
         f"is left in rounds 0 to {mine['round'].max()}, {averaged_over(mine['seeds'])}",
         "dashed: the original graph",
     ]

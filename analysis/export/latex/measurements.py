@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis import names, published
+from analysis import published
 from analysis.export.latex.writing import booktabs, number
 from analysis.export.letters import escape
+from analysis.labels import dataset_label
 from analysis.measures import descriptions
 from analysis.statistics import half_width
-from analysis.tables.caption import averaged_over
+from analysis.tables.captions import averaged_over
 
 COUNTS = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
 SMALL = 1e3
@@ -78,7 +79,7 @@ def _caption(table: pd.DataFrame, dataset: str, note: str) -> str:
     rounds = sorted({number for numbers in table["rounds"] for number in numbers})
     after = f" after round{'s' if len(rounds) > 1 else ''} {', '.join(map(str, rounds))}" if rounds else ""
     parts = [
-        f"Graph measurements of {escape(names.dataset(dataset))} and of what pruning leaves of it{after}: {over}",
+        f"Graph measurements of {escape(dataset_label(dataset))} and of what pruning leaves of it{after}: {over}",
         "an edge is kept when either direction is",
         "bold: the mean closest to the original (not tested)",
     ]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import names
 from analysis.export.latex.writing import booktabs, number
-from analysis.tables.scores import metric_words
+from analysis.labels import dataset_label
+from analysis.tables.captions import metric_words
 
 HEADERS = ("Run", "Round", "Graph sp. (%)", "Weight sp. (%)", "Ours (%)", "Paper (%)", "Gap")
 CAPTION = (
@@ -26,7 +26,7 @@ def paper_latex(table: pd.DataFrame, label: str = "tab:paper") -> str:
 
 def _row(row: Mapping[str, Any]) -> list[str]:
     return [
-        f"{names.dataset(row['dataset'])} {row['label']}",
+        f"{dataset_label(row['dataset'])} {row['label']}",
         str(row["round"]),
         number(100 * row["graph_sparsity"]),
         number(100 * row["weight_sparsity"]),

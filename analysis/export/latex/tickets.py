@@ -8,13 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import names
 from analysis.export.latex.writing import booktabs, number
 from analysis.export.letters import escape
-from analysis.tables.caption import MAC_WORDS, averaged_over
-from analysis.tables.curve import Score
-from analysis.tables.data import data_words
-from analysis.tables.scores import metric_words, score_words
+from analysis.labels import dataset_label, model_label, task_label
+from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
+from analysis.tables.curves import Score
 from glt import formats
 from glt.store import MacConvention
 from glt.verdicts import DELTA, rule_words
@@ -70,7 +68,7 @@ def _macs(row: Mapping[str, Any]) -> str:
 
 def _caption(table: pd.DataFrame, score: Score, macs: MacConvention, margin: float) -> str:
     settings = table[["dataset", "task", "objective", "model"]].drop_duplicates().itertuples(index=False)
-    where = "; ".join(f"{names.dataset(d)} {names.model(m)}, {names.task(t, o)}" for d, t, o, m in settings)
+    where = "; ".join(f"{dataset_label(d)} {model_label(m)}, {task_label(t, o)}" for d, t, o, m in settings)
     parts = [
         f"Sparsest round of every run that is shown to be a graph lottery ticket ({escape(where)}): {_seeds(table)}",
         score_words(table, score),

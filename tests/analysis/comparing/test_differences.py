@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from analysis.comparing import environment_differences, setting_differences
+from analysis.compare import environment_differences, setting_differences
 from glt.config import RunConfig
 from glt.store import Run
 

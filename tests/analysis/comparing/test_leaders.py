@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.comparing import comparison_words, group_fields, grouped_by, leader_table
+from analysis.compare import group_fields, grouped_by
+from analysis.leaderboard import comparison_words, leader_table
 from analysis.tables import rounds_table
 from glt.errors import ConfigError
 from glt.store import Run

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from analysis.comparing import few_seeds_words, paired_seeds, paired_table, paired_words, shared_seeds
+from analysis.compare import paired_seeds, paired_table, shared_seeds
+from analysis.leaderboard import few_seeds_words, paired_words
 from analysis.tables import rounds_table
 from glt.errors import ConfigError
 from glt.store import Run

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 from analysis import palette
-from analysis.comparing import At, Side, paired_figure, paired_seeds, paired_table
+from analysis.compare import At, paired_seeds, paired_table
+from analysis.figures.paired_figure import Side, paired_figure
 from analysis.tables import rounds_table
 from glt.store import Run
 

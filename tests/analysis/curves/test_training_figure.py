@@ -10,7 +10,7 @@ import pytest
 
 from analysis.curves.thinning import drawn_places
 from analysis.curves.training import MOST_DRAWN, is_thinned, training_figure
-from analysis.tables.epochs import epochs_table
+from analysis.tables.rounds import epochs_table
 from glt.store import NO_EPOCHS, Epochs
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from analysis.cuts import (
+from analysis.removal import (
     Closeness,
     Decision,
     Way,
@@ -24,8 +24,8 @@ from analysis.cuts import (
     score_figure,
     score_table,
 )
-from analysis.cuts.decisions import line_table
-from analysis.cuts.fates import CAUSES
+from analysis.removal.edges import CAUSES
+from analysis.removal.scores import line_table
 from glt.config import RunConfig
 from glt.data import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask

@@ -12,10 +12,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from analysis import theme
-from analysis.cuts import loss_figures, losses
-from analysis.cuts.groups import edge_groupings
-from analysis.cuts.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
-from analysis.cuts.losses import loss_table, outside, pair_matrix, sentences
+from analysis.removal import groups, loss_figures
+from analysis.removal.groups import edge_groupings, loss_table, outside, pair_matrix, sentences
+from analysis.removal.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from glt.data import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask
 
@@ -57,7 +56,7 @@ def test_of_a_large_graph_chance_is_that_of_drawn_graphs(monkeypatch: pytest.Mon
     cora = load_graph("cora")
     mask = EdgeMask("undirected", np.random.default_rng(0).random(cora.num_edges) < 0.7)
     drawn = loss_table(cora, mask, draws=300)
-    monkeypatch.setattr(losses, "MOST_EDGES", 1000)
+    monkeypatch.setattr(groups, "MOST_EDGES", 1000)
     counted = loss_table(cora, mask, draws=300)
     same = ["kind", "grouping", "group", "name", "size", "lost", "share"]
     pd.testing.assert_frame_equal(drawn[same], counted[same])

@@ -14,8 +14,9 @@ from typing import NoReturn
 import pandas as pd
 import pytest
 
+from analysis.bundle import bundle_bytes
 from analysis.cli.main import main
-from analysis.export import FIGURES, FigureChoices, bundle_bytes
+from analysis.export import FIGURES, FigureChoices
 from analysis.tables import rounds_table
 from glt.errors import StoreError
 from glt.store import Run

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.bundle import bundle_bytes, compute_command, lost_sources, steps_for
 from analysis.cli.main import main
-from analysis.export import FigureChoices, bundle_bytes, lost_sources
-from analysis.export.commands import compute_command
-from analysis.export.sources import steps_for
+from analysis.export import FigureChoices
 from glt.cli import pretrain
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Pretraining, Run, Store, bundled_examples, run_name

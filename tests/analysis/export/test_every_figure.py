@@ -19,8 +19,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
+from analysis.bundle import csv_bytes, json_bytes
 from analysis.cli.figure import ABOUT
-from analysis.export import FIGURES, GROUPS, FigureChoices, csv_bytes, draw, figure_bytes, json_bytes, on_page, plan
+from analysis.export import FIGURES, GROUPS, FigureChoices, draw, figure_bytes, on_page, plan
 from analysis.export.figures.losers import AREA
 from analysis.subgraphs import Sample
 from glt.errors import StudioError

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
+from analysis.bundle import figure_command
 from analysis.export import FigureChoices, draw, figure_bytes
-from analysis.export.commands import figure_command
 from analysis.subgraphs import Sample
 from glt.errors import ConfigError
 from glt.store import Run

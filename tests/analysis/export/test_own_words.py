@@ -12,13 +12,13 @@ from matplotlib import cbook
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from analysis import titles
+from analysis import labels
 from analysis.cli.main import main
-from analysis.cuts import groups
 from analysis.export import FIGURES, FigureChoices, draw, figure_bytes, tex
 from analysis.export.figures import loss_tables
 from analysis.export.figures.words import as_drawn, plain
-from analysis.subgraphs import Sample, subgraph
+from analysis.removal import groups
+from analysis.subgraphs import Sample, panel
 from glt.errors import StudioError
 from glt.store import Run, Store
 from glt.store.annotations import Annotation
@@ -37,9 +37,9 @@ OF_CLASSES = {"losers", "pairs", "subgraphs"}
 def own_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Call every run and every class something nasty."""
     monkeypatch.setattr(
-        titles, "annotations_of", lambda runs: {run.reference: Annotation(title=OWN) for run in runs if run is not None}
+        labels, "annotations_of", lambda runs: {run.reference: Annotation(title=OWN) for run in runs if run is not None}
     )
-    for module in (groups, loss_tables, subgraph):
+    for module in (groups, loss_tables, panel):
         monkeypatch.setattr(module, "class_names", lambda graph: tuple(f"{CLASS} {n}" for n in range(7)))
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from analysis.bundle import figure_command
 from analysis.cli.main import main
-from analysis.export import FigureChoices, draw, figure_bytes, figure_command, plan
+from analysis.export import FigureChoices, draw, figure_bytes, plan
 from glt.errors import ConfigError
 from glt.store import Run
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.cuts import removal_causes, removal_rounds
-from analysis.cuts.fates import CAUSES
 from analysis.export import FigureChoices, plan
+from analysis.removal import removal_causes, removal_rounds
+from analysis.removal.edges import CAUSES
 from glt.data import load_graph
 from glt.store import Run, bundled_examples
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from analysis import published
-from analysis.published.facts import FACTS
+from analysis.published import FACTS
 from analysis.reproduction import EXHIBITS, Comparison, Evidence, Verdict, judge, settled
 from analysis.reproduction.claims import leads, saves_macs, tally
 from analysis.reproduction.comparison import FIRST, SECOND, judged

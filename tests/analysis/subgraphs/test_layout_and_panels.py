@@ -16,7 +16,7 @@ from analysis.subgraphs import (
     sample_nodes,
     take,
 )
-from analysis.subgraphs.drawing import JUST_REMOVED, LARGEST, SMALLEST, edge_looks, network_data, replay_frame
+from analysis.subgraphs.html import JUST_REMOVED, LARGEST, SMALLEST, edge_looks, network_data, replay_frame
 from analysis.subgraphs.layout import layout
 from glt.data import Graph
 from glt.masks import EdgeMask

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from analysis.subgraphs import SAMPLERS, sample_nodes
-from analysis.subgraphs.communities import find_communities
+from analysis.subgraphs.samplers import find_communities
 from glt.data import Graph
 from glt.errors import ConfigError
 

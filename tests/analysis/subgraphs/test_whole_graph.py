@@ -8,10 +8,9 @@ import numpy as np
 from matplotlib.image import imread
 
 from analysis.subgraphs import make_panel, original_panel, take
-from analysis.subgraphs.communities import find_communities
-from analysis.subgraphs.layout import LARGE, layout
+from analysis.subgraphs.layout import LARGE, layout, pivot_layout
 from analysis.subgraphs.overview import overview_png
-from analysis.subgraphs.pivots import pivot_layout
+from analysis.subgraphs.samplers import find_communities
 from glt.data import Graph
 from glt.masks import EdgeMask
 

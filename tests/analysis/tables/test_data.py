@@ -8,9 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from analysis.cli.main import main
-from analysis.comparing import leader_table, paired_table
+from analysis.compare import paired_table
 from analysis.curves import accuracy_figure
 from analysis.export import FigureChoices, draw, tickets_latex
+from analysis.leaderboard import leader_table
 from analysis.tables import caption, check_shared_data, curve_table, data_words, rounds_table, tickets_table
 from app.views.compare import first_pair
 from glt.errors import ConfigError

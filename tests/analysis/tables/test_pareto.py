@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from analysis import palette
 from analysis.curves import pareto_figure
 from analysis.tables import curve_table, rounds_table
-from analysis.tables.curve import XAxis
-from analysis.tables.pareto import is_on_front, with_front
+from analysis.tables.curves import XAxis, is_on_front, with_front
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
 

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from analysis.curves.hover import round_text
+from analysis.labels import run_labels
 from analysis.tables import curve_table, dense_table, rounds_table, ticket_words, tickets_table
-from analysis.tables.labels import run_labels
 from glt.store import RoundRecord, Run, SeedRun
 
 

@@ -14,7 +14,7 @@ from analysis.curves.training import training_figure
 from analysis.export import FigureChoices, draw, tickets_latex
 from analysis.marks import paper_marks, score_title
 from analysis.published import measurements
-from analysis.shared_graph import printed_measurements, training_part
+from analysis.runs import printed_measurements, training_part
 from analysis.tables import caption, curve_table, metric_words, rounds_table, shared_metric, tickets_table
 from glt.config import RunConfig
 from glt.data import DATASETS

@@ -1,0 +1,281 @@
+"""The settings in which two runs differ; those that only one of them uses stand apart, for they follow from it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.labels import SHARES, SUBJECT, dataset_label, setting_words, settings_of, task_label, value_order
+from analysis.palette import label
+from analysis.statistics import significances
+from analysis.tables.captions import check_shared_data
+from analysis.tables.curves import INTERVAL, Score, mean_and_interval
+from glt.config import RunConfig
+from glt.data.registry import current_hash
+from glt.errors import ConfigError, unknown_name
+from glt.jobs.sweeping import value_words
+from glt.presets import option_fields
+from glt.results_version import KEY, resumed_with, version_of
+from glt.store import Run
+
+LENGTH = "rounds"
+
+
+class SettingDifference(NamedTuple):
+    """One setting that both runs use and that has two values; `default` is what it is where nobody sets it."""
+
+    setting: str
+    one: Any
+    other: Any
+    default: Any
+
+    @property
+    def one_words(self) -> str:
+        """The first run's value, as it is typed, and whether it is the default."""
+        return _words(self.setting, self.one, self.default)
+
+    @property
+    def other_words(self) -> str:
+        """The second run's value, as it is typed, and whether it is the default."""
+        return _words(self.setting, self.other, self.default)
+
+
+class SettingDifferences(NamedTuple):
+    """What differs between two runs, what only the one and only the other uses, and how many settings are the same."""
+
+    rows: list[SettingDifference]
+    only_one: dict[str, Any]
+    only_other: dict[str, Any]
+    same: int
+
+
+def setting_differences(one: RunConfig, other: RunConfig) -> SettingDifferences:
+    """Compare two configs, rounds too; what a method ignores counts as not used by its run.
+
+    >>> found = setting_differences(RunConfig(hidden=64), RunConfig(hidden=16, method="random"))
+    >>> [row.setting for row in found.rows], "gamma_graph" in found.only_one
+    (['method', 'hidden'], True)
+    """
+    used, others = _used(one), _used(other)
+    shared = [name for name in used if name in others]
+    rows = [
+        SettingDifference(name, used[name], others[name], _default(name, one))
+        for name in shared
+        if used[name] != others[name]
+    ]
+    return SettingDifferences(rows, _without(used, others), _without(others, used), len(shared) - len(rows))
+
+
+def setting_text(name: str, value: Any) -> str:
+    """Write a setting's value as tables have it.
+
+    >>> setting_text("p_graph", 0.05), setting_text("mask_learning_rate", None), setting_text("hidden", 64)
+    ('5 %', 'not set', '64')
+    """
+    if value is None:
+        return "not set"
+    return f"{100 * value:g} %" if name in SHARES else value_words(value)
+
+
+def _used(config: RunConfig) -> dict[str, Any]:
+    return {**settings_of(config), LENGTH: config.rounds}
+
+
+def _without(used: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in used.items() if name not in others}
+
+
+def _default(name: str, config: RunConfig) -> Any:
+    owner = RunConfig if name in RunConfig.model_fields else option_fields(config).get(name)
+    return owner.model_fields[name].get_default() if owner is not None else None
+
+
+def _words(name: str, value: Any, default: Any) -> str:
+    return setting_text(name, value) + (" (default)" if value == default else "")
+
+
+# What two runs were computed with, where it differs: versions, threads and devices explain last bits, data more.
+
+
+WORDS = {
+    "threads": "threads",
+    "device": "device",
+    "results_version": "results version",
+    "revision": "revision",
+    "modified": "sources edited since",
+    "sources": "sources (hash)",
+    "data_hash": "data (hash)",
+}
+# So many letters of a hash are shown.
+HASHES, LETTERS = frozenset({"revision", "sources", "data_hash"}), 8
+
+
+class EnvironmentDifference(NamedTuple):
+    """One thing that was recorded differently: the values over the seeds of each run, none where nothing was."""
+
+    what: str
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+
+
+def environment_differences(one: Run, other: Run) -> list[EnvironmentDifference]:
+    """Return what the environments of the seeds record differently; what a seed was resumed with counts too."""
+    first, second = _recorded(one), _recorded(other)
+    return [
+        EnvironmentDifference(what, first.get(what, ()), second.get(what, ()))
+        for what in dict.fromkeys([*first, *second])
+        if first.get(what) != second.get(what)
+    ]
+
+
+def _recorded(run: Run) -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for seed in run.seeds():
+        for what, value in _flat(run.seed(seed).environment()):
+            found[what].add(value)
+    return {what: tuple(sorted(values)) for what, values in found.items()}
+
+
+def _flat(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    begun = environment.get("versions")
+    for versions in (begun if isinstance(begun, Mapping) else {}, *resumed_with(environment)):
+        yield from (_entry(str(what), value) for what, value in versions.items() if value is not None)
+    yield from (_entry(name, environment[name]) for name in WORDS if environment.get(name) is not None)
+    if environment and KEY not in environment:
+        yield _entry(KEY, version_of(environment))
+
+
+def _entry(name: str, value: Any) -> tuple[str, str]:
+    text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    text = current_hash(text) if name == "data_hash" else text
+    return WORDS.get(name, name), text[:LETTERS] if name in HASHES else text
+
+
+# Runs put together by the value of one setting.
+
+
+UNGROUPED = ""
+ROUNDS = "rounds"
+
+
+def group_fields(runs: Sequence[Run]) -> dict[str, int]:
+    """Return every setting of these runs with the number of its values, those that vary first."""
+    settings = [_settings(run) for run in runs]
+    fields = dict.fromkeys(name for each in settings for name in each)
+    counts = {name: len({repr(each[name]) for each in settings if name in each}) for name in fields}
+    return dict(sorted(counts.items(), key=lambda each: each[1] < 2))
+
+
+def grouped_by(runs: Sequence[Run], field: str) -> dict[str, str]:
+    """Return the group of every run, by its name, in the order of the values; raises ConfigError for no such setting.
+
+    Runs that do not use the setting are a group of their own.
+    """
+    settings = {run.reference: _settings(run) for run in runs}
+    fields = {name for each in settings.values() for name in each}
+    if field not in fields:
+        raise ConfigError(unknown_name("setting", field, fields))
+    ordered = sorted(
+        runs, key=lambda run: (field not in settings[run.reference], value_order(settings[run.reference].get(field)))
+    )
+    return {run.reference: _group_words(field, settings[run.reference]) for run in ordered}
+
+
+@lru_cache(maxsize=20_000)
+def _settings(run: Run) -> dict[str, Any]:
+    return {**settings_of(run.config), ROUNDS: run.config.rounds}
+
+
+def _group_words(field: str, settings: dict[str, Any]) -> str:
+    if field not in settings:
+        return f"{field} not used"
+    if field == "method":
+        return label(settings[field])
+    return SUBJECT[field](settings[field]) if field in SUBJECT else setting_words(field, settings[field])
+
+
+# Paired differences of two runs: scores of the same seed are subtracted, so that what a seed gives both drops out.
+
+
+At = Literal["round", "graph", "weight"]
+AT_WORDS: dict[At, str] = {"round": "equal round", "graph": "equal graph sparsity", "weight": "equal weight sparsity"}
+SPARSITY: dict[At, str] = {"graph": "graph_sparsity", "weight": "weight_sparsity"}
+# What two scores must be of, and how it is said.
+SAME: dict[str, Callable[[str], str]] = {"dataset": dataset_label, "task": task_label, "objective": str}
+# Sparsities of one round count as equal within this, whatever the last bits.
+EQUAL = 1e-9
+AVERAGED = ["graph_sparsity", "weight_sparsity", "one", "other"]
+COLUMNS = ["round", "seed", *AVERAGED, "difference"]
+
+
+def shared_seeds(rounds: pd.DataFrame, one: str, other: str) -> list[int]:
+    """Return the seeds that have finished a round of both runs, in ascending order."""
+    seeds = rounds.groupby("run")["seed"].agg(set)
+    return sorted(int(seed) for seed in seeds.get(one, set()) & seeds.get(other, set()))
+
+
+def paired_seeds(rounds: pd.DataFrame, one: str, other: str, score: Score = "test", at: At = "round") -> pd.DataFrame:
+    """Return a row a round of `one` and shared seed of a `rounds_table`: both scores and their difference, one - other.
+
+    Columns: round, seed, graph_sparsity, weight_sparsity (of `one`), one, other, difference. At an equal sparsity the
+    other's score lies straight between its two nearest rounds of the same seed; where it was never that sparse there
+    is no row. Raises ConfigError for runs whose scores are of different things.
+    """
+    mine, theirs = (rounds[rounds["run"] == run] for run in (one, other))
+    _check(mine, theirs)
+    if at == "round":
+        matched = mine.merge(theirs[["seed", "round", score]], on=["seed", "round"], suffixes=("", "_other"))
+        matched = matched.assign(one=matched[score], other=matched[f"{score}_other"])
+    else:
+        matched = mine.assign(one=mine[score], other=_at_sparsity(mine, theirs, score, SPARSITY[at]))
+        matched = matched.dropna(subset=["other"])
+    matched = matched.assign(difference=matched["one"] - matched["other"])
+    return matched[COLUMNS].sort_values(["round", "seed"]).reset_index(drop=True)
+
+
+def paired_table(rounds: pd.DataFrame, one: str, other: str, score: Score = "test", at: At = "round") -> pd.DataFrame:
+    """Return a row a round: means over the shared seeds, and what they show about the difference (one - other).
+
+    Columns: round, graph_sparsity, weight_sparsity, one, other, difference, low, high (95% t interval, NaN below three
+    seeds), p_value (two-sided paired t test), p_adjusted (Holm over the `family` rounds of this table), family,
+    detectable (the smallest difference that these seeds show with 80 % power in this family), seeds, and verdict
+    ("higher" or "lower" where the first is significantly so, "none" for no significant difference, "no test"). Raises
+    ConfigError as `paired_seeds`.
+    """
+    pairs = paired_seeds(rounds, one, other, score, at)
+    groups = pairs.groupby("round", sort=True)
+    table = groups[AVERAGED].mean()
+    table[["difference", "low", "high"]] = mean_and_interval(groups["difference"])[INTERVAL]
+    found = significances([values.to_numpy() for _, values in groups["difference"]])
+    table["p_value"] = [each.p for each in found]
+    table["p_adjusted"] = [each.p_adjusted for each in found]
+    table["family"] = [each.family for each in found]
+    table["detectable"] = [each.detectable for each in found]
+    table["seeds"] = groups["difference"].count()
+    table["verdict"] = [each.word for each in found]
+    return table.reset_index()
+
+
+def _at_sparsity(mine: pd.DataFrame, theirs: pd.DataFrame, score: Score, column: str) -> NDArray[np.float64]:
+    found = np.full(len(mine), np.nan)
+    for seed, rows in theirs.sort_values(column).groupby("seed"):
+        here = (mine["seed"] == seed).to_numpy()
+        wanted, known = mine.loc[here, column].to_numpy(), rows[column].to_numpy()
+        inside = (wanted >= known[0] - EQUAL) & (wanted <= known[-1] + EQUAL)
+        found[here] = np.where(inside, np.interp(wanted, known, rows[score].to_numpy()), np.nan)
+    return found
+
+
+def _check(mine: pd.DataFrame, theirs: pd.DataFrame) -> None:
+    for name, words in SAME.items():
+        values = [*mine[name].unique(), *theirs[name].unique()]
+        if len(set(values)) > 1:
+            told = " and ".join(dict.fromkeys(words(value) for value in values))
+            raise ConfigError(f"Scores of {told} have no difference that means anything: choose two runs of one.")
+    check_shared_data(pd.concat([mine, theirs]), "A comparison")

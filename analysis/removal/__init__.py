@@ -1,0 +1,21 @@
+"""Which edges were cut, when, how they scored, and who lost by it."""
+
+from __future__ import annotations
+
+from analysis.removal.edges import Closeness, Way, edges_of, fate_sentence, no_scores, removal_causes, removal_rounds
+from analysis.removal.score_figure import score_figure
+from analysis.removal.scores import Decision, decisions_of, score_table
+
+__all__ = [
+    "Closeness",
+    "Decision",
+    "Way",
+    "decisions_of",
+    "edges_of",
+    "fate_sentence",
+    "no_scores",
+    "removal_causes",
+    "removal_rounds",
+    "score_figure",
+    "score_table",
+]

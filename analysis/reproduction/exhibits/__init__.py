@@ -1,1 +1,0 @@
-"""One file an exhibit, named after its experiment: its pictures, the numbers compared, the claims tested."""

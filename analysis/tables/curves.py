@@ -1,0 +1,235 @@
+"""Scores against sparsity: the mean over seeds of every round, its difference from dense by seed, and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from analysis import published
+from analysis.statistics import half_width
+from glt import verdicts
+from glt.methods.admm import EDGES_CHANGED
+from glt.store import MacConvention
+from glt.verdicts import DELTA, checked_margin
+
+Score = Literal["test", "test_last"]
+XAxis = Literal["graph", "weight", "macs"]
+
+RUN_KEYS = ["run", "label", "dataset", "task", "objective", "model", "method", "color", "data"]
+ROUND_KEYS = [*RUN_KEYS, "round"]
+INTERVAL = ["mean", "low", "high"]
+X_COLUMNS = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs"}
+AVERAGED = ["graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways", "macs", EDGES_CHANGED]
+ROUND = ["run", "round"]
+
+
+def curve_table(
+    rounds: pd.DataFrame,
+    score: Score = "test",
+    x: XAxis = "graph",
+    macs: MacConvention = "dense_features",
+    margin: float = DELTA,
+    family: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return one row per run and round with means over the seeds that finished it.
+
+    Columns: the run's, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN below
+    three seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value
+    (paired with those, two-sided, uncorrected), val_difference (the same of the validation score), macs,
+    graph_sparsity, weight_sparsity, both counts of kept edges, solver_edges_changed (see `rounds_table`), and those of
+    `verdict_table`. is_ticket says that the verdict is "ticket", is_extreme that it is the run's ticket with the
+    highest graph sparsity, then weight sparsity.
+
+    `margin` is a fraction, stated before looking. All pruned rounds in `rounds` are one family of tests, or those in
+    `family`, where `rounds` are only a part of what is judged together.
+    """
+    paired = with_dense(rounds, score).assign(macs=rounds[f"macs_{macs}"])
+    groups = paired.groupby(ROUND_KEYS, sort=False)
+    table = mean_and_interval(groups["score"]).rename(columns={"count": "seeds"})
+    table["dense"] = groups["dense"].mean()
+    table[["difference", "difference_low", "difference_high"]] = mean_and_interval(groups["difference"])[INTERVAL]
+    table["p_value"] = verdicts.t_tests(*verdicts.samples(values for _, values in groups["difference"]))
+    table["val_difference"] = groups["val_difference"].mean()
+    table[AVERAGED] = groups[AVERAGED].mean()
+    judged = verdict_table(rounds if family is None else family, score, margin)
+    table = table.reset_index().join(judged.set_index(ROUND), on=ROUND)
+    table[WORDS] = table[WORDS].astype(object).fillna("")
+    table["paper_criterion"] = table["paper_criterion"].eq(1)
+    table["is_ticket"] = table["verdict"] == "ticket"
+    table["is_extreme"] = _extreme(table)
+    table.insert(len(ROUND_KEYS), "x", table[X_COLUMNS[x]])
+    order = np.lexsort((table["round"], pd.factorize(table["run"])[0]))
+    return table.iloc[order].reset_index(drop=True)
+
+
+def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = DELTA) -> pd.DataFrame:
+    """Return the verdict of every pruned round in a `rounds_table`, all of them one family of tests.
+
+    Columns: run, round, verdict ("ticket", "no ticket", "open" or "no verdict"), verdict_short and verdict_sentence
+    (in words), paired_seeds, seeds_left_out (without a dense score, or without this round), margin, p_ticket and
+    p_no_ticket (one-sided, of a loss of less and of more than the margin), p_ticket_adjusted and p_no_ticket_adjusted
+    (Holm over `family` rounds), p_adjusted (that of the direction in which the mean lies), detectable (the smallest
+    distance from the margin that these seeds show at 80 % power in this family), detectable_alone (in a single test),
+    seeds_needed (NaN where the round is not open, or too many are) and paper_criterion (the mean is at least the dense
+    mean). Raises ConfigError for an impossible margin.
+    """
+    checked_margin(margin)
+    paired = with_dense(rounds, score)
+    pruned = paired[paired["round"] > 0]
+    groups = pruned.groupby(ROUND, sort=False)["difference"]
+    counted = groups.agg(["count", "size"])
+    having_dense = paired[(paired["round"] == 0) & paired["dense"].notna()].groupby("run")["seed"].nunique()
+    expected = having_dense.reindex(counted.index.get_level_values("run"), fill_value=0).to_numpy()
+    # Seeds with a dense score and not this round, and those with this round and no dense score.
+    left_out = (expected - counted["count"]) + (counted["size"] - counted["count"])
+    found = verdicts.judge([values.to_numpy() for _, values in groups], margin, left_out=left_out.tolist())
+    rows = [(*key, *_verdict_row(verdict)) for key, verdict in zip(counted.index, found, strict=True)]
+    kinds = {"round": "int64", **dict.fromkeys(NUMBERS, "float64")}
+    return pd.DataFrame(rows, columns=[*ROUND, *WORDS, *NUMBERS]).astype(kinds)
+
+
+def family_size(rounds: pd.DataFrame, score: Score = "test") -> int:
+    """Return how many pruned rounds of a `rounds_table` can be tested: two seeds or more whose differences vary."""
+    pruned = with_dense(rounds, score).query("round > 0")
+    return verdicts.family_size(values for _, values in pruned.groupby(ROUND)["difference"])
+
+
+WORDS = ["verdict", "verdict_short", "verdict_sentence"]
+NUMBERS = [
+    "paired_seeds",
+    "seeds_left_out",
+    "margin",
+    "p_ticket",
+    "p_ticket_adjusted",
+    "p_no_ticket",
+    "p_no_ticket_adjusted",
+    "p_adjusted",
+    "family",
+    "detectable",
+    "detectable_alone",
+    "seeds_needed",
+    "paper_criterion",
+]
+
+
+def _verdict_row(verdict: verdicts.Verdict) -> tuple[object, ...]:
+    return (
+        verdict.word,
+        verdict.headline(),
+        verdict.sentence(),
+        verdict.seeds,
+        verdict.left_out,
+        verdict.delta,
+        verdict.p_ticket,
+        verdict.adjusted_ticket,
+        verdict.p_no_ticket,
+        verdict.adjusted_no_ticket,
+        verdict.p_adjusted,
+        verdict.family,
+        verdict.detectable,
+        verdict.detectable_alone,
+        np.nan if verdict.needed is None else verdict.needed,
+        verdict.meets_paper_criterion,
+    )
+
+
+def dense_table(rounds: pd.DataFrame, score: Score = "test") -> pd.DataFrame:
+    """Return one row per run: mean, low, high and seeds of its dense model (round 0) over all its seeds."""
+    dense = rounds[rounds["round"] == 0].assign(score=lambda rows: rows[score])
+    table = mean_and_interval(dense.groupby(RUN_KEYS, sort=False)["score"])
+    return table.rename(columns={"count": "seeds"}).reset_index()
+
+
+def with_dense(rounds: pd.DataFrame, score: Score) -> pd.DataFrame:
+    """Return the rounds with score, dense (the seed's own round 0, NaN if it has none), difference, val_difference."""
+    first = rounds.loc[rounds["round"] == 0].set_index(["run", "seed"])[[score, "val"]]
+    joined = rounds.join(first.set_axis(["dense", "dense_val"], axis=1), on=["run", "seed"])
+    return joined.assign(
+        score=joined[score],
+        difference=joined[score] - joined["dense"],
+        val_difference=joined["val"] - joined["dense_val"],
+    ).drop(columns="dense_val")
+
+
+def mean_and_interval(groups: pd.api.typing.SeriesGroupBy) -> pd.DataFrame:
+    """Return mean, low, high (95% t interval, NaN below three values) and count of every group's values."""
+    table = groups.agg(["mean", "std", "count"])
+    half = half_width(table["std"], table["count"])
+    return table.assign(low=table["mean"] - half, high=table["mean"] + half)[["mean", "low", "high", "count"]]
+
+
+def _extreme(table: pd.DataFrame) -> pd.Series:
+    tickets = table[table["is_ticket"]].sort_values(["graph_sparsity", "weight_sparsity"])
+    return pd.Series(table.index.isin(tickets.groupby("run").tail(1).index), index=table.index, dtype=np.bool_)
+
+
+# Our rounds beside the paper's printed points, matched by round.
+
+
+# Round k means the paper's sparsity only at the paper's rates; whole entries stay this close to 1 - 0.95^k.
+SAME_RATES = 0.005
+
+
+def paper_table(curve: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `curve` that the paper prints too, with paper, paper_macs, gap (ours minus theirs) and source.
+
+    Rows of runs at other pruning rates than the paper's are left out: their round k is another sparsity.
+    """
+    printed = pd.DataFrame([asdict(point) for point in published.POINTS])
+    printed = printed.drop(columns="weight_sparsity")
+    printed = printed.rename(columns={"graph_sparsity": "printed", "score": "paper", "macs": "paper_macs"})
+    joined = curve.merge(printed, on=["dataset", "task", "model", "method", "round"], how="inner")
+    same = (joined["graph_sparsity"] - joined["printed"]).abs() <= SAME_RATES
+    kept = joined[same].drop(columns="printed").reset_index(drop=True)
+    return kept.assign(gap=kept["mean"] - kept["paper"])
+
+
+# The Pareto front of means: rounds beside which no other one has a mean score as high at no more cost.
+
+
+# What a score can be compared within; one front lies over all runs that share it.
+SUBJECT = ["dataset", "task", "objective", "model"]
+
+
+def is_on_front(cost: ArrayLike, score: ArrayLike) -> NDArray[np.bool_]:
+    """Say which points no other point beats: none with at most their cost and at least their score, better in one.
+
+    Of points equal in both, all are on the front. A NaN is on none.
+
+    >>> is_on_front([1, 2, 3, 3], [0.7, 0.8, 0.75, 0.9]).tolist()
+    [True, True, False, True]
+    """
+    costs, scores = np.asarray(cost, dtype=np.float64), np.asarray(score, dtype=np.float64)
+    known = np.isfinite(costs) & np.isfinite(scores)
+    order = np.lexsort((-scores, costs))
+    order = order[known[order]]
+    best_before = np.maximum.accumulate(np.concatenate([[-np.inf], scores[order]]))[:-1]
+    front = np.zeros(costs.shape, dtype=np.bool_)
+    front[order] = scores[order] > best_before
+    # Sorting puts one of several equal points first; the others are as good.
+    pairs = set(zip(costs[front], scores[front], strict=True))
+    equal = np.fromiter((pair in pairs for pair in zip(costs, scores, strict=True)), np.bool_, costs.size)
+    return np.asarray(front | equal)
+
+
+def with_front(curve: pd.DataFrame, x: XAxis) -> pd.DataFrame:
+    """Return a `curve_table` (made with the same x) with the column on_front, a front for each data set and network.
+
+    Fewer MACs, and more sparsity, cost less; MACs are compared by three figures and sparsities by tenths of a percent,
+    as they are shown, because methods round their counts differently. Rounds of different data sets, tasks or networks
+    never compete.
+    """
+    cost = _three_figures(curve["x"]) if x == "macs" else -curve["x"].round(3)
+    fronts = pd.Series(data=False, index=curve.index, dtype=np.bool_)
+    for _, rows in curve.groupby(SUBJECT, sort=False):
+        fronts.loc[rows.index] = is_on_front(cost.loc[rows.index], rows["mean"])
+    return curve.assign(on_front=fronts)
+
+
+def _three_figures(values: pd.Series) -> pd.Series:
+    unit = 10.0 ** (np.floor(np.log10(values.where(values > 0))) - 2)
+    return (values / unit).round() * unit
