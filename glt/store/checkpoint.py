@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.json_files import SEE_DOCTOR, whole_lines
-from glt.store.records import round_of_event
+from glt.store.checksums import event_sizes
+from glt.store.json_files import SEE_DOCTOR
 from glt.store.safe_files import append_line, flush_file, writing
 from glt.store.tensors import read_tensors, write_tensors
 
@@ -52,7 +52,7 @@ def read_checkpoint(folder: Path, owner: str, round: int) -> Checkpoint | None:
     epochs, seconds, state = (about.get(name) for name in ("epochs", "seconds", "state"))
     if type(epochs) is not int or epochs < 0 or not isinstance(seconds, int | float) or not isinstance(state, dict):
         raise StoreError(f"{path} is damaged (it does not say how far the round is).")
-    if len(event_sizes(folder / paths.EVENTS, round)) < epochs:
+    if len(event_sizes(folder / paths.EVENTS, round)[1]) < epochs:
         raise StoreError(f"{path} tells of {epochs} epochs, more than events.jsonl has.")
     return Checkpoint(round, epochs, float(seconds), arrays, state)
 
@@ -73,14 +73,3 @@ def drop_checkpoint(folder: Path, why: str = "") -> None:
         append_line(folder / paths.LOG, f"The checkpoint is left aside and its round starts again: {why}")
     with writing(path):
         path.unlink(missing_ok=True)
-
-
-def event_sizes(path: Path, round: int) -> list[int]:
-    """Return the bytes of the lines of `round` that follow the lines of earlier rounds, up to the first unsound one."""
-    sizes = []
-    for line in whole_lines(path)[0]:
-        number = round_of_event(line)
-        if number is None or number > round:
-            break
-        sizes += [len(line) + 1] if number == round else []
-    return sizes

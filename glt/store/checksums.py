@@ -134,9 +134,14 @@ def check_epochs(path: Path, written: RoundChecksum, content: bytes) -> None:
 
 def holds_epochs(path: Path, written: RoundChecksum) -> bool:
     """Say whether events.jsonl holds the epochs of a round as they were written; raises StoreError when it is none."""
+    return crc(_content(path, written.start, written.end)) == written.events
+
+
+def _content(path: Path, start: int, end: int) -> bytes:
+    """Return the bytes of a file from `start` to `end`; a missing file has none."""
     with reading(path, SEE_DOCTOR), (path if os.path.lexists(path) else Path(os.devnull)).open("rb") as file:
-        file.seek(written.start)
-        return crc(file.read(written.end - written.start)) == written.events
+        file.seek(start)
+        return file.read(end - start)
 
 
 def without_seconds(line: bytes) -> bytes:
@@ -150,11 +155,13 @@ def without_seconds(line: bytes) -> bytes:
 
 
 def _computed(folder: Path, number: int, start: int) -> RoundChecksum:
-    events, end = _events_of(folder / paths.EVENTS, number, start)
+    path = folder / paths.EVENTS
+    before, sizes = event_sizes(path, number, start)
+    end = start + before + sum(sizes)
     return RoundChecksum(
         round=number,
         record=crc(without_seconds(whole_lines(folder / paths.ROUNDS)[0][number])),
-        events=crc(events),
+        events=crc(_content(path, start, end)),
         start=start,
         end=end,
         init=_init_of(folder) if number == 0 else "",
@@ -162,16 +169,21 @@ def _computed(folder: Path, number: int, start: int) -> RoundChecksum:
     )
 
 
-def _events_of(path: Path, number: int, start: int) -> tuple[bytes, int]:
-    """Return the lines of a round that begin at byte `start`, and the offset after them."""
-    lines: list[bytes] = []
+def event_sizes(path: Path, round: int, start: int = 0) -> tuple[int, list[int]]:
+    """Return how many bytes from `start` on are of rounds before `round`, and the bytes of each line of it.
+
+    Lines follow each other by round; the first that is damaged or of a later round ends the search.
+    """
+    before, sizes = 0, list[int]()
     for line in whole_lines(path, start)[0]:
-        found = round_of_event(line)
-        if found is None or found > number:
+        number = round_of_event(line)
+        if number is None or number > round or (number < round and sizes):
             break
-        lines.append(line + b"\n")
-    content = b"".join(lines)
-    return content, start + len(content)
+        if number < round:
+            before += len(line) + 1
+        else:
+            sizes.append(len(line) + 1)
+    return before, sizes
 
 
 def _init_of(folder: Path) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,11 @@ from glt import json_text, zips
 from glt.config import EdgeMaskKind, canonical_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
-from glt.store.edge_ranks import Bytes, quantised_ranks
+from glt.store.edge_ranks import Bytes, as_floats, quantised_ranks
 from glt.store.paths import SCHEMA
 from glt.store.round_files import EDGE_SCORES, EDGES, WEIGHTS, Floats
 from glt.store.safe_files import check_regular, reading, replace_file
 from glt.store.tensors import check_schema
-
-Content = TypeVar("Content")
 
 ABOUT = "about.json"
 REMEDY = "restore it from a copy"
@@ -39,7 +37,7 @@ class CompactMasks:
     """Masks of rounds 0 to `last`, and the 8-bit ranks of edge scores (`score_counts` of them a round)."""
 
     last: int
-    edge_mask: EdgeMaskKind
+    kind: EdgeMaskKind
     shapes: Mapping[str, tuple[int, ...]]
     coded: Mapping[str, Bytes]
     score_counts: Sequence[int]
@@ -59,17 +57,28 @@ class CompactMasks:
 
     def masks(self, round: int) -> Masks:
         """Return both masks after `round`; raises StoreError when there is no such round."""
-        require_round(round, self.last)
-        keep = {name: decode(self.coded[name], round, shape) for name, shape in self.shapes.items()}
-        weights = {name.removeprefix(WEIGHTS): mask for name, mask in keep.items() if name != EDGES}
-        return Masks(EdgeMask(self.edge_mask, keep[EDGES]), WeightMask(weights))
+        shapes = {name: shape for name, shape in self.shapes.items() if name != EDGES}
+        edges = self.edge_mask(round)
+        weights = {name.removeprefix(WEIGHTS): decode(self.coded[name], round, each) for name, each in shapes.items()}
+        return Masks(edges, WeightMask(weights))
+
+    def edge_mask(self, round: int) -> EdgeMask:
+        """Return the edge mask after `round`; raises StoreError when there is no such round."""
+        self._require(round)
+        return EdgeMask(self.kind, decode(self.coded[EDGES], round, self.shapes[EDGES]))
+
+    def edge_scores(self, round: int) -> Floats | None:
+        """Return the ranks in [0, 1) of the entries that were up for decision in `round`, or None without scores."""
+        self._require(round)
+        count, start = self.score_counts[round], sum(self.score_counts[:round])
+        return as_floats(self.coded[EDGE_SCORES][start : start + count]) if count else None
 
     def write(self, path: Path) -> None:
         """Write a zip of .npy files with LZMA compression; equal masks give equal bytes."""
         about = {
             "schema": SCHEMA,
             "last": self.last,
-            "edge_mask": self.edge_mask,
+            "edge_mask": self.kind,
             "score_counts": list(self.score_counts),
             "shapes": {name: list(shape) for name, shape in self.shapes.items()},
         }
@@ -77,17 +86,33 @@ class CompactMasks:
         replace_file(path, zips.zip_bytes({ABOUT: canonical_json(about).encode(), **members}, zipfile.ZIP_LZMA))
 
     @classmethod
-    def read(cls, path: Path) -> CompactMasks:
-        """Read what `write` wrote; raises StoreError for a missing, damaged, newer or absurdly large file."""
-        return read_packed(path, cls._from)
+    def read(cls, path: Path, weights: bool = True) -> CompactMasks:
+        """Read what `write` wrote, without the `weights`, most of the file, where they are not wanted.
+
+        Raises StoreError for a missing, damaged, newer or absurdly large file.
+        """
+        with reading(path, REMEDY):
+            check_regular(path, MOST_BYTES)
+            try:
+                with zips.opened(path) as archive:
+                    _check_unpacked(path, archive)
+                    about = json_text.parsed(zips.read_member(archive, ABOUT))
+                    check_schema(path, about)
+                    return cls._from(archive, about, weights)
+            except DAMAGE:
+                raise StoreError(f"{path} is damaged: {REMEDY}.") from None
 
     @classmethod
-    def _from(cls, archive: zipfile.ZipFile, about: Mapping[str, Any]) -> CompactMasks:
-        shapes = {name: tuple(shape) for name, shape in about["shapes"].items()}
-        coded = {name: read_array(zips.read_member(archive, f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
+    def _from(cls, archive: zipfile.ZipFile, about: Mapping[str, Any], weights: bool) -> CompactMasks:
+        shapes = {name: tuple(shape) for name, shape in about["shapes"].items() if weights or name == EDGES}
+        coded = {name: _bytes_in(zips.read_member(archive, f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
         for name, shape in shapes.items():
-            check_size(coded[name], math.prod(shape), about["last"])
+            _check_size(coded[name], math.prod(shape), about["last"])
         return cls(about["last"], about["edge_mask"], shapes, coded, about["score_counts"])
+
+    def _require(self, round: int) -> None:
+        if not 0 <= round <= self.last:
+            raise StoreError(f"This example holds no round {round}: its rounds are 0 to {self.last}.")
 
 
 NONE: Bytes = np.empty(0, dtype=np.uint8)
@@ -156,36 +181,13 @@ def _npy(array: Bytes) -> bytes:
     return buffer.getvalue()
 
 
-def read_packed(path: Path, parse: Callable[[zipfile.ZipFile, Mapping[str, Any]], Content]) -> Content:
-    """Return what `parse` reads in a file that `CompactMasks.write` wrote, given its archive and what it is about.
-
-    Raises StoreError for a missing, damaged, newer or absurdly large file.
-    """
-    with reading(path, REMEDY):
-        check_regular(path, MOST_BYTES)
-        try:
-            with zips.opened(path) as archive:
-                _check_unpacked(path, archive)
-                about = json_text.parsed(zips.read_member(archive, ABOUT))
-                check_schema(path, about)
-                return parse(archive, about)
-        except DAMAGE:
-            raise StoreError(f"{path} is damaged: {REMEDY}.") from None
-
-
-def require_round(round: int, last: int) -> None:
-    """Raise StoreError for a round that is not among 0 to `last`."""
-    if not 0 <= round <= last:
-        raise StoreError(f"This example holds no round {round}: its rounds are 0 to {last}.")
-
-
 def _check_unpacked(path: Path, archive: zipfile.ZipFile) -> None:
     size = sum(member.file_size for member in archive.infolist())
     if size > MOST_BYTES:
         raise StoreError(f"{path} would unpack to {size >> 20} MiB, more than {MOST_BYTES >> 20}: {REMEDY}.")
 
 
-def read_array(content: bytes) -> Bytes:
+def _bytes_in(content: bytes) -> Bytes:
     """Return the bytes in a .npy file; raises ValueError for anything else."""
     buffer = io.BytesIO(content)
     np.lib.format.read_magic(buffer)
@@ -195,7 +197,7 @@ def read_array(content: bytes) -> Bytes:
     return np.frombuffer(buffer.read(), dtype=np.uint8).reshape(shape)
 
 
-def check_size(coded: NDArray[Any], count: int, last: int) -> None:
+def _check_size(coded: NDArray[Any], count: int, last: int) -> None:
     """Raise ValueError when this is not what `encode` makes of `count` values over `last` rounds."""
     expected = (count,) if coded.ndim == 1 else (last, (count + 7) // 8)
     if coded.shape != expected:

@@ -15,13 +15,14 @@ from pydantic import ValidationError
 
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.checkpoint import event_sizes, usable_checkpoint
+from glt.store.checkpoint import usable_checkpoint
 from glt.store.checksums import (
     RoundChecksum,
     add_checksums,
     check_owner,
     checksums_in,
     cut_checksums,
+    event_sizes,
     holds_epochs,
     is_record,
 )
@@ -63,14 +64,6 @@ def drop_after_last_whole_round(folder: Path, owner: str, aside: Aside) -> int:
     return following
 
 
-def move_unusable(folder: Path, aside: Aside) -> list[Path]:
-    """Move aside what is no file that can be read, and checksums that say nothing; return what was moved."""
-    bad = unusable(folder)
-    for path in bad:
-        aside.move(path)
-    return bad
-
-
 def unusable(folder: Path) -> list[Path]:
     """Return what has the name of one of a seed's files and cannot be opened, and checksums that say nothing."""
     files = sorted(path for path in folder.iterdir() if paths.is_of_seed(path.name))
@@ -85,8 +78,8 @@ def unusable(folder: Path) -> list[Path]:
 
 def drop_events(folder: Path, round: int, epochs: int = 0) -> None:
     """Cut the events back to those before `round` and that many of the round itself."""
-    path = folder / paths.EVENTS
-    cut_file(path, _events_before(path, round) + sum(event_sizes(path, round)[:epochs]))
+    before, sizes = event_sizes(folder / paths.EVENTS, round)
+    cut_file(folder / paths.EVENTS, before + sum(sizes[:epochs]))
 
 
 class Fault(NamedTuple):
@@ -202,13 +195,3 @@ def _is_record(line: bytes, number: int, known: Sequence[RoundChecksum]) -> bool
     except ValidationError:
         return False
     return record.round == number and (number >= len(known) or is_record(line, known[number]))
-
-
-def _events_before(path: Path, following: int) -> int:
-    size = 0
-    for line in whole_lines(path)[0]:
-        number = round_of_event(line)
-        if number is None or number >= following:
-            break
-        size += len(line) + 1
-    return size

@@ -21,7 +21,7 @@ from glt.store.liveness import ACTIVE, concluded
 from glt.store.lock import locked
 from glt.store.records import Status
 from glt.store.remembered import remembered
-from glt.store.resuming import move_unusable
+from glt.store.resuming import unusable
 from glt.store.safe_files import make_folder, overwrite_file, refuse_link, replace_file
 from glt.store.setting_aside import Aside
 from glt.store.signing import signed, unsigned
@@ -99,7 +99,8 @@ class SeedFolder(ABC):
     def _move_unusable(self, aside: Aside | None) -> Aside:
         """Move aside what cannot be opened and what it was computed with, where that is damaged; return where to."""
         aside = aside or Aside(self.path.parent)
-        move_unusable(self.path, aside)
+        for path in unusable(self.path):
+            aside.move(path)
         try:
             self.environment()
         except StoreError:

@@ -10,7 +10,6 @@ from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
 from glt.store import paths
-from glt.store.compact_edges import CompactEdges
 from glt.store.compact_masks import CompactMasks
 from glt.store.event_file import EventFile
 from glt.store.json_files import SEE_DOCTOR
@@ -97,7 +96,7 @@ class SeedRecord(SeedFolder):
     def edge_mask(self, round: int) -> EdgeMask:
         """Return the edge mask after `round`, as `masks` does, without taking the weights out of the file."""
         if self.is_example:
-            return self._compact_edges.mask(round)
+            return self._compact_edges.edge_mask(round)
         self._require(round)
         return read_edge_mask(paths.masks_file(self.path, round))
 
@@ -107,7 +106,7 @@ class SeedRecord(SeedFolder):
         They belong to the survivors of the round before, in entry order; `holds_ranks` says whether they are ranks.
         """
         if self.is_example:
-            return self._compact_edges.scores(round)
+            return self._compact_edges.edge_scores(round)
         self._require(round)
         return read_edge_scores(paths.masks_file(self.path, round))
 
@@ -151,8 +150,8 @@ class SeedRecord(SeedFolder):
         return CompactMasks.read(self.path / paths.COMPACT_MASKS)
 
     @cached_property
-    def _compact_edges(self) -> CompactEdges:
-        return CompactEdges.read(self.path / paths.COMPACT_MASKS)
+    def _compact_edges(self) -> CompactMasks:
+        return CompactMasks.read(self.path / paths.COMPACT_MASKS, weights=False)
 
     def _require(self, round: int) -> None:
         if not 0 <= round < self.whole_rounds():
