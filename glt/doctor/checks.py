@@ -45,17 +45,17 @@ from glt.store.json_files import read_json, whole_lines
 from glt.store.liveness import ACTIVE
 from glt.store.lock import is_locked, is_seen_locked
 from glt.store.naming import owner_of
-from glt.store.opening import open_folder, remedy_without_config
-from glt.store.resuming import (
+from glt.store.recovery import (
     checksums_or_none,
     damaged_or_missing,
     finished_rounds,
+    is_usable,
     name_rounds,
     round_faults,
     unusable,
 )
-from glt.store.setting_aside import is_usable
 from glt.store.signing import is_signed
+from glt.store.store import open_folder, remedy_without_config
 
 Repair = Enum("Repair", ["MOVE", "CUT", "ROUNDS", "STATUS"])
 

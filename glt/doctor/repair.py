@@ -13,8 +13,8 @@ from glt.errors import StoreError
 from glt.store import SeedFolder, Status, Store, paths
 from glt.store.json_files import whole_lines
 from glt.store.lock import briefly_locked, locked
+from glt.store.recovery import Aside, is_usable
 from glt.store.safe_files import cut_file
-from glt.store.setting_aside import Aside, is_usable
 
 ASIDE_OF_STORE = f".{paths.ASIDE}"
 

@@ -15,7 +15,7 @@ from glt.store.compact_masks import CompactMasks
 from glt.store.records import Event, RoundRecord, Status
 from glt.store.run import Run, write_config
 from glt.store.safe_files import make_folder, reading, replace_file, writing
-from glt.store.seed import SeedRun
+from glt.store.seed_run import SeedRun
 
 EVERY = 10
 ENVIRONMENT_KEYS = (

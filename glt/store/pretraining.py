@@ -13,15 +13,13 @@ from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import FIRST_LAYER, PretrainConfig, make_pretrain_config
 from glt.store import paths
 from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
-from glt.store.naming import check_name
 from glt.store.records import Epoch
+from glt.store.recovery import Aside
 from glt.store.round_files import Floats
-from glt.store.run import KIND, check_config, read_document, settings_in
-from glt.store.run_folder import REMEDY, RunFolder
-from glt.store.safe_files import append_line, cut_file, flush_file, replace_file, writing
-from glt.store.seed_folder import SeedFolder
-from glt.store.setting_aside import Aside
-from glt.store.signing import crc, signed
+from glt.store.run import KIND, REMEDY, RunFolder, check_config, read_document, settings_in
+from glt.store.safe_files import append_line, cut_file, flush_file, writing
+from glt.store.seed_run import SeedFolder
+from glt.store.signing import crc
 from glt.store.tensors import checksum, read_about, read_tensors, write_tensors
 
 PRETRAINING = "pre-training"
@@ -142,9 +140,19 @@ class Pretraining(RunFolder[PretrainingSeed]):
     @classmethod
     def open(cls, path: Path, writable: bool = True) -> Pretraining:
         """Open a folder; raises StoreError when config.json is missing, damaged, newer or changed afterwards."""
-        config = read_pretrain_config(path)
-        check_name(path.resolve().name, config)
-        check_config(path)
+        return cls.from_document(path, read_document(path / paths.CONFIG), writable)
+
+    @classmethod
+    def from_document(cls, path: Path, document: Mapping[str, Any], writable: bool = True) -> Pretraining:
+        """Open a folder whose config.json holds `document`; raises StoreError as `open` does."""
+        if document.get(KIND) != PRETRAINING:
+            raise StoreError(f"{path.name} is no {PRETRAINING} run: name one that `python -m glt pretrain` made.")
+        try:
+            config = make_pretrain_config(settings_in(document))
+        except ConfigError as error:
+            fault = str(error).rstrip(".")
+            raise StoreError(f"{path / paths.CONFIG} is damaged ({fault}): {REMEDY}.") from None
+        check_config(path, document, config)
         return cls(path, config, writable)
 
     def seed(self, seed: int) -> PretrainingSeed:
@@ -154,21 +162,3 @@ class Pretraining(RunFolder[PretrainingSeed]):
     def finished(self) -> list[int]:
         """Return the seeds that have a first layer."""
         return [seed for seed in self.seeds() if self.seed(seed).is_complete()]
-
-
-def read_pretrain_config(folder: Path) -> PretrainConfig:
-    """Return the configuration of a pre-training; raises StoreError when there is none that can be used."""
-    path = folder / paths.CONFIG
-    document = read_document(path)
-    if document.get(KIND) != PRETRAINING:
-        raise StoreError(f"{folder.name} is no {PRETRAINING} run: name one that `python -m glt pretrain` made.")
-    try:
-        return make_pretrain_config(settings_in(document))
-    except ConfigError as error:
-        raise StoreError(f"{path} is damaged ({str(error).rstrip('.')}): {REMEDY}.") from None
-
-
-def write_pretrain_config(folder: Path, config: PretrainConfig) -> None:
-    """Write the configuration of a pre-training."""
-    document = {"schema": paths.SCHEMA, KIND: PRETRAINING, "config": config.model_dump(mode="json")}
-    replace_file(folder / paths.CONFIG, canonical_json(signed(document)).encode())

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from glt.errors import StoreError
 from glt.formats import listing
-from glt.store.opening import KnownRun
-from glt.store.run import Run
+from glt.store.run import AnyRun, Run
 from glt.store.sources import sources_of
 
 
-def readers_of(name: str, runs: Iterable[KnownRun]) -> list[Run]:
+def readers_of(name: str, runs: Iterable[AnyRun]) -> list[Run]:
     """Return those of the runs that need the one of this name."""
     return [run for run in runs if isinstance(run, Run) and name in sources_of(run.config)]
 
@@ -40,13 +39,13 @@ def readers_left(name: str, readers: Sequence[Run]) -> str:
     )
 
 
-def readers_first(names: Iterable[str], runs: Iterable[KnownRun]) -> list[str]:
+def readers_first(names: Iterable[str], runs: Iterable[AnyRun]) -> list[str]:
     """Return the names so that what reads another run stands before it."""
     known = {run.name: run for run in runs}
     return sorted(names, key=lambda name: -len(_all_sources(name, known)))
 
 
-def _all_sources(name: str, known: Mapping[str, KnownRun]) -> set[str]:
+def _all_sources(name: str, known: Mapping[str, AnyRun]) -> set[str]:
     run = known.get(name)
     direct = sources_of(run.config) if isinstance(run, Run) else []
     return set(direct).union(*(_all_sources(each, known) for each in direct))

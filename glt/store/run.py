@@ -1,21 +1,132 @@
-"""Run: one folder of the store, a configuration and the rounds of its seeds."""
+"""A run's folder: its settings in config.json, its seeds, and what a person says about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from glt.config import RunConfig, canonical_json, make_config
 from glt.errors import ConfigError, StoreError
+from glt.pretraining.config import PretrainConfig
 from glt.store import paths
+from glt.store.annotations import Annotation, Annotations, annotations_in, entry_name
 from glt.store.json_files import read_json
 from glt.store.naming import check_name
-from glt.store.run_folder import REMEDY, RunFolder
-from glt.store.safe_files import replace_file
-from glt.store.seed import SeedRun
+from glt.store.remembered import remembered
+from glt.store.safe_files import reading, replace_file
+from glt.store.seed_run import Configuration, SeedFolder, SeedRun
 from glt.store.signing import signed, unsigned
 from glt.store.tensors import check_schema
+
+REMEDY = "restore it from a copy, or move the run's folder out of the store"
+
+Seed_co = TypeVar("Seed_co", bound=SeedFolder, covariant=True)
+
+
+class _Looked(NamedTuple):
+    """The seeds of a folder that were started, and whether none is left that may yet be: that needs another look."""
+
+    started: list[int]
+    is_all: bool
+
+
+class RunFolder(ABC, Generic[Seed_co]):
+    """A configuration and its seeds."""
+
+    verb: str
+
+    def __init__(self, path: Path, config: Configuration, writable: bool = True) -> None:
+        self.path = path
+        self.name = path.name
+        self.config = config
+        self.is_example = (path / paths.EXAMPLE_MARK).exists()
+        self.is_named_by_path = False
+        self.is_bundled = self.is_example and paths.is_in_examples(path)
+        # The store that a run was opened from, which need not be the one its folder lies in.
+        self.annotated_in = path.parent
+        self._writable = writable and not self.is_example
+        self._looked = remembered(self._look, lasts=lambda looked: looked.is_all)
+
+    @abstractmethod
+    def seed(self, seed: int) -> Seed_co:
+        """Return one seed of the run; its folder need not exist yet."""
+
+    def seeds(self) -> list[int]:
+        """Return the seeds that were started, in ascending order."""
+        return list(self._looked(self.path).started)
+
+    def _look(self, path: Path) -> _Looked:
+        with reading(path, REMEDY):
+            found = sorted(seed for each in path.iterdir() if (seed := paths.seed_of(each.name)) is not None)
+        started = [seed for seed in found if self.seed(seed).was_started()]
+        return _Looked(started, started == found)
+
+    def existing_seed(self, seed: int | None = None) -> Seed_co:
+        """Return a seed that was started, by default the first; raises StoreError that lists those there are."""
+        seeds = self.seeds()
+        if not seeds:
+            raise StoreError(f"The run {self.name} has no seeds yet: start it with `python -m glt {self.verb}`.")
+        if seed is not None and seed not in seeds:
+            raise StoreError(f"The run {self.name} has no seed {seed}: it has {', '.join(map(str, seeds))}.")
+        return self.seed(seeds[0] if seed is None else seed)
+
+    @property
+    def reference(self) -> str:
+        """What names this run and no other: its name, or "examples/NAME" for one that comes with the program.
+
+        A run of one's own may have the same settings, and so the same name, as a bundled example. Where runs of several
+        stores stand in one table, it is the path.
+        """
+        return str(self.path) if self.is_named_by_path else self.annotation_key
+
+    @property
+    def annotation_key(self) -> str:
+        """What a store's annotations know the run by."""
+        return f"{paths.EXAMPLES_PREFIX}{self.name}" if self.is_bundled else self.name
+
+    @property
+    def annotation(self) -> Annotation:
+        """What a person says about the run, as it stands now."""
+        return _annotation_of(self, annotations_in(self.annotated_in))
+
+    def size_bytes(self) -> int:
+        """Return the bytes in the run's files, without following symbolic links."""
+        return folder_size(self.path)
+
+
+AnyRun = RunFolder[SeedFolder]
+
+
+def annotations_of(runs: Iterable[AnyRun]) -> dict[str, Annotation]:
+    """Return what a person says about each of these runs, by its reference; looks at each store's file once."""
+    runs = list(runs)
+    found = {root: annotations_in(root) for root in {run.annotated_in for run in runs}}
+    return {run.reference: _annotation_of(run, found[run.annotated_in]) for run in runs}
+
+
+def _annotation_of(run: AnyRun, known: Annotations) -> Annotation:
+    return known.of(entry_name(run.annotated_in, known.entries, run.annotation_key))
+
+
+def folder_size(folder: Path) -> int:
+    """Return the bytes in all files below `folder`, without following symbolic links."""
+    return sum(_sizes(os.fspath(folder)))
+
+
+def _sizes(folder: str) -> Iterator[int]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    yield from _sizes(entry.path)
+                else:
+                    yield entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return
+
 
 # A config.json without a kind is a run's.
 KIND, RUN = "kind", "run"
@@ -33,9 +144,13 @@ class Run(RunFolder[SeedRun]):
     @classmethod
     def open(cls, path: Path, writable: bool = True) -> Run:
         """Open a run folder; raises StoreError when config.json is missing, damaged, newer or changed afterwards."""
-        config = read_config(path)
-        check_name(path.resolve().name, config)
-        check_config(path)
+        return cls.from_document(path, read_document(path / paths.CONFIG), writable)
+
+    @classmethod
+    def from_document(cls, path: Path, document: Mapping[str, Any], writable: bool = True) -> Run:
+        """Open a run folder whose config.json holds `document`; raises StoreError as `open` does."""
+        config = _run_config(path / paths.CONFIG, document, REMEDY)
+        check_config(path, document, config)
         return cls(path, config, writable)
 
     def seed(self, seed: int) -> SeedRun:
@@ -50,7 +165,10 @@ def read_config(folder: Path) -> RunConfig:
 
 def read_config_file(path: Path, remedy: str = "name the config.json of a run, or its folder") -> RunConfig:
     """Return the configuration in a file like a run's config.json; raises StoreError as `read_config` does."""
-    document = read_document(path, remedy)
+    return _run_config(path, read_document(path, remedy), remedy)
+
+
+def _run_config(path: Path, document: Mapping[str, Any], remedy: str) -> RunConfig:
     if document.get(KIND, RUN) != RUN:
         raise StoreError(
             f"{path.parent.name} is a {document[KIND]} run, which has no rounds: name one with rounds, for example one "
@@ -84,13 +202,17 @@ def finished_rounds(run: Run) -> int:
     return sum(run.seed(seed).whole_rounds() for seed in run.seeds())
 
 
-def check_config(folder: Path) -> None:
-    """Raise StoreError when a config.json is not as it was written: some settings are not in the folder's name."""
-    path = folder / paths.CONFIG
-    unsigned(path, read_document(path), REMEDY)
+def check_config(folder: Path, document: Mapping[str, Any], config: RunConfig | PretrainConfig) -> None:
+    """Raise StoreError when a config.json is not of this folder, or not as it was written.
+
+    Settings that are not in the folder's name are covered by a checksum.
+    """
+    check_name(folder.resolve().name, config)
+    unsigned(folder / paths.CONFIG, document, REMEDY)
 
 
-def write_config(folder: Path, config: RunConfig) -> None:
+def write_config(folder: Path, config: RunConfig | PretrainConfig, kind: str = RUN) -> None:
     """Write the configuration of a run folder."""
     document = {"schema": paths.SCHEMA, "config": config.model_dump(mode="json")}
+    document |= {} if kind == RUN else {KIND: kind}
     replace_file(folder / paths.CONFIG, canonical_json(signed(document)).encode())

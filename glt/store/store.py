@@ -1,29 +1,84 @@
-"""Store: a folder of runs."""
+"""Store: a folder of runs, with a trash."""
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from glt.config import RunConfig
-from glt.errors import StoreError
+from glt.commands import command
+from glt.config import RunConfig, make_config
+from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import PretrainConfig
-from glt.store import paths, trash
+from glt.printable import quoted
+from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotate, annotations_in
-from glt.store.lock import briefly_locked
+from glt.store.json_files import read_json
+from glt.store.lock import briefly_locked, is_locked
 from glt.store.naming import run_name
-from glt.store.opening import KnownRun, known_folder, open_folder
-from glt.store.pretraining import Pretraining, write_pretrain_config
-from glt.store.readers import readers_of
-from glt.store.run import Run, read_config, write_config
-from glt.store.run_folder import folder_size
-from glt.store.safe_files import clear_unfinished, make_folder, reading, refuse_link
-from glt.store.seed import SeedRun
-from glt.store.unknown_run import unknown_run
+from glt.store.paths import EXAMPLES_PREFIX
+from glt.store.pretraining import PRETRAINING, Pretraining
+from glt.store.readers import check_unread, readers_of
+from glt.store.remembered import remembered
+from glt.store.run import KIND, REMEDY, RUN, Run, folder_size, read_config, read_document, write_config
+from glt.store.safe_files import clear_unfinished, make_folder, reading, refuse_link, writing
+from glt.store.seed_run import SeedRun
 from glt.user_path import user_path
+
+# A run may be deleted, computed again and deleted again: the greatest number is the newest.
+NUMBERED = re.compile(r"(?P<name>.+)\.(?P<number>[1-9]\d{0,17})")
+
+# Whatever else a folder may hold one day gets a line here.
+KnownRun = Run | Pretraining
+KINDS: dict[str, type[Run] | type[Pretraining]] = {RUN: Run, PRETRAINING: Pretraining}
+
+
+def known_folder(path: Path, writable: bool = True) -> KnownRun:
+    """Open a run as `open_folder` does, again only when its config.json has changed since it was opened last."""
+    return (_WRITABLE if writable else _READ_ONLY)(paths.inside(path, paths.CONFIG))
+
+
+def open_folder(path: Path, writable: bool = True) -> KnownRun:
+    """Open a run of any kind; raises StoreError when it cannot be opened, or its kind is unknown here."""
+    config = path / paths.CONFIG
+    remedy = REMEDY if os.path.lexists(config) else remedy_without_config(path)
+    document = read_document(config, remedy)
+    kind = document.get(KIND, RUN)
+    if kind not in KINDS:
+        raise StoreError(f"{path} holds something this GLT Studio does not know ({quoted(kind)}): update GLT Studio.")
+    return KINDS[kind].from_document(path, document, writable)
+
+
+def remedy_without_config(folder: Path) -> str:
+    """Return what to do about a run's folder without a config.json; names the damaged one where it was set aside."""
+    copies = sorted((folder / paths.ASIDE).glob(f"*/{paths.CONFIG}*"))
+    if not copies:
+        return REMEDY
+    if not _tells_settings(copies[-1], folder.name):
+        return (
+            f"the damaged one is {copies[-1]}; start a run with the settings it had (python -m glt run), which takes "
+            "over what was computed"
+        )
+    again = command("run", "--config", copies[-1], "--store", folder.parent)
+    return f"the damaged one is {copies[-1]}, and its settings fit the folder's name: `{again}` goes on with them"
+
+
+def _tells_settings(copy: Path, name: str) -> bool:
+    """Say whether the settings in a damaged file are those that a run's name was made of."""
+    try:
+        return run_name(make_config(read_json(copy, "")["config"])) == name
+    except (StoreError, ConfigError, KeyError, TypeError):
+        return False
+
+
+_WRITABLE = remembered(lambda config: open_folder(config.parent, writable=True))
+_READ_ONLY = remembered(lambda config: open_folder(config.parent, writable=False))
+
 
 AnyKind = TypeVar("AnyKind", bound=KnownRun)
 
@@ -102,25 +157,13 @@ class Store:
 
         Raises StoreError when the store cannot be written or holds a run of that name with other settings.
         """
-        self._writing()
-        folder = self.root / run_name(config)
-        refuse_link(folder)
-        if not (folder / paths.CONFIG).exists():
-            with self._writing_config(folder):
-                write_config(folder, config)
-            return Run(folder, config)
-        run = Run.open(folder)
+        folder, is_new = self._made(config, RUN)
+        run = Run(folder, config) if is_new else Run.open(folder)
         return run if run.is_example or config.rounds <= run.config.rounds else self._extend(run, config.rounds)
 
     def create_pretraining(self, config: PretrainConfig) -> Pretraining:
         """Return the pre-training run with `config`, made when it is new; raises StoreError as `create` does."""
-        self._writing()
-        folder = self.root / run_name(config)
-        refuse_link(folder)
-        if not (folder / paths.CONFIG).exists():
-            with self._writing_config(folder):
-                write_pretrain_config(folder, config)
-        return Pretraining.open(folder)
+        return Pretraining.open(self._made(config, PRETRAINING)[0])
 
     def size_bytes(self) -> int:
         """Return the bytes in all files of the store, its trash included."""
@@ -151,38 +194,73 @@ class Store:
         return [paths.inside(self.root, name) for name in names]
 
     def move_to_trash(self, folder: Path) -> None:
-        """Move a run's folder to the store's trash.
+        """Move a run's folder, whether or not it can be opened, to the store's trash.
 
-        Raises StoreError when it is at work, not of this store, or read by a run that is not complete.
+        Raises StoreError when it is at work, not of this store, a symbolic link, or read by a run that is not complete.
         """
         self._writing()
-        trash.move_to_trash(self.root, folder, self.readers(folder.name))
+        is_here = folder.parent.resolve() == self.root.resolve()
+        if not is_here and paths.is_in_examples(folder):
+            name = f"{paths.EXAMPLES_PREFIX}{folder.name}"
+            raise StoreError(f"{name} comes with GLT Studio and cannot be deleted: hide it instead (annotate --hide).")
+        if not is_here or folder.is_symlink():
+            raise StoreError(
+                f"{folder} is not a folder of the store {self.root}, so it is left alone: delete it by hand."
+            )
+        if busy := _seeds_at_work(folder):
+            raise StoreError(f"The run {folder.name} is at work (seed {busy[0]}): stop it, then delete it.")
+        check_unread(folder.name, self.readers(folder.name))
+        trash = self._trash()
+        make_folder(trash)
+        with writing(trash):
+            folder.rename(_free_name(trash, folder.name))
 
     def readers(self, name: str) -> list[Run]:
         """Return the runs of the store that need the one of this name: its masks, or the start it gives."""
         return readers_of(name, self.runs())
 
     def set_aside(self) -> list[Path]:
-        """Return the folders that mending moves things to, which need not be there."""
+        """Return the folders that repairs move things to, which need not be there."""
         return [self.root / f".{paths.ASIDE}", *(folder / paths.ASIDE for folder in self.folders())]
 
     def trashed(self) -> list[Path]:
-        """Return what lies in the trash."""
-        return trash.trashed(self.root)
+        """Return what lies in the trash, by name."""
+        trash = self._trash()
+        return sorted(trash.iterdir()) if trash.exists() else []
 
     def restorable(self) -> list[str]:
         """Return the names of the runs that can come back from the trash."""
-        return sorted(trash.restorable(self.root))
+        return sorted(self._newest_trashed())
 
     def restore(self, name: str) -> Path:
         """Bring the newest run of that name back from the trash; raises StoreError when none is there or one here."""
         self._writing()
-        return trash.restore(self.root, name)
+        held = self._newest_trashed()
+        if name not in held:
+            known = f"it holds {', '.join(sorted(held))}" if held else "it holds no run"
+            raise StoreError(f"The trash of the store {self.root} holds no run {name!r}: {known}.")
+        with briefly_locked(self.root / paths.CONFIG_LOCK):
+            place = self.root / name
+            if os.path.lexists(place):
+                raise StoreError(
+                    f"The store {self.root} holds a run {name} again: keep that one, or move its folder out of the "
+                    "store and restore once more."
+                )
+            with writing(place):
+                held[name].rename(place)
+        return place
 
     def empty_trash(self) -> int:
-        """Delete what lies in the trash and return the bytes freed."""
+        """Delete what lies in the trash, never what a link there points to, and return the bytes freed."""
         self._writing()
-        return trash.empty_trash(self.root)
+        freed = sum(folder_size(path) for path in self.trashed() if not path.is_symlink())
+        for path in self.trashed():
+            with writing(path):
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+        return freed
 
     def annotations(self) -> Annotations:
         """Return what a person says about runs, these and examples, by their names."""
@@ -193,10 +271,32 @@ class Store:
         self._writing()
         return annotate(self.root, name, changes)
 
+    def _trash(self) -> Path:
+        trash = self.root / paths.TRASH
+        if trash.is_symlink():
+            raise StoreError(f"{trash} is a symbolic link, which is not followed to delete: remove the link.")
+        return trash
+
+    def _newest_trashed(self) -> dict[str, Path]:
+        """Return the newest folder in the trash of each run that can come back, by name."""
+        numbered = [(match, path) for path in self.trashed() if (match := _numbered(path)) is not None]
+        return {match["name"]: path for match, path in sorted(numbered, key=lambda found: int(found[0]["number"]))}
+
     def _found(self, open_: Callable[[Path, bool], AnyKind], name: str, asking: str = "") -> AnyKind:
         run = open_(*self._place(name, asking))
         run.annotated_in = self.root
         return run
+
+    def _made(self, config: RunConfig | PretrainConfig, kind: str) -> tuple[Path, bool]:
+        """Return the folder of the run with `config`, and whether it was made just now."""
+        self._writing()
+        folder = self.root / run_name(config)
+        refuse_link(folder)
+        if (folder / paths.CONFIG).exists():
+            return folder, False
+        with self._writing_config(folder):
+            write_config(folder, config, kind)
+        return folder, True
 
     def _extend(self, run: Run, rounds: int) -> Run:
         with self._writing_config(run.path):
@@ -270,3 +370,47 @@ def _refuse_two_meanings(reference: str, example: Path) -> None:
             f"{reference} is a bundled example and also a folder here: write ./{reference} for the folder, or "
             f"{example} for the example."
         )
+
+
+def _seeds_at_work(folder: Path) -> list[int]:
+    with reading(folder, "allow it to be read, then delete it"):
+        seeds = [seed for path in folder.iterdir() if (seed := paths.seed_of(path.name)) is not None]
+    return [seed for seed in sorted(seeds) if is_locked(paths.seed_folder(folder, seed) / paths.LOCK)]
+
+
+def _free_name(trash: Path, name: str) -> Path:
+    matches = [match for path in trash.iterdir() if (match := NUMBERED.fullmatch(path.name)) is not None]
+    newest = max((int(match["number"]) for match in matches if match["name"] == name), default=0)
+    return trash / f"{name}.{newest + 1}"
+
+
+def _numbered(path: Path) -> re.Match[str] | None:
+    return NUMBERED.fullmatch(path.name) if path.is_dir() and not path.is_symlink() else None
+
+
+def unknown_run(
+    root: Path, name: str, names: Sequence[str], trashed: Collection[str], examples: Sequence[str] = ()
+) -> str:
+    """Say that the store at `root` has no run `name`, and where it lies instead: in the trash or among the `examples`.
+
+    Otherwise the sentence says which of `names`, or of the examples where one was asked for, are near it.
+    """
+    if name in trashed:
+        restore = command("delete", "--restore", name, "--store", root)
+        return f"No run {name!r} in the store {root}: it lies in the trash, and `{restore}` brings it back."
+    if name in examples:
+        return f"No run {name!r} in the store {root}: the bundled example of that name is {EXAMPLES_PREFIX}{name}."
+    if name.startswith(EXAMPLES_PREFIX):
+        bundled = [f"{EXAMPLES_PREFIX}{each}" for each in examples]
+        close = difflib.get_close_matches(name, bundled, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"{len(bundled)} examples came with it."
+        return f"No bundled example {name!r}, and no run folder of that path: {hint}"
+    return f"No run {name!r} in the store {root}, and no run folder of that path: {_hint(name, names)}"
+
+
+def _hint(name: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    some = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
+    return f"the store holds {some}." if names else "the store holds no runs yet."

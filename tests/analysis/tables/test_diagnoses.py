@@ -9,8 +9,7 @@ from analysis.curves.hover import round_text
 from analysis.tables import curve_table, diagnosis_table, late_words, rounds_table, with_diagnoses
 from glt.config import RunConfig
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.store import Run, Store, bundled_examples
-from glt.store.seed_record import SeedRecord
+from glt.store import Run, SeedRun, Store, bundled_examples
 from tests.analysis.conftest import record
 from tests.conftest import SHAPES
 
@@ -37,10 +36,10 @@ def test_shares_are_means_over_seeds(examples: dict[str, Run]) -> None:
 
 
 def test_without_deriving_only_records_are_read(examples: dict[str, Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    def unread(self: SeedRecord, round: int) -> None:
+    def unread(self: SeedRun, round: int) -> None:
         raise AssertionError("a mask was read")
 
-    monkeypatch.setattr(SeedRecord, "edge_mask", unread)
+    monkeypatch.setattr(SeedRun, "edge_mask", unread)
     found = diagnosis_table([examples["cora-node-gcn-ugs-df8e8f72"]], derived=False)
     assert found["cuts_without_gradient"].isna().all()
 

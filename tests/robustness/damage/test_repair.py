@@ -13,7 +13,7 @@ import pytest
 from glt.doctor import examine, examine_store, repair
 from glt.errors import StoreError
 from glt.store import Run, State, Status, Store
-from glt.store.setting_aside import is_usable
+from glt.store.recovery import is_usable
 from tests.robustness.damage.commands import said
 from tests.robustness.damage.conftest import compute
 from tests.robustness.damage.damages import (

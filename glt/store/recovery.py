@@ -1,21 +1,27 @@
-"""Finding the last whole round of a seed folder and clearing away what a killed worker left after it.
+"""Recovery: the last whole round of a seed, the checkpoint after it, and damaged files moved aside.
 
-Of the round that was at work stays what its checkpoint can go on from. What is damaged, and finished rounds that follow
-something damaged, are moved aside: only what belongs to no finished round is removed.
+A checkpoint is one file with arrays and JSON. One that is damaged, of another round, run or seed, or of epochs that
+events.jsonl does not hold, is as good as none: the round then starts again. What is damaged, and finished rounds that
+follow something damaged, are moved aside: only what belongs to no finished round is removed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import shutil
+import stat
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.checkpoint import usable_checkpoint
 from glt.store.checksums import (
     RoundChecksum,
     add_checksums,
@@ -29,9 +35,136 @@ from glt.store.checksums import (
 from glt.store.json_files import SEE_DOCTOR, whole_lines
 from glt.store.records import RoundRecord, round_of_event
 from glt.store.round_files import read_masks, read_weights
-from glt.store.safe_files import cut_file, writing
-from glt.store.setting_aside import Aside, is_usable
-from glt.store.tensors import read_tensors
+from glt.store.safe_files import append_line, cut_file, flush_file, make_folder, refuse_link, writing
+from glt.store.tensors import read_tensors, write_tensors
+
+
+class Aside:
+    """One folder below `root`, a run's or a store's, in which what is moved out of the way keeps its place.
+
+    It is made by the first thing that is moved and named after that moment.
+    """
+
+    def __init__(self, root: Path, name: str = paths.ASIDE) -> None:
+        self._root = root
+        self._parent = root / name
+        self.folder: Path | None = None
+
+    def move(self, path: Path) -> Path:
+        """Move a file, folder or symbolic link (never what it leads to) and return where it is now; gone is fine.
+
+        Raises StoreError where a folder on the way to it is a symbolic link: what lies there is not of the run.
+        """
+        place = self._place(path)
+        with writing(path), suppress(FileNotFoundError):
+            path.rename(place)
+        return place
+
+    def copy(self, path: Path) -> Path | None:
+        """Keep a copy of a file that is about to be cut; None where it cannot be read."""
+        if not is_usable(path):
+            return None
+        place = self._place(path)
+        with writing(place):
+            shutil.copy2(path, place)
+        return place
+
+    def _place(self, path: Path) -> Path:
+        refuse_link(*(self._root / folder for folder in path.relative_to(self._root).parents if folder != Path()))
+        if self.folder is None:
+            self.folder = _new_folder(self._parent)
+        place = self.folder / path.relative_to(self._root)
+        make_folder(place.parent)
+        number = 1
+        while os.path.lexists(place):
+            number += 1
+            place = place.with_name(f"{path.name}.{number}")
+        return place
+
+
+def is_usable(path: Path) -> bool:
+    """Say whether something is a file that can be read, itself or by a symbolic link."""
+    try:
+        # A pipe that nobody writes to would be waited for.
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            file.read(1)
+    except OSError:
+        return False
+    return True
+
+
+def _new_folder(parent: Path) -> Path:
+    """Make a folder named after this moment."""
+    if parent.is_symlink():
+        raise StoreError(f"{parent} is a symbolic link, which is not followed to move files there: remove the link.")
+    name, number = time.strftime("%Y%m%d-%H%M%S"), 1
+    make_folder(parent)
+    while True:
+        folder = parent / (name if number == 1 else f"{name}.{number}")
+        with writing(folder):
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                number += 1
+            else:
+                return folder
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """How far a round is: its epochs so far (a line of events.jsonl each), its seconds, and what it goes on from."""
+
+    round: int
+    epochs: int
+    seconds: float
+    arrays: Mapping[str, NDArray[Any]]
+    state: Mapping[str, Any]
+
+
+def write_checkpoint(folder: Path, owner: str, checkpoint: Checkpoint) -> None:
+    """Replace the checkpoint of a seed folder; `owner` names the run and the seed it can be used for."""
+    about = {name: getattr(checkpoint, name) for name in ("round", "epochs", "seconds", "state")}
+    flush_file(folder / paths.EVENTS)
+    write_tensors(folder / paths.CHECKPOINT, checkpoint.arrays, {**about, "owner": owner})
+
+
+def read_checkpoint(folder: Path, owner: str, round: int) -> Checkpoint | None:
+    """Return the checkpoint of `round`, None without one; raises StoreError for one that cannot be used."""
+    path = folder / paths.CHECKPOINT
+    if not path.exists():
+        return None
+    arrays, about = read_tensors(path, SEE_DOCTOR)
+    if about.get("owner") != owner:
+        raise StoreError(f"{path} is of another run or seed.")
+    if about.get("round") != round:
+        raise StoreError(f"{path} is of round {about.get('round')}, not of round {round}.")
+    epochs, seconds, state = (about.get(name) for name in ("epochs", "seconds", "state"))
+    if type(epochs) is not int or epochs < 0 or not isinstance(seconds, int | float) or not isinstance(state, dict):
+        raise StoreError(f"{path} is damaged (it does not say how far the round is).")
+    if len(event_sizes(folder / paths.EVENTS, round)[1]) < epochs:
+        raise StoreError(f"{path} tells of {epochs} epochs, more than events.jsonl has.")
+    return Checkpoint(round, epochs, float(seconds), arrays, state)
+
+
+def usable_checkpoint(folder: Path, owner: str, round: int) -> Checkpoint | None:
+    """Return the checkpoint of `round`; one that cannot be used is removed, with a line in the log, and gives None."""
+    try:
+        return read_checkpoint(folder, owner, round)
+    except StoreError as error:
+        drop_checkpoint(folder, str(error))
+        return None
+
+
+def drop_checkpoint(folder: Path, why: str = "") -> None:
+    """Remove the checkpoint; `why` it cannot be used is said in the log."""
+    path = folder / paths.CHECKPOINT
+    if why:
+        append_line(folder / paths.LOG, f"The checkpoint is left aside and its round starts again: {why}")
+    with writing(path):
+        path.unlink(missing_ok=True)
+
 
 TEXTS = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
 

@@ -1,0 +1,479 @@
+"""A seed of a run: its folder, read by everyone and written by the one worker that holds its lock."""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from glt.commands import command
+from glt.config import RunConfig, canonical_json
+from glt.data.registry import current_hash
+from glt.errors import StoreError
+from glt.masks import EdgeMask, Masks
+from glt.store import paths
+from glt.store.checksums import add_checksums, checksums_in, count_lines, last_round, read_rounds
+from glt.store.compact_masks import CompactMasks
+from glt.store.event_file import EventFile
+from glt.store.json_files import SEE_DOCTOR, read_json
+from glt.store.liveness import ACTIVE, concluded
+from glt.store.lock import locked
+from glt.store.naming import fingerprint
+from glt.store.records import Event, RoundRecord, Status
+from glt.store.recovery import (
+    Aside,
+    Checkpoint,
+    drop_after_last_whole_round,
+    drop_checkpoint,
+    drop_events,
+    read_checkpoint,
+    sound_rounds,
+    unusable,
+    usable_checkpoint,
+    write_checkpoint,
+)
+from glt.store.remembered import remembered
+from glt.store.round_files import (
+    Floats,
+    holds_ranks,
+    read_edge_mask,
+    read_edge_scores,
+    read_masks,
+    read_weights,
+    write_masks,
+    write_weights,
+)
+from glt.store.safe_files import (
+    append_line,
+    flush_file,
+    make_folder,
+    overwrite_file,
+    reading,
+    refuse_link,
+    replace_file,
+)
+from glt.store.signing import signed, unsigned
+from glt.store.tensors import checksum, content_hash, read_tensors, write_tensors
+
+
+class Configuration(Protocol):
+    """What the settings of every run have in common."""
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set."""
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+
+    def canonical_json(self) -> str:
+        """Return all settings as JSON with sorted keys."""
+
+
+_written_status = remembered(lambda path: Status.model_validate(read_json(path, SEE_DOCTOR)))
+
+
+def _read_environment(path: Path) -> dict[str, Any]:
+    found = read_json(path, SEE_DOCTOR)
+    if not isinstance(found, dict):
+        raise StoreError(f"{path} is damaged (no JSON object): {SEE_DOCTOR}.")
+    return unsigned(path, found, SEE_DOCTOR)
+
+
+_written_environment = remembered(_read_environment)
+
+
+class SeedFolder(ABC):
+    """One seed of a run, read by everyone and written by the one worker that holds its lock."""
+
+    def __init__(self, run: Path, seed: int, config: Configuration, writable: bool = True) -> None:
+        self.seed = seed
+        self.config = config
+        self.path = paths.seed_folder(run, seed)
+        self._writable = writable
+
+    @property
+    def log_path(self) -> Path:
+        """What the worker printed."""
+        return self.path / paths.LOG
+
+    @property
+    def lock_path(self) -> Path:
+        """The lock that the one worker holds."""
+        return self.path / paths.LOCK
+
+    @property
+    def gone(self) -> str:
+        """What is said where a worker or whoever follows it finds the folder no longer there."""
+        run = self.path.parent
+        of = f"seed {self.seed} of {run.name}" if run.is_dir() else f"the run {run.name}"
+        return f"The folder of {of} was moved or deleted while it computed: put it back, then resume the run."
+
+    @abstractmethod
+    def is_complete(self) -> bool:
+        """Say whether everything the config asks for is there, without looking into it."""
+
+    @abstractmethod
+    def is_sound(self) -> bool:
+        """Say whether everything the config asks for can be read."""
+
+    @abstractmethod
+    def drop_unfinished(self, aside: Aside | None = None) -> int:
+        """Clear away what is not whole and return how many parts are: rounds, or the one result.
+
+        What is damaged is moved to `aside`, by default a folder of the run.
+        """
+
+    def _move_unusable(self, aside: Aside | None) -> Aside:
+        """Move aside what cannot be opened and what it was computed with, where that is damaged; return where to."""
+        aside = aside or Aside(self.path.parent)
+        for path in unusable(self.path):
+            aside.move(path)
+        try:
+            self.environment()
+        except StoreError:
+            aside.move(self.path / paths.ENVIRONMENT)
+        return aside
+
+    @cached_property
+    def is_example(self) -> bool:
+        """Whether this is a bundled example, which has no theta_0 and no weights."""
+        return (self.path.parent / paths.EXAMPLE_MARK).exists()
+
+    def was_started(self) -> bool:
+        """Say whether a worker was ever asked for this seed."""
+        return (self.path / paths.STATUS).exists() or self.is_complete()
+
+    def status(self) -> Status:
+        """Return the worker's state; "lost" when it should be at work but its process is gone.
+
+        A seed that was done before its run was extended is "stopped". A missing or damaged status file is no error:
+        what the other files tell is returned instead.
+        """
+        path = paths.inside(self.path, paths.STATUS)
+        try:
+            status = concluded(_written_status(path), self.lock_path)
+        except (StoreError, ValidationError):
+            return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {SEE_DOCTOR}.")
+        extended = status.state == "done" and not self.is_complete()
+        return status.model_copy(update={"state": "stopped"}) if extended else status
+
+    def written_status(self) -> Status | None:
+        """Return the status as it stands in its file, None where there is none that can be read."""
+        try:
+            return _written_status(self.path / paths.STATUS)
+        except (StoreError, ValidationError):
+            return None
+
+    def is_at_work(self) -> bool:
+        """Say whether a worker is at this seed or waits for its turn; cheaper than `status`."""
+        try:
+            return concluded(_written_status(paths.inside(self.path, paths.STATUS)), self.lock_path).state in ACTIVE
+        except (StoreError, ValidationError):
+            return False
+
+    def environment(self) -> dict[str, Any]:
+        """Return versions, threads, device and data hash of the computation; empty before it began."""
+        path = self.path / paths.ENVIRONMENT
+        return _read_environment(path) if os.path.lexists(path) else {}
+
+    def known_environment(self) -> dict[str, Any]:
+        """Return `environment()`, or nothing where it cannot be read; a file is read again only when it changed."""
+        try:
+            return _written_environment(self.path / paths.ENVIRONMENT)
+        except StoreError:
+            return {}
+
+    def data_hash(self) -> str | None:
+        """Return the hash of the data set's content that the computation began with, None where none can be read.
+
+        Where an earlier version gave that content another hash it is the one of today.
+        """
+        known = self.known_environment().get("data_hash")
+        return current_hash(known) if isinstance(known, str) else None
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Own the folder for as long as the context lasts; StoreError names the process that owns it already."""
+        self.make()
+        return locked(self.lock_path)
+
+    def make(self) -> None:
+        """Make the folder; raises StoreError when it cannot be written or belongs to an example."""
+        self._writing()
+        make_folder(self.path)
+
+    def write_status(self, status: Status) -> None:
+        """Replace the status; a reader sees the old one or the new one.
+
+        Where a second file has no room beside the old one, that is written over: a full disk has to be told of.
+        """
+        self._writing()
+        path, content = self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode()
+        try:
+            replace_file(path, content, durable=False)
+        except StoreError:
+            if not path.exists():
+                raise
+            overwrite_file(path, content)
+
+    def write_environment(self, environment: Mapping[str, Any]) -> None:
+        """Write what the computation runs on: versions, threads, device, git revision, data hash."""
+        self._writing()
+        replace_file(self.path / paths.ENVIRONMENT, canonical_json(signed(environment)).encode())
+
+    def _status_by_files(self, fault: str) -> Status:
+        if self.is_complete():
+            return Status(state="done", seed=self.seed)
+        return Status(state="lost", seed=self.seed, error=fault)
+
+    def _writing(self) -> None:
+        if not self._writable or self.is_example:
+            raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")
+        refuse_link(self.path.parent, self.path)
+
+
+class SeedRun(SeedFolder):
+    """One seed of a run: what there is to read of it, and what its worker writes."""
+
+    config: RunConfig
+
+    def __init__(self, run: Path, seed: int, config: RunConfig, writable: bool = True) -> None:
+        super().__init__(run, seed, config, writable)
+
+    def was_started(self) -> bool:
+        """Say whether a worker was ever asked for this seed."""
+        return super().was_started() or (self.path / paths.ROUNDS).exists()
+
+    def rounds(self) -> list[RoundRecord]:
+        """Return the records of all whole rounds in order; raises StoreError for a damaged line."""
+        return read_rounds(self.path / paths.ROUNDS)
+
+    def record(self, round: int) -> RoundRecord:
+        """Return the record of one round; raises StoreError when there is none, or as `rounds` does."""
+        records = self.rounds()
+        if not 0 <= round < len(records):
+            raise StoreError(f"Round {round} is not in {self.path}, which holds rounds 0 to {len(records) - 1}.")
+        return records[round]
+
+    def search_seconds(self, round: int) -> float:
+        """Return what it took to find a round: the seconds of all rounds up to it."""
+        return sum(record.seconds for record in self.rounds()[: round + 1])
+
+    def last_round(self) -> RoundRecord | None:
+        """Return the record of the last whole round, None before round 0; raises StoreError as `rounds` does."""
+        return last_round(paths.inside(self.path, paths.ROUNDS))
+
+    def whole_rounds(self) -> int:
+        """Return how many rounds are written, round 0 included, without looking into them."""
+        return count_lines(paths.inside(self.path, paths.ROUNDS))
+
+    def rounds_stamp(self) -> tuple[int, int]:
+        """Return size and modification time (ns) of the table of rounds: both change when a round is written."""
+        try:
+            found = paths.inside(self.path, paths.ROUNDS).stat()
+        except FileNotFoundError:
+            return 0, 0
+        return found.st_size, found.st_mtime_ns
+
+    def is_complete(self) -> bool:
+        """Say whether every round the config asks for is there, without looking into them."""
+        return self.whole_rounds() > self.config.rounds
+
+    def sound_rounds(self) -> int:
+        """Return how many rounds, from round 0 on, can be read: a resume goes on there. Opens every tensor file."""
+        return sound_rounds(self.path)
+
+    def is_sound(self) -> bool:
+        """Say whether every round the config asks for can be read, and theta_0."""
+        return self.is_complete() and self.sound_rounds() > self.config.rounds and self.has_theta0()
+
+    def events(self, offset: int = 0) -> tuple[list[Event], int]:
+        """Return the events from byte `offset` on and the offset to go on from; see `EventFile.events`."""
+        return self.event_file.events(offset)
+
+    @property
+    def event_file(self) -> EventFile:
+        """The file of the events, of which a page reads one round."""
+        return EventFile(self.path / paths.EVENTS)
+
+    def masks(self, round: int) -> Masks:
+        """Return both masks after `round`; round 0 keeps everything. Raises StoreError when it does not exist."""
+        if self.is_example:
+            return self._compact.masks(round)
+        self._require(round)
+        return read_masks(paths.masks_file(self.path, round))
+
+    def edge_mask(self, round: int) -> EdgeMask:
+        """Return the edge mask after `round`, as `masks` does, without taking the weights out of the file."""
+        if self.is_example:
+            return self._compact_edges.edge_mask(round)
+        self._require(round)
+        return read_edge_mask(paths.masks_file(self.path, round))
+
+    def edge_scores(self, round: int) -> Floats | None:
+        """Return the soft scores of the entries that were up for decision in `round`, or None without any.
+
+        They belong to the survivors of the round before, in entry order; `holds_ranks` says whether they are ranks.
+        """
+        if self.is_example:
+            return self._compact_edges.edge_scores(round)
+        self._require(round)
+        return read_edge_scores(paths.masks_file(self.path, round))
+
+    def holds_ranks(self, round: int) -> bool:
+        """Say whether `edge_scores` of a round are ranks in [0, 1) of 256 steps: those of examples and of large graphs.
+
+        Scores themselves, in half precision, are kept of masks with at most a million entries.
+        """
+        if self.is_example:
+            return True
+        self._require(round)
+        return holds_ranks(paths.masks_file(self.path, round))
+
+    def weights(self, round: int) -> dict[str, Floats]:
+        """Return all tensors at the best-validation epoch of `round`, zeros where pruned; StoreError for examples."""
+        self._refuse_for_example("weights")
+        return read_weights(paths.weights_file(self.path, round), self.masks(round))
+
+    def bytes_on_disk(self, round: int) -> int:
+        """Return the size of the files of a round, its masks and its surviving weights; StoreError for examples."""
+        self._refuse_for_example("weights")
+        self._require(round)
+        files = [file(self.path, round) for file in (paths.masks_file, paths.weights_file)]
+        with reading(self.path, SEE_DOCTOR):
+            return sum(file.stat().st_size for file in files)
+
+    def theta0(self) -> dict[str, Floats]:
+        """Return the initial tensors that rewinding returns to (theta_0); StoreError for examples."""
+        self._refuse_for_example("theta_0")
+        return read_tensors(self.path / paths.INIT, SEE_DOCTOR)[0]
+
+    def has_theta0(self) -> bool:
+        """Say whether theta_0 can be read."""
+        try:
+            return bool(self.theta0())
+        except StoreError:
+            return False
+
+    @cached_property
+    def _compact(self) -> CompactMasks:
+        return CompactMasks.read(self.path / paths.COMPACT_MASKS)
+
+    @cached_property
+    def _compact_edges(self) -> CompactMasks:
+        return CompactMasks.read(self.path / paths.COMPACT_MASKS, weights=False)
+
+    def _require(self, round: int) -> None:
+        if not 0 <= round < self.whole_rounds():
+            self.rounds()
+            raise StoreError(
+                f"{self.path} holds no round {round}: its finished rounds are 0 to {self.whole_rounds() - 1}."
+                if self.whole_rounds()
+                else f"{self.path} holds no finished round yet: wait for round 0, or resume the run."
+            )
+
+    def _refuse_for_example(self, what: str) -> None:
+        if self.is_example:
+            raise StoreError(
+                f"{self.path} is an example, which leaves {what} out: make the run again in a store of your own with "
+                f"`{command('run', '--config', self.path.parent / paths.CONFIG, '--seeds', self.seed)}`."
+            )
+
+    # Writing, by the worker only
+
+    def write_init(self, theta0: Mapping[str, NDArray[Any]]) -> None:
+        """Write theta_0 once; raises StoreError when the folder holds another one already."""
+        self._writing()
+        arrays = {name: np.asarray(values, dtype=np.float32) for name, values in theta0.items()}
+        if not self._is_theta0(arrays):
+            raise StoreError(
+                f"{self.path / paths.INIT} is not the initialisation this version makes from seed {self.seed}: "
+                "resume with the versions in environment.json, or start the run in another store."
+            )
+        write_tensors(self.path / paths.INIT, arrays, {"seed": self.seed})
+
+    def append_event(self, event: Event) -> None:
+        """Append one epoch; a loss that is not finite is written as null."""
+        if event.loss is not None and not math.isfinite(event.loss):
+            event = event.model_copy(update={"loss": None})
+        append_line(self.path / paths.EVENTS, canonical_json(event.model_dump(mode="json")))
+
+    def write_round(
+        self,
+        record: RoundRecord,
+        masks: Masks,
+        weights: Mapping[str, NDArray[Any]],
+        edge_scores: NDArray[Any] | None = None,
+    ) -> None:
+        """Write a finished round; its line comes last, so a round exists whole or not at all."""
+        self._writing()
+        if record.round != self.whole_rounds():
+            raise ValueError(f"round {record.round} cannot follow {self.whole_rounds()} whole rounds")
+        write_weights(paths.weights_file(self.path, record.round), weights, masks)
+        write_masks(paths.masks_file(self.path, record.round), masks, edge_scores)
+        flush_file(self.path / paths.EVENTS)
+        append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
+        add_checksums(self.path, record.round + 1)
+        drop_checkpoint(self.path)
+
+    def log(self, line: str) -> None:
+        """Append a line to the log."""
+        self._writing()
+        append_line(self.path / paths.LOG, line)
+
+    def checkpoint_fault(self) -> str:
+        """Say why the round at work cannot go on from the checkpoint there is; "" when it can, or there is none."""
+        try:
+            read_checkpoint(self.path, self._owner, self.whole_rounds())
+        except StoreError as error:
+            return str(error).removeprefix(f"{self.path / paths.CHECKPOINT} ").rstrip(".").split(": ")[0]
+        return ""
+
+    def write_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Write down how far the round at work is, in place of what was written before."""
+        self._writing()
+        write_checkpoint(self.path, self._owner, checkpoint)
+
+    def checkpoint(self) -> Checkpoint | None:
+        """Return what the round at work can go on from after `drop_unfinished`, None when it starts anew."""
+        self._writing()
+        return usable_checkpoint(self.path, self._owner, self.whole_rounds())
+
+    def drop_checkpoint(self, why: str) -> None:
+        """Have the round at work start anew, and say in the log why."""
+        self._writing()
+        drop_checkpoint(self.path, why)
+        drop_events(self.path, self.whole_rounds())
+
+    def drop_unfinished(self, aside: Aside | None = None) -> int:
+        """Clear away what no resume can go on from and return the number of the next round.
+
+        What is left are whole rounds and, of the next one, a checkpoint with the events up to it. What is damaged, and
+        finished rounds after it, are moved to `aside`, by default a folder of the run.
+        """
+        self._writing()
+        if not self.path.exists():
+            return 0
+        return drop_after_last_whole_round(self.path, self._owner, self._move_unusable(aside))
+
+    @property
+    def _owner(self) -> str:
+        """What a checkpoint belongs to: the settings that shape a round, and the seed."""
+        return f"{fingerprint(self.config)} seed {self.seed}"
+
+    def _is_theta0(self, arrays: Mapping[str, Floats]) -> bool:
+        """Say whether these are the tensors the seed began with, as far as that is known."""
+        if self.has_theta0():
+            return checksum(self.theta0()) == checksum(arrays)
+        known = checksums_in(self.path)
+        return not known or known[0].init in ("", content_hash(arrays, {"seed": self.seed}))
