@@ -1,7 +1,7 @@
 """Record what the program does, seen from outside, and compare two records.
 
     python tests/robustness/behaviour.py record FOLDER [--only results figures json pages]
-    python tests/robustness/behaviour.py compare ONE OTHER [--words] [--pictures]
+    python tests/robustness/behaviour.py compare ONE OTHER [--words] [--pictures] [--shared]
 
 Only command lines, files and addresses of pages are used, no inner names, so the same script runs before and after a
 change of the code. `record` goes on where it was interrupted. The cases are in behaviour_cases.py. FOLDER then holds
@@ -97,6 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     compare.add_argument("other", type=Path)
     compare.add_argument("--words", action="store_true", help="differences in words count too")
     compare.add_argument("--pictures", action="store_true", help="compare the bytes of pictures too")
+    compare.add_argument("--shared", action="store_true", help="leave out what only one of the two recorded")
     batch = verbs.add_parser("batch", help=argparse.SUPPRESS)
     batch.add_argument("folder", type=Path)
     args = parser.parse_args(arguments)
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run_batch(args.folder)
     if args.verb == "record":
         return make_record(args.folder.resolve(), args.only, args.cases)
-    return compare_records(args.one, args.other, words=args.words, pictures=args.pictures)
+    return compare_records(args.one, args.other, words=args.words, pictures=args.pictures, shared=args.shared)
 
 
 # --- Recording ---
@@ -537,12 +538,12 @@ def words_of(app: Any) -> list[str]:
 # --- Comparing ---
 
 
-def compare_records(one: Path, other: Path, *, words: bool = False, pictures: bool = False) -> int:
+def compare_records(one: Path, other: Path, *, words: bool, pictures: bool, shared: bool) -> int:
     """Print a line for every difference of two records; return 1 if there is one that counts, otherwise 0."""
     found: dict[str, list[str]] = {name: [] for name in (*SECTIONS, "codes", "words")}
-    for name, left, right in pairs(one / "results", other / "results"):
+    for name, left, right in pairs(one / "results", other / "results", shared):
         add(found, "results", name, differences(left, right, pictures=pictures))
-    for name, left, right in pairs(one / "output", other / "output"):
+    for name, left, right in pairs(one / "output", other / "output", shared):
         for section, path, told in output_differences(left, right, pictures=pictures):
             found[section].append(f"{name}{path}: {told}")
     for section, lines in found.items():
@@ -552,10 +553,10 @@ def compare_records(one: Path, other: Path, *, words: bool = False, pictures: bo
     return int(any(lines for section, lines in found.items() if words or section != "words"))
 
 
-def pairs(one: Path, other: Path) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every file name of two folders with what either says; None where there is none."""
-    names = sorted({path.name for folder in (one, other) for path in folder.glob("*.json")})
-    for name in names:
+def pairs(one: Path, other: Path, shared: bool) -> Iterator[tuple[str, Any, Any]]:
+    """Yield every file name of two folders with what either says; None where there is none, unless `shared`."""
+    left, right = ({path.name for path in folder.glob("*.json")} for folder in (one, other))
+    for name in sorted(left & right if shared else left | right):
         yield (
             name.removesuffix(".json"),
             *(
@@ -603,7 +604,7 @@ def differences(left: Any, right: Any, path: str = "", *, pictures: bool = False
                 yield from differences(one, other, f"{path}.{name}", pictures=pictures)
     elif not isinstance(left, list) or not isinstance(right, list):
         yield path, f"{brief(left)} -> {brief(right)}", is_sentence(left) and is_sentence(right)
-    elif len(left) == len(right):
+    elif len(left) == len(right) and not is_moved(left, right):
         for number, (one, other) in enumerate(zip(left, right, strict=True)):
             yield from differences(one, other, f"{path}[{number}]", pictures=pictures)
     else:
@@ -617,6 +618,12 @@ def list_differences(left: list[Any], right: list[Any], path: str) -> Iterator[t
     for word, lines in (("gone", gone), ("added", added)):
         for line in lines.elements():
             yield path, f"{word}: {brief(json.loads(line))}", is_sentence(json.loads(line))
+
+
+def is_moved(left: list[Any], right: list[Any]) -> bool:
+    """Say whether most lines of two texts differ only because one was put in before them."""
+    apart = sum(one != other for one, other in zip(left, right, strict=True))
+    return apart > 3 and all(isinstance(each, str) for each in (*left, *right))
 
 
 def is_sentence(value: Any) -> bool:
