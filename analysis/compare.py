@@ -19,7 +19,7 @@ from analysis.tables.curves import INTERVAL, Score, mean_and_interval
 from glt.config import RunConfig
 from glt.data.registry import current_hash
 from glt.errors import ConfigError, unknown_name
-from glt.jobs.sweeping import value_words
+from glt.jobs.sweep import value_words
 from glt.presets import option_fields
 from glt.results_version import KEY, resumed_with, version_of
 from glt.store import Run

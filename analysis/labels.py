@@ -11,7 +11,7 @@ import pandas as pd
 from analysis import palette
 from glt.config import RunConfig
 from glt.data import DATASETS
-from glt.jobs.sweeping import value_words
+from glt.jobs.sweep import value_words
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.presets import all_options

@@ -35,7 +35,7 @@ def measure_deep(arguments: Sequence[str]) -> dict[str, Any]:
 def _in_process(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks", "deep", "--here", str(folder)]
     command += ["--layers", str(options.layers), "--hidden", str(options.hidden)]
-    from glt.jobs.settings import Settings
+    from glt.jobs.devices import Settings
 
     environment = {**Settings().variables(), "GLT_DATA": str(folder)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -30,7 +30,7 @@ from benchmarks.visitor import Visitor
 from docs.screenshots import CHROMIUM, FLAGS, SETTLED, serving
 from glt import jobs
 from glt.cli.arguments import place
-from glt.jobs.queueing import SLOTS_VARIABLE
+from glt.jobs.queue import SLOTS_VARIABLE
 from glt.presets import resolve
 from glt.store import Run, Store
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from glt.jobs.settings import Settings
+from glt.jobs.devices import Settings
 
 HERE = "--here"
 ROOT = Path(__file__).parents[1]

@@ -21,7 +21,7 @@ from benchmarks.own_process import ROOT
 from benchmarks.results import Measured, document, single
 from benchmarks.subjects import SMALL
 from glt.errors import JobError
-from glt.jobs.settings import Settings
+from glt.jobs.devices import Settings
 from glt.presets import resolve
 from glt.store import Store
 

@@ -9,7 +9,7 @@ import pytest
 from analysis.labels import settings_of
 from glt.cli.run import settings
 from glt.config import RunConfig, options_of
-from glt.jobs.sweeping import grid_points
+from glt.jobs.sweep import grid_points
 from glt.models.gat import GATOptions
 from glt.models.gin import GINOptions
 from glt.presets import all_options, resolve

@@ -29,7 +29,7 @@ from app.data.runs import ORDER, follows_another, opened, setting, state_of
 from glt import formats
 from glt.data import DATASETS
 from glt.errors import ConfigError, StoreError
-from glt.jobs.sweeping import value_words
+from glt.jobs.sweep import value_words
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import PretrainConfig, pretraining_of
 from glt.store import Annotation, AnyRun, MacConvention, Pretraining, Run, SeedRun, annotations_of

@@ -21,7 +21,7 @@ from analysis.tables import Score, XAxis, curve_table, diagnosis_table, rounds_t
 from app.data.runs import Opened
 from glt.config import RunConfig
 from glt.data import Graph
-from glt.jobs.forecast import Forecast, forecast
+from glt.jobs.estimate import Forecast, forecast
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import NO_EPOCHS, Epochs, MacConvention, Run, SeedRun

@@ -19,10 +19,10 @@ from glt.config import RunConfig
 from glt.data import DATASETS, DatasetSpec
 from glt.data.room import free_bytes
 from glt.errors import ConfigError, Faults, StudioError
-from glt.jobs import machine_memory
-from glt.jobs.forecast import Forecast, weight_count
-from glt.jobs.sweeping import Point, grid_points, read_grid, start_all
-from glt.jobs.waiting import awaited, check_needs
+from glt.jobs import memory
+from glt.jobs.dependencies import awaited, check_needs
+from glt.jobs.estimate import Forecast, weight_count
+from glt.jobs.sweep import Point, grid_points, read_grid, start_all
 from glt.lottery.initial_weights import check_start, start_words
 from glt.methods import METHODS
 from glt.models import MODELS, TensorSpec
@@ -222,7 +222,7 @@ def _room(root: Path, cost: Forecast) -> None:
             "choose fewer seeds or another store.",
             icon=":material/warning:",
         )
-    available = machine_memory.available_bytes()
+    available = memory.available_bytes()
     if cost.memory_bytes > available:
         st.warning(
             f"{formats.file_size(available)} of memory are available, less than workers side by side will need: choose "

@@ -19,7 +19,7 @@ from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError, StudioError
 from glt.jobs.launching import launch_pretraining
-from glt.jobs.sweeping import read_grid, value_words
+from glt.jobs.sweep import read_grid, value_words
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.pretraining.augmentations import AUGMENTATIONS

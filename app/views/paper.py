@@ -25,8 +25,8 @@ from app.views import run_actions
 from glt import formats
 from glt.data import DATASETS
 from glt.errors import ConfigError
-from glt.jobs.forecast import Forecast
-from glt.jobs.waiting import awaited
+from glt.jobs.dependencies import awaited
+from glt.jobs.estimate import Forecast
 from glt.lottery.graph import graph_of
 from glt.models import MODELS
 from glt.pretraining.config import PretrainConfig

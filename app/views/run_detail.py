@@ -24,7 +24,7 @@ from app.data.runs import WAITS, Opened, SeedProgress, opened, run_progress
 from app.views import run_actions
 from glt import formats, jobs
 from glt.errors import StoreError
-from glt.jobs.waiting import awaited
+from glt.jobs.dependencies import awaited
 from glt.lottery.diagnosis import diagnosis_of
 from glt.methods import METHODS
 from glt.presets import all_options

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glt.errors import ConfigError
-from glt.jobs.devices import CPU, CUDA, read_device
-from glt.jobs.settings import refuse_too_many
+from glt.jobs.devices import CPU, CUDA, read_device, refuse_too_many
 from glt.printable import quoted
 from glt.seeds import read_seeds
 from glt.user_path import DEFAULT_STORE, STORE_VARIABLE, user_path

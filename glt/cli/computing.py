@@ -13,10 +13,10 @@ from glt.cli.following import follow, interruption, others_line
 from glt.cli.main import DONE
 from glt.commands import command
 from glt.formats import count, duration, file_size, fixed, listing
+from glt.jobs.dependencies import awaited
 from glt.jobs.devices import Wanted
-from glt.jobs.forecast import forecast
+from glt.jobs.estimate import forecast
 from glt.jobs.launching import Started
-from glt.jobs.waiting import awaited
 from glt.lottery.initial_weights import start_words, starts_of
 from glt.pretraining.config import pretraining_of
 from glt.store import KnownRun, Pretraining, Run, Store, bundled_examples

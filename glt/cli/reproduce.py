@@ -131,7 +131,7 @@ def _prepare(args: Namespace, console: Console, store: Store, plan: Plan) -> int
 
 def _detach(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
     """Start everything and leave it alone: what needs another run waits for it."""
-    from glt.jobs.waiting import awaited
+    from glt.jobs.dependencies import awaited
     from glt.reproduction.plan import start
 
     for each in start(plan, store, device=args.device, threads=args.threads):

@@ -14,7 +14,7 @@ from glt.formats import duration, file_size, listing, number_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from glt.jobs.sweeping import Grid, Point
+    from glt.jobs.sweep import Grid, Point
     from glt.store import Store
 
 
@@ -36,7 +36,7 @@ def run(args: Namespace) -> int:
     from glt.cli.sweep_following import start_and_follow
     from glt.cli.sweep_summary import print_summary, sweep_document
     from glt.jobs.launching import check
-    from glt.jobs.sweeping import grid_points, read_grid
+    from glt.jobs.sweep import grid_points, read_grid
 
     grid = read_grid(args.grid)
     points = grid_points(_fixed(args, grid), grid, args.preset)
@@ -60,7 +60,7 @@ def _fixed(args: Namespace, grid: Grid) -> dict[str, Any]:
 
 
 def _announce(args: Namespace, console: Console, store: Store, points: Sequence[Point]) -> None:
-    from glt.jobs.forecast import forecast
+    from glt.jobs.estimate import forecast
     from glt.store import bundled_examples
 
     timed, configs = [*store.runs(), *bundled_examples()], [point.config for point in points]

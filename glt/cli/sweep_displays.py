@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from glt.cli.displays import Lines, SeedDisplay
 from glt.formats import percent
-from glt.jobs.sweeping import Point
+from glt.jobs.sweep import Point
 from glt.store import Event, RoundRecord, Status
 
 if TYPE_CHECKING:

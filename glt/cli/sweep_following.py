@@ -22,7 +22,7 @@ from glt.cli.sweep_displays import point_displays
 from glt.commands import command
 from glt.formats import number_of
 from glt.jobs.launching import Started
-from glt.jobs.sweeping import Point, start_all
+from glt.jobs.sweep import Point, start_all
 from glt.store import Run, Status, Store
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from glt.cli.sweep_displays import state_words
 from glt.formats import MISSING, percent, percent_interval
-from glt.jobs.sweeping import Point, value_words
+from glt.jobs.sweep import Point, value_words
 from glt.store import RoundRecord, Run, SeedRun
 
 if TYPE_CHECKING:

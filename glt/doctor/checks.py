@@ -37,7 +37,7 @@ from typing import Any
 import psutil
 
 from glt.errors import StoreError
-from glt.jobs.queueing import TICKET
+from glt.jobs.queue import TICKET
 from glt.store import AnyRun, PretrainingSeed, Run, SeedFolder, SeedRun, State, Store, paths
 from glt.store.annotations import is_of_others
 from glt.store.checksums import foreign_owner

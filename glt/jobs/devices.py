@@ -1,25 +1,36 @@
-"""What seeds are computed on: names of devices, whether they are there, and which one the next worker gets."""
+"""Devices and threads of workers: which exist, which one is next, and what a seed keeps on a resume.
+
+Threads and kind of device shape the last bits of results, so `settle` keeps those a seed began with.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from glt.errors import ConfigError, JobError
-from glt.jobs.queueing import line_of, slot_count, waiting_and_working
+from glt.commands import own_environment
+from glt.errors import ConfigError, JobError, StoreError
+from glt.formats import number_of
+from glt.jobs.queue import cores, line_of, slot_count, waiting_and_working
 from glt.printable import quoted
+from glt.store import SeedFolder
 
 CPU, CUDA = "cpu", "cuda"
 NAME = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,3}))?")
 
-# One device, several over which seeds are spread, or None: what is recorded, or the CPU.
+# One device, several to spread seeds over, or None: the recorded one, else the CPU.
 Wanted = str | Sequence[str] | None
+THREADS_VARIABLE = "GLT_THREADS"
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 def read_device(text: str) -> str:
-    """Return the name of a device; raises ConfigError for what is none, whether it is there or not.
+    """Return a device's name; raise ConfigError if it is none (whether present or not).
 
     >>> read_device(" cuda:1 ")
     'cuda:1'
@@ -31,7 +42,7 @@ def read_device(text: str) -> str:
 
 
 def kind_of(device: str) -> str:
-    """Return what a device is, whichever of them.
+    """Return the kind of a device.
 
     >>> kind_of("cuda:1"), kind_of("cpu")
     ('cuda', 'cpu')
@@ -40,15 +51,12 @@ def kind_of(device: str) -> str:
 
 
 def listed(wanted: Wanted) -> tuple[str, ...]:
-    """Return the devices that are asked for, none for what is recorded."""
+    """Return the devices asked for; none means the recorded one."""
     return () if wanted is None else (wanted,) if isinstance(wanted, str) else tuple(wanted)
 
 
 def check_device(wanted: Wanted) -> None:
-    """Raise JobError for a device that is named twice or is not there.
-
-    Only a question about another one than the CPU loads torch.
-    """
+    """Raise JobError for a device that is named twice or missing; only CUDA loads torch."""
     names = listed(wanted)
     alike = Counter(f"{CUDA}:0" if name == CUDA else name for name in names)
     twice = next((name for name, count in alike.items() if count > 1), None)
@@ -77,19 +85,19 @@ def cuda_count() -> int:
 
 
 def slots_on(device: str, threads: int = 1) -> int:
-    """Return how many workers compute on a device at a time: one on a CUDA device, on the CPU as many as have cores."""
+    """Return how many workers compute on a device at a time: one on CUDA, by cores on the CPU."""
     return 1 if kind_of(device) == CUDA else slot_count(threads)
 
 
 def places(wanted: Wanted, threads: int = 1) -> int:
-    """Return how many workers compute at a time on all these devices."""
+    """Return how many workers compute at a time on all devices."""
     return sum(slots_on(name, threads) for name in listed(wanted) or (CPU,))
 
 
 class Dealer:
-    """Gives every next worker the device that has the least to do for what it can do at a time.
+    """Gives each next worker the device with the least load per slot, first-named first.
 
-    Whoever waits or works at a device already counts; of devices alike, the one named first comes first.
+    Workers already waiting or working there count.
     """
 
     def __init__(self, wanted: Wanted, queue: Path, threads: int = 1) -> None:
@@ -101,9 +109,76 @@ class Dealer:
         self._threads = threads
 
     def next(self) -> str | None:
-        """Return the device of the next worker; None where none was asked for."""
+        """Return the next worker's device; None if none was asked for."""
         if len(self._names) < 2:
             return self._names[0] if self._names else None
         name = min(self._names, key=lambda name: (self._busy[name] + 1) / slots_on(name, self._threads))
         self._busy[name] += 1
         return name
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Compute threads and device of one worker."""
+
+    threads: int = 1
+    device: str = CPU
+
+    def variables(self) -> dict[str, str]:
+        """Return a worker's environment, with one thread count for every library."""
+        counts = dict.fromkeys(THREAD_VARIABLES, str(self.threads))
+        # Workers that return freed memory map large blocks one by one, in large pages: small pages took a quarter of
+        # the time at a million edges, and a heap kept up to three times what was needed.
+        pages = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304"}
+        return {**pages, **own_environment(), **counts, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+
+
+def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Settings:
+    """Return a seed's recorded settings, or for a new seed those wanted (default: one thread, cpu).
+
+    A seed begun with more threads than cores here resumes with all cores. Raises JobError if others are asked for than
+    it began with (another device of the same kind is fine), and ConfigError for more threads than cores.
+    """
+    recorded = _recorded(seed_run)
+    wanted = threads if threads is not None else _threads_from_environment()
+    before, begun = recorded.get("device"), _begun(recorded)
+    _check(seed_run, "threads", begun, threads)
+    _check(seed_run, "device", before and kind_of(before), device and kind_of(device))
+    return Settings(begun or refuse_too_many(wanted), device or before or CPU)
+
+
+def refuse_too_many(threads: int) -> int:
+    """Return a number of threads; raise ConfigError for more than there are cores."""
+    if threads > cores():
+        have = number_of(cores(), "core")
+        raise ConfigError(f"{quoted(threads)} threads are more than the {have} of this machine: use at most {cores()}.")
+    return threads
+
+
+def _begun(recorded: Mapping[str, Any]) -> int | None:
+    """Return the threads a seed began with, at most the cores here."""
+    threads = recorded.get("threads")
+    return min(threads, cores()) if isinstance(threads, int) and threads > 0 else None
+
+
+def _recorded(seed_run: SeedFolder) -> dict[str, Any]:
+    """Return what a seed began with; if damaged, as far as its status tells."""
+    try:
+        return seed_run.environment()
+    except StoreError:
+        return {"threads": seed_run.status().threads}
+
+
+def _check(seed_run: SeedFolder, name: str, recorded: object, wanted: object) -> None:
+    if None not in (recorded, wanted) and recorded != wanted:
+        raise JobError(
+            f"Seed {seed_run.seed} of {seed_run.path.parent.name} was begun with {name} = {recorded} and must go on "
+            f"with it, because another one changes the last bits: leave --{name} out."
+        )
+
+
+def _threads_from_environment() -> int:
+    wanted = os.environ.get(THREADS_VARIABLE, "1")
+    if not wanted.isdecimal() or int(wanted) < 1:
+        raise ConfigError(f"{THREADS_VARIABLE} is {quoted(wanted)}: set it to a number of compute threads.")
+    return int(wanted)

@@ -1,4 +1,4 @@
-"""What a seed is computed with: recorded when it begins, compared when it goes on."""
+"""The environment of a seed: versions, threads, code and data, recorded at its start and compared on a resume."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import glt
 from glt.data.registry import current_hash
 from glt.errors import JobError
-from glt.jobs.settings import Settings
+from glt.jobs.devices import Settings
 from glt.lottery.initial_weights import ENVIRONMENT_KEY, Source
 from glt.results_version import KEY, RESULTS_VERSION, version_of
 from glt.store import SeedFolder
@@ -22,9 +22,9 @@ PACKAGES = ("numpy", "scipy", "torch", "torch-geometric", "safetensors")
 
 
 def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str, source: Source | None = None) -> None:
-    """Write environment.json of a new seed; on a resume add versions, threads and code that differ from its own.
+    """Write a new seed's environment.json; on a resume add versions, threads and code that differ.
 
-    Raises JobError when the data set, or the pre-training it starts from, is no longer the one it began with.
+    Raises JobError if the data set, or the pre-training it starts from, has changed.
     """
     recorded = seed_run.environment()
     versions = current_versions()
@@ -49,7 +49,7 @@ def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str,
 
 
 def check_data(seed_run: SeedFolder, recorded: dict[str, Any], data_hash: str) -> None:
-    """Raise JobError when the content of the data set is not what the seed began with."""
+    """Raise JobError if the data set's content has changed since the seed began."""
     before = recorded.get("data_hash")
     if before is not None and current_hash(before) != data_hash:
         raise JobError(
@@ -60,7 +60,7 @@ def check_data(seed_run: SeedFolder, recorded: dict[str, Any], data_hash: str) -
 
 
 def check_source(seed_run: SeedFolder, recorded: dict[str, Any], source: Source | None) -> None:
-    """Raise JobError when the first layer that a seed starts from is not the one it began with."""
+    """Raise JobError if the first layer that a seed starts from has changed."""
     before = recorded.get(ENVIRONMENT_KEY)
     if source is not None and before is not None and before != source.record():
         raise JobError(
@@ -71,7 +71,7 @@ def check_source(seed_run: SeedFolder, recorded: dict[str, Any], source: Source 
 
 
 def current_versions() -> dict[str, str]:
-    """Return the versions of Python, of this project and of the packages that compute."""
+    """Return the versions of Python, this project and the packages that compute."""
     found = {"python": platform.python_version(), "glt-studio": glt.__version__}
     for package in PACKAGES:
         found.update(_version(package))
@@ -79,17 +79,16 @@ def current_versions() -> dict[str, str]:
 
 
 def computing_code() -> dict[str, Any]:
-    """Return what tells which code computes: results version, digest of the sources, commit, and edits since.
+    """Return the results version, a digest of the sources, the commit, and whether they were edited.
 
-    `revision` is the commit of the repository the sources lie in, None for an installed copy; `modified` says whether
-    the sources of `glt` differ from that commit, and is left out where git cannot tell. The digest is of the sources
-    as they are, so it names edited and installed ones too.
+    `revision` is None for an installed copy; `modified` (whether `glt` differs from the commit) is left out if git
+    cannot tell. The digest names edited and installed sources too.
     """
     return {KEY: RESULTS_VERSION, "sources": sources_digest(SOURCES), **git_state(SOURCES)}
 
 
 def sources_digest(folder: Path) -> str:
-    """Return SHA-256 (hex) over the path and content of every Python file below a folder, in the order of paths."""
+    """Return SHA-256 (hex) over paths and contents of all Python files in a folder."""
     found = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -98,9 +97,9 @@ def sources_digest(folder: Path) -> str:
 
 
 def git_state(sources: Path) -> dict[str, Any]:
-    """Return the commit of the repository whose folder `sources` is in, and whether they were edited since.
+    """Return the commit of the sources' repository, and whether they were edited since.
 
-    The commit is None outside a repository of the project's own, and `modified` is then left out.
+    Outside the project's own repository the commit is None and `modified` left out.
     """
     root = sources.parent
     revision = _git(root, "rev-parse", "HEAD") if (root / ".git").exists() else None
@@ -112,7 +111,7 @@ def git_state(sources: Path) -> dict[str, Any]:
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    """Return what a git command prints, None where it cannot be run or fails."""
+    """Return a git command's output; None if it fails."""
     command = ["git", "-C", str(root), *arguments]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
@@ -122,7 +121,7 @@ def _git(root: Path, *arguments: str) -> str | None:
 
 
 def _other_code(recorded: dict[str, Any]) -> dict[str, Any]:
-    """Return what computes now where it is not the code a seed began with; nothing where it is the same."""
+    """Return the code that computes now, if not the one a seed began with."""
     now = computing_code()
     same = recorded.get("sources") == now["sources"] and version_of(recorded) == now[KEY]
     return {} if same else now

@@ -13,13 +13,12 @@ from glt.config import RunConfig
 from glt.data.room import free_bytes
 from glt.errors import StoreError
 from glt.formats import file_size, listing
-from glt.jobs.devices import Dealer, Wanted, check_device
-from glt.jobs.forecast import missing_bytes
+from glt.jobs.dependencies import check_needs
+from glt.jobs.devices import Dealer, Wanted, check_device, settle
+from glt.jobs.estimate import missing_bytes
 from glt.jobs.memory import check_memory
-from glt.jobs.settings import settle
 from glt.jobs.spawning import Order, Worker, spawn
 from glt.jobs.stopping import stopping_on_failure
-from glt.jobs.waiting import check_needs
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Store
 from glt.store.liveness import ACTIVE, NO_PROCESS

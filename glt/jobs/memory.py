@@ -1,36 +1,90 @@
-"""What memory workers need, and a sentence before they start where there is less: the system would kill them."""
+"""Memory: what workers need, what the machine has, and an error before they start if it does not fit.
+
+Without the check the system would kill them.
+"""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+
+import psutil
 
 from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.data.graph import Sizes
 from glt.errors import JobError
 from glt.formats import file_size, number_of
-from glt.jobs import machine_memory
 from glt.jobs.devices import CPU, CUDA, Wanted, kind_of, listed
-from glt.jobs.queueing import SLOTS_VARIABLE, slot_count, working
+from glt.jobs.queue import SLOTS_VARIABLE, slot_count, working
 from glt.models import MODELS
 from glt.store import Run, Store, run_name
 from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
 
-# What a worker takes that trains next to nothing: Python, torch and the libraries that read graphs.
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+MEMBERSHIP = Path("/proc/self/cgroup")
+# Files with limit and use, and the line of memory.stat with what is reclaimable: control groups version 2 and 1.
+FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+# Bytes of a worker that trains next to nothing: Python, torch and libraries that read graphs.
 PROGRAM = 350 * 2**20
 
 
+def available_bytes() -> int:
+    """Return the bytes available to a new process, control groups' limits included."""
+    left = [found for folder in _groups() if (found := left_in_group(folder)) is not None]
+    return min([psutil.virtual_memory().available, *left])
+
+
+def free_on_cuda(index: int) -> int:
+    """Return the free bytes of a CUDA device; opening it takes some itself."""
+    import torch
+
+    return int(torch.cuda.mem_get_info(index)[0])
+
+
+def left_in_group(folder: Path) -> int | None:
+    """Return the bytes left in a control group; None without a limit."""
+    for limit, use, reclaimable in FILES:
+        with suppress(OSError, ValueError):
+            used = int((folder / use).read_text()) - _line(folder / "memory.stat", reclaimable)
+            return max(0, int((folder / limit).read_text()) - used)
+    return None
+
+
+def _groups() -> Iterator[Path]:
+    """Return the folders of this process's control groups and their parents."""
+    with suppress(OSError):
+        for line in MEMBERSHIP.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if not controllers or "memory" in controllers.split(","):
+                root = CONTROL_GROUPS / "memory" if controllers else CONTROL_GROUPS
+                inner = root / path.lstrip("/")
+                yield from (folder for folder in (inner, *inner.parents) if folder == root or root in folder.parents)
+
+
+def _line(path: Path, name: str) -> int:
+    with suppress(OSError):
+        for line in path.read_text().splitlines():
+            key, _, value = line.partition(" ")
+            if key == name:
+                return int(value)
+    return 0
+
+
 def needed_bytes(config: RunConfig) -> int:
-    """Return about what a worker of a config takes at its peak on the CPU."""
+    """Estimate the peak bytes of a config's worker on the CPU."""
     return PROGRAM + working_bytes(config)
 
 
 def working_bytes(config: RunConfig) -> int:
-    """Return about what training takes on its device, the program left out."""
+    """Estimate the bytes of training on its device, without the program's."""
     spec, task = DATASETS.get(config.dataset), TASKS.get(config.task)
     sizes = spec.sizes if task.trains_on_split else replace(spec.sizes, trained=0)
     entries = 2 * task.message_edges(sizes.edges, spec)
@@ -38,7 +92,7 @@ def working_bytes(config: RunConfig) -> int:
 
 
 def side_by_side_bytes(needs: Iterable[int], slots: int) -> int:
-    """Return what the workers that are largest take, so many of them at a time.
+    """Return the bytes of the `slots` largest workers together.
 
     >>> side_by_side_bytes([10, 30, 20], 2)
     50
@@ -49,16 +103,16 @@ def side_by_side_bytes(needs: Iterable[int], slots: int) -> int:
 def check_memory(
     store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], device: Wanted = None, threads: int | None = None
 ) -> None:
-    """Raise JobError when the workers of these seeds that can begin at once do not fit into what is available.
+    """Raise JobError if the workers that can begin at once do not fit into available memory.
 
-    Who must wait for a slot looks again when it begins. So does a worker on a CUDA device, and nobody else: to ask for
-    its memory takes some of it.
+    Workers that wait check again when they begin. CUDA memory is checked only then, by the worker, because asking takes
+    some of it.
     """
     needs = [needed_bytes(config) for config in lacking(store, configs, seeds)]
     slots = min(len(needs), slot_count(threads or 1) - working(store.queue_path))
     if slots < 1 or CPU not in (listed(device) or (CPU,)):
         return
-    there = machine_memory.available_bytes()
+    there = available_bytes()
     if max(needs) > there:
         raise JobError(_too_large(max(needs), there))
     together = side_by_side_bytes(needs, slots)
@@ -72,7 +126,7 @@ def check_memory(
 
 
 def lacking(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> list[RunConfig]:
-    """Return a config for every seed that lacks rounds and that nobody is at."""
+    """Return one config per unfinished, idle seed."""
     known = {run.name: run for run in store.runs()}
     return [config for config in configs for seed in seeds if _is_lacking(known.get(run_name(config)), config, seed)]
 
@@ -82,19 +136,19 @@ def _is_lacking(run: Run | None, config: RunConfig, seed: int) -> bool:
 
 
 def check_worker(config: RunConfig, device: str) -> None:
-    """Raise JobError when the device a worker was given has too little memory for it at this moment."""
+    """Raise JobError if a worker's device has too little memory now."""
     if kind_of(device) == CUDA:
-        needed, there = working_bytes(config), machine_memory.free_on_cuda(int(device.partition(":")[2] or 0))
+        needed, there = working_bytes(config), free_on_cuda(int(device.partition(":")[2] or 0))
     else:
-        needed, there = needed_bytes(config), machine_memory.available_bytes()
+        needed, there = needed_bytes(config), available_bytes()
     if needed > there:
         raise JobError(_too_large(needed, there, f" on {device}" if kind_of(device) == CUDA else ""))
 
 
 def check_evaluation(path: Path, config: RunConfig, sizes: Sizes) -> None:
-    """Raise JobError when to compute the network of a file once, which keeps no gradients, needs more than there is."""
+    """Raise JobError if one pass of a ticket file's network needs more memory than available."""
     trained = MODELS.get(config.model).working_bytes(network_shape(config, sizes), sizes, 2 * sizes.edges)
-    needed, there = PROGRAM + trained // 2, machine_memory.available_bytes()
+    needed, there = PROGRAM + trained // 2, available_bytes()
     if needed > there:
         raise JobError(
             f"To check {path} its network would be computed, which needs about {file_size(needed)} of memory, but only "

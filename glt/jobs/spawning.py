@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glt.errors import JobError
-from glt.jobs.queueing import join_line, line_of
-from glt.jobs.settings import Settings
+from glt.jobs.devices import Settings
+from glt.jobs.queue import join_line, line_of
 from glt.store import AnyRun, SeedFolder, Status, Store
 from glt.store.liveness import named_process
 from glt.store.lock import sign_lock

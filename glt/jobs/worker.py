@@ -1,6 +1,7 @@
-"""The worker process: waits in line, then computes what one seed lacks.
+"""The worker process: waits in the queue, then computes what one seed lacks.
 
-`python -m glt.jobs.worker STORE RUN SEED`; torch is imported only once a slot is free.
+`python -m glt.jobs.worker STORE RUN SEED`; torch is imported only once a slot is free. A `Reporter` writes state,
+heartbeat and progress beside the computation.
 """
 
 from __future__ import annotations
@@ -10,29 +11,33 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from glt.errors import StudioError
-from glt.jobs.devices import CPU, check_device, read_device, slots_on
+from glt.errors import StoreError, StudioError
+from glt.jobs.dependencies import wait_for_sources
+from glt.jobs.devices import CPU, Settings, check_device, read_device, slots_on
 from glt.jobs.environment import record_environment
 from glt.jobs.memory import check_worker
-from glt.jobs.parent import die_with_parent
-from glt.jobs.queueing import join_line, line_of, wait_for_slot
-from glt.jobs.reporting import Reporter, say
-from glt.jobs.settings import Settings
-from glt.jobs.waiting import wait_for_sources
-from glt.jobs.work import compute
+from glt.jobs.queue import join_line, line_of, wait_for_slot
 from glt.lottery.initial_weights import source_of
-from glt.store import SeedFolder, SeedRun, State, Store
+from glt.store import Epoch, PretrainingSeed, Progress, SeedFolder, SeedRun, State, Status, Store
+from glt.store.liveness import named_process
 from glt.store.lock import own_inherited
 
+PR_SET_PDEATHSIG = 1
+LOOK_AGAIN = 1.0
+HEARTBEAT = 5.0
+STAGE = "pre-training"
 DONE, FAILED, STOPPED = 0, 1, 130
-# Added to a worker's niceness: alone on its core it is as fast, but pages and other programs are served first.
+# A worker's niceness: alone on its core it is as fast, but pages and other programs come first.
 NICENESS = 5
-# From glibc's malloc.h: no block is mapped on its own, all come from the heap, which is not trimmed below KEEP_BYTES.
+# From glibc's malloc.h: all blocks come from the heap, which is not trimmed below KEEP_BYTES.
 M_TRIM_THRESHOLD = -1
 M_MMAP_MAX = -4
 KEEP_BYTES = 1024 * 1024 * 1024
@@ -55,10 +60,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def give_way() -> None:
-    """Have the pages, which need a moment now and then, go before the hours that a worker computes."""
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m glt.jobs.worker", description=__doc__)
+    parser.add_argument("store")
+    parser.add_argument("run")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--ticket", type=Path, help="place in the line, whose lock comes with the process")
+    parser.add_argument("--lock", type=int, metavar="FD", help="descriptor of the seed's lock, held by the starter")
+    parser.add_argument("--device", type=read_device, default=CPU)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--tied", type=int, metavar="PID", help="end when this parent process ends")
+    return parser
 
 
 def _work(store: Store, seed_run: SeedFolder, settings: Settings, options: argparse.Namespace) -> int:
@@ -93,27 +105,27 @@ def _outcome(
 
 
 def _said(sentence: str) -> str:
-    """Print a sentence and, after it, the traceback of the error at hand: a full disk may have room for the first."""
+    """Print a sentence, then the traceback: a full disk may have room for the first only."""
     say(f"{sentence}\n{traceback.format_exc()}")
     return sentence
 
 
 def _has_slot(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter, settings: Settings) -> bool:
-    """Wait for a slot, which the process then has to its end; say whether it came before somebody asked to stop."""
+    """Wait for a slot, kept to the process's end; return False if asked to stop."""
     place = _place(seed_run, queue, ticket, reporter)
     slots = slots_on(settings.device, settings.threads)
     return place is not None and wait_for_slot(queue, place, slots, reporter.should_stop) is not None
 
 
 def _place(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter) -> Path | None:
-    """Return the place in the line, a later one when another run had to be waited for; None when asked to stop."""
+    """Return the ticket, a later one after waiting for another run; None if asked to stop."""
     if not isinstance(seed_run, SeedRun):
         return ticket
     return wait_for_sources(seed_run, queue, ticket, reporter.should_stop)
 
 
 def unexpected(error: Exception) -> str:
-    """Put an error nobody foresaw into one sentence for the status; its traceback is in the log.
+    """Return an unexpected error as one sentence for the status.
 
     >>> unexpected(ValueError("too bad" + chr(10) + "more"))
     'ValueError (too bad): see log.txt, then resume the run.'
@@ -135,21 +147,7 @@ def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> St
         check_worker(seed_run.config, settings.device)
     source = source_of(seed_run) if isinstance(seed_run, SeedRun) else None
     record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash, source)
-    return compute(seed_run, reporter, settings.device)
-
-
-def keep_freed_memory() -> bool:
-    """Tell glibc to keep freed blocks, which saves thousands of page faults per epoch.
-
-    Training frees and asks for the same few megabytes at every step. Returns False, and changes nothing, where the C
-    library has no such setting (macOS, Windows, musl).
-    """
-    if not sys.platform.startswith("linux"):
-        return False
-    library = ctypes.CDLL(None)
-    if not hasattr(library, "mallopt"):
-        return False
-    return bool(library.mallopt(M_MMAP_MAX, 0) and library.mallopt(M_TRIM_THRESHOLD, KEEP_BYTES))
+    return _compute_missing(seed_run, reporter, settings.device)
 
 
 def _gives_memory_back(seed_run: SeedFolder) -> bool:
@@ -158,17 +156,169 @@ def _gives_memory_back(seed_run: SeedFolder) -> bool:
     return isinstance(seed_run, SeedRun) and MODELS.get(seed_run.config.model).gives_memory_back
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m glt.jobs.worker", description=__doc__)
-    parser.add_argument("store")
-    parser.add_argument("run")
-    parser.add_argument("seed", type=int)
-    parser.add_argument("--ticket", type=Path, help="place in the line, whose lock comes with the process")
-    parser.add_argument("--lock", type=int, metavar="FD", help="descriptor of the seed's lock, held by the starter")
-    parser.add_argument("--device", type=read_device, default=CPU)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--tied", type=int, metavar="PID", help="end when this parent process ends")
-    return parser
+def _compute_missing(seed: SeedFolder, reporter: Reporter, device: str) -> State:
+    if isinstance(seed, SeedRun):
+        return find_rounds(seed, reporter, device)
+    assert isinstance(seed, PretrainingSeed)
+    return pretrain_encoder(seed, reporter, device)
+
+
+def find_rounds(seed: SeedRun, reporter: Reporter, device: str) -> State:
+    """Compute rounds by Algorithm 2."""
+    from glt.lottery.lottery import Stopped, find_tickets
+
+    try:
+        find_tickets(seed, reporter, device)
+    except Stopped:
+        return "stopped"
+    return "done"
+
+
+def pretrain_encoder(seed: PretrainingSeed, reporter: Reporter, device: str) -> State:
+    """Train the encoder from the start; a stopped pre-training keeps nothing."""
+    from glt.pretraining.graphcl import pretrain
+    from glt.training.tasks import message_graph
+
+    if seed.drop_unfinished():
+        return "done"
+    graph = message_graph(seed.config.graph_config())
+
+    def on_epoch(epoch: int, loss: float) -> None:
+        seed.append_epoch(Epoch(epoch=epoch, loss=loss))
+        done, epochs = epoch + 1, seed.config.epochs
+        progress = Progress(round=0, rounds=0, stage=STAGE, epoch=done, epochs=epochs, fraction=done / epochs)
+        reporter.on_progress(progress)
+        if reporter.should_stop():
+            raise _Stopped
+
+    try:
+        result = pretrain(graph, seed.config, seed.seed, on_epoch, device)
+    except _Stopped:
+        return "stopped"
+    about = {"best_epoch": result.best_epoch, "epochs": result.epochs, "loss": result.loss}
+    seed.write_first_layer(result.weight, {**about, "graph": graph.content_hash})
+    return "done"
+
+
+class _Stopped(Exception):
+    """Somebody asked to stop."""
+
+
+class Reporter:
+    """Observer of a worker; a thread writes its status each second with news, else every five."""
+
+    def __init__(self, seed_run: SeedFolder, threads: int, parent: int | None = None) -> None:
+        before = seed_run.status()
+        self._seed_run = seed_run
+        self._parent = parent
+        self._status = Status(
+            state="queued",
+            seed=seed_run.seed,
+            **named_process(),
+            queued_at=before.queued_at or time.time(),
+            threads=threads,
+        )
+        self._written: Status | None = None
+        self._written_at = time.monotonic()
+        self._changing = threading.Lock()
+        self._ended = threading.Event()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def begin(self) -> None:
+        """Write the first status and start the heartbeat."""
+        self._write()
+        self._thread.start()
+
+    def enter(self, state: State, **more: Any) -> None:
+        """Change the state and write it at once."""
+        with self._changing:
+            self._status = Status.model_validate({**self._status.model_dump(), "state": state, **more})
+        self._write()
+
+    def finish(self, state: State, error: str | None = None) -> None:
+        """End the heartbeat and write the final state."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self.enter(state, error=error)
+
+    def on_progress(self, progress: Progress) -> None:
+        """Take note of the progress."""
+        with self._changing:
+            self._status = self._status.model_copy(update={"progress": progress})
+
+    def request_stop(self, *_: object) -> None:
+        """Ask to stop at the next epoch; a signal handler."""
+        self._stop.set()
+
+    def should_stop(self) -> bool:
+        """Say whether to stop."""
+        return self._stop.is_set()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(LOOK_AGAIN):
+            if self._parent is not None and is_orphan(self._parent):
+                os._exit(1)
+            self._write_if_due()
+
+    def _write_if_due(self) -> None:
+        silence = time.monotonic() - self._written_at
+        if self._written is None or self._written.progress != self._status.progress or silence > HEARTBEAT:
+            try:
+                self._write()
+            except StoreError as error:
+                if not self._seed_run.path.is_dir():
+                    # The folder is gone; the worker says so once, at its end.
+                    self.request_stop()
+                    return
+                # The computation meets the same error when it next writes, and ends with it.
+                say(str(error))
+
+    def _write(self) -> None:
+        with self._changing:
+            self._status = self._status.model_copy(update={"heartbeat": round(time.time(), 3)})
+            self._seed_run.write_status(self._status)
+            self._written, self._written_at = self._status, time.monotonic()
+
+
+def say(words: str) -> None:
+    """Print into the log, whose disk may be full: the status holds the error too."""
+    with suppress(OSError):
+        print(words, file=sys.stderr, flush=True)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have Linux kill this process when `parent` ends; elsewhere the heartbeat looks."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if is_orphan(parent):
+        os._exit(1)
+
+
+def is_orphan(parent: int) -> bool:
+    """Say whether the process that started this one is gone."""
+    return os.getppid() != parent
+
+
+def give_way() -> None:
+    """Let pages and other programs go first."""
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+
+
+def keep_freed_memory() -> bool:
+    """Tell glibc to keep freed blocks, which saves thousands of page faults per epoch.
+
+    Training frees and asks for the same few megabytes every step. Returns False where the C library has no such setting
+    (macOS, Windows, musl).
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallopt"):
+        return False
+    return bool(library.mallopt(M_MMAP_MAX, 0) and library.mallopt(M_TRIM_THRESHOLD, KEEP_BYTES))
 
 
 if __name__ == "__main__":

@@ -13,10 +13,10 @@ from glt.config import OptionValue, RunConfig
 from glt.errors import ConfigError
 from glt.formats import duration, file_size, listing, number_of
 from glt.jobs.devices import Wanted
-from glt.jobs.forecast import Forecast, forecast
+from glt.jobs.estimate import Forecast, forecast
 from glt.jobs.launching import Started, check_room, launch_pretraining
 from glt.jobs.stopping import stopping_on_failure
-from glt.jobs.sweeping import Point, start_all, value_words
+from glt.jobs.sweep import Point, start_all, value_words
 from glt.methods import METHODS
 from glt.presets import all_options, resolve
 from glt.pretraining.config import PRETRAINING, PretrainConfig, pretraining_of

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from glt.data import DATASETS
 from glt.errors import ConfigError
-from glt.jobs import machine_memory, sweeping
+from glt.jobs import memory, sweep
 from glt.jobs.launching import Started
 from glt.presets import resolve
 from glt.seeds import read_seeds
@@ -62,7 +62,7 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
         started.append((run.config, list(seeds)))
         return Started(run, elsewhere=tuple(seeds) if run.config.method == "ugs" else (), finished=tuple(seeds[:1]))
 
-    monkeypatch.setattr(sweeping, "begin", begin)
+    monkeypatch.setattr(sweep, "begin", begin)
     app = open_page("launch", methods=["ugs", "admm"], seeds="0, 2", hidden="16", admm_rho="0.01", gamma_graph="0.5")
     app.button(key="start").click().run()
     assert not app.exception
@@ -134,7 +134,7 @@ def test_random_tickets_wait_for_a_run_to_read(
 def test_too_little_memory_is_said_before_the_start(
     store: Store, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine_memory, "available_bytes", lambda: 300_000_000)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 300_000_000)
     app = open_page("launch", methods="ugs", seeds="0", hidden="16")
     assert not app.exception
     told = [warning.value for warning in app.warning]

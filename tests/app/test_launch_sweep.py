@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.views.launch_fields import numeric_fields
 from glt.config import RunConfig
-from glt.jobs import sweeping
+from glt.jobs import sweep
 from glt.jobs.launching import Started
 from glt.presets import resolve
 from glt.store import Run, Store
@@ -39,7 +39,7 @@ def test_the_values_of_a_grid_are_counted_costed_and_started(
         started.append((run.config, list(seeds)))
         return Started(run)
 
-    monkeypatch.setattr(sweeping, "begin", begin)
+    monkeypatch.setattr(sweep, "begin", begin)
     app = open_page("launch", methods="ugs", seeds="0, 1", hidden="16")
     app.multiselect(key="vary").set_value(["p_graph", "p_weight"]).run()
     assert not app.exception

@@ -11,7 +11,7 @@ from app.components import run_select
 from app.data.runs import run_progress
 from app.views import launch_fields
 from glt.config import RunConfig
-from glt.jobs import sweeping
+from glt.jobs import sweep
 from glt.jobs.launching import Started
 from glt.pretraining.config import PretrainConfig, resolve_pretraining
 from glt.store import Pretraining, Progress, Run, Status, Store
@@ -79,7 +79,7 @@ def test_launch_offers_finished_ones_of_the_same_data_and_task(
         started.append(run.config)
         return Started(run)
 
-    monkeypatch.setattr(sweeping, "begin", begin)
+    monkeypatch.setattr(sweep, "begin", begin)
     app = open_page("launch", seeds="0, 1", hidden="16", methods=["ugs"])
     assert app.selectbox(key="pretraining").options == ["Random", run_select.subject(run)]
     assert app.selectbox(key="pretraining").value == ""

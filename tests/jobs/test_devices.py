@@ -11,8 +11,8 @@ from glt.config import RunConfig
 from glt.errors import ConfigError, JobError
 from glt.jobs import devices, resume, start, stop
 from glt.jobs.devices import Dealer, check_device, places, read_device
-from glt.jobs.queueing import join_line, line_of, wait_for_slot
-from glt.jobs.sweeping import start_all
+from glt.jobs.queue import join_line, line_of, wait_for_slot
+from glt.jobs.sweep import start_all
 from glt.store import Run, Store
 
 Wait = Callable[..., None]

@@ -11,8 +11,8 @@ import pytest
 from glt.config import RunConfig
 from glt.errors import JobError
 from glt.jobs import environment
+from glt.jobs.devices import Settings
 from glt.jobs.environment import git_state, record_environment, sources_digest
-from glt.jobs.settings import Settings
 from glt.results_version import RESULTS_VERSION, seed_versions
 from glt.store import SeedRun, Store
 

@@ -11,7 +11,7 @@ import pytest
 from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.data.graph import Sizes
-from glt.jobs.forecast import WORKER_START, Growth, epochs_of, forecast, pace, side_by_side
+from glt.jobs.estimate import WORKER_START, Growth, epochs_of, forecast, pace, side_by_side
 from glt.jobs.memory import needed_bytes
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS, NetworkShape

@@ -12,11 +12,11 @@ import pytest
 
 from glt.config import RunConfig
 from glt.errors import JobError
-from glt.jobs import machine_memory, resume, start
-from glt.jobs.forecast import forecast
+from glt.jobs import memory, resume, start
+from glt.jobs.estimate import forecast
 from glt.jobs.memory import PROGRAM, check_memory, check_worker, needed_bytes, working_bytes
-from glt.jobs.queueing import join_line, wait_for_slot, working
-from glt.jobs.sweeping import start_all
+from glt.jobs.queue import join_line, wait_for_slot, working
+from glt.jobs.sweep import start_all
 from glt.presets import resolve
 from glt.store import Store
 
@@ -68,7 +68,7 @@ def available(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Say how many MB are available."""
 
     def available(megabytes: float) -> None:
-        monkeypatch.setattr(machine_memory, "available_bytes", lambda: int(megabytes * MB))
+        monkeypatch.setattr(memory, "available_bytes", lambda: int(megabytes * MB))
 
     return available
 
@@ -154,7 +154,7 @@ def test_a_worker_on_cuda_looks_at_its_device(
 ) -> None:
     available(0)
     asked: list[int] = []
-    monkeypatch.setattr(machine_memory, "free_on_cuda", lambda index: asked.append(index) or 10 * MB)
+    monkeypatch.setattr(memory, "free_on_cuda", lambda index: asked.append(index) or 10 * MB)
     with pytest.raises(JobError, match=r"of memory on cuda:1, but only 10.5 MB are available"):
         check_worker(config, "cuda:1")
     assert asked == [1]
@@ -177,22 +177,22 @@ def group(folder: Path, names: tuple[str, str, str], limit: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("names", machine_memory.FILES, ids=["version 2", "version 1"])
+@pytest.mark.parametrize("names", memory.FILES, ids=["version 2", "version 1"])
 def test_a_control_group_leaves_its_limit_without_what_cannot_be_given_back(
     tmp_path: Path, names: tuple[str, str, str]
 ) -> None:
-    assert machine_memory.left_in_group(group(tmp_path / "one", names, "1000")) == 500
-    assert machine_memory.left_in_group(group(tmp_path / "full", names, "400")) == 0
-    assert machine_memory.left_in_group(group(tmp_path / "free", names, "max")) is None
-    assert machine_memory.left_in_group(tmp_path / "none") is None
+    assert memory.left_in_group(group(tmp_path / "one", names, "1000")) == 500
+    assert memory.left_in_group(group(tmp_path / "full", names, "400")) == 0
+    assert memory.left_in_group(group(tmp_path / "free", names, "max")) is None
+    assert memory.left_in_group(tmp_path / "none") is None
 
 
 def test_the_tightest_group_around_this_process_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_memory, "CONTROL_GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(machine_memory, "MEMBERSHIP", tmp_path / "cgroup")
+    monkeypatch.setattr(memory, "CONTROL_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(memory, "MEMBERSHIP", tmp_path / "cgroup")
     (tmp_path / "cgroup").write_text("0::/outer/inner\n")
-    group(tmp_path / "groups" / "outer", machine_memory.FILES[0], "1000")
-    group(tmp_path / "groups" / "outer" / "inner", machine_memory.FILES[0], "max")
-    assert machine_memory.available_bytes() == 500
+    group(tmp_path / "groups" / "outer", memory.FILES[0], "1000")
+    group(tmp_path / "groups" / "outer" / "inner", memory.FILES[0], "max")
+    assert memory.available_bytes() == 500
     (tmp_path / "cgroup").write_text("2:cpu:/outer\n")
-    assert machine_memory.available_bytes() > 500
+    assert memory.available_bytes() > 500

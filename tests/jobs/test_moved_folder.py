@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from glt.jobs import worker
-from glt.jobs.reporting import Reporter
+from glt.jobs.worker import Reporter
 from glt.presets import resolve
 from glt.store import Store
 

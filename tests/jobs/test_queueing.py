@@ -10,7 +10,7 @@ import pytest
 
 from glt.config import RunConfig
 from glt.jobs import start, stop
-from glt.jobs.queueing import is_busy, join_line, line_of, place_in_line, wait_for_slot
+from glt.jobs.queue import is_busy, join_line, line_of, place_in_line, wait_for_slot
 from glt.store import Store
 
 Wait = Callable[..., None]

@@ -11,8 +11,8 @@ import pytest
 from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.jobs import start
-from glt.jobs.forecast import missing_bytes
-from glt.jobs.sweeping import start_all
+from glt.jobs.estimate import missing_bytes
+from glt.jobs.sweep import start_all
 from glt.store import Store, run_name
 
 Wait = Callable[..., None]

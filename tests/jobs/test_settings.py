@@ -9,8 +9,8 @@ import pytest
 from glt.cli.arguments import threads
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError
-from glt.jobs import queueing, settings
-from glt.jobs.settings import THREADS_VARIABLE, Settings, settle
+from glt.jobs import devices, queue
+from glt.jobs.devices import THREADS_VARIABLE, Settings, settle
 from glt.store import SeedRun, Store
 
 TOO_MANY = "9999 threads are more than the 2 cores of this machine: use at most 2"
@@ -18,7 +18,7 @@ TOO_MANY = "9999 threads are more than the 2 cores of this machine: use at most 
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "cores", lambda: 2)
+    monkeypatch.setattr(devices, "cores", lambda: 2)
 
 
 @pytest.fixture
@@ -53,4 +53,4 @@ def test_a_number_that_is_none_counts_as_not_recorded(seed_run: SeedRun, threads
 
 
 def test_every_machine_has_a_core() -> None:
-    assert queueing.cores() >= 1
+    assert queue.cores() >= 1

@@ -13,7 +13,7 @@ import pytest
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError, StoreError
 from glt.jobs import launching, resume, slot_count, start, stop
-from glt.jobs.sweeping import start_all
+from glt.jobs.sweep import start_all
 from glt.store import Run, State, Store
 from glt.store.liveness import same_process
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError, StoreError
-from glt.jobs import launching, start, stop, sweeping
+from glt.jobs import launching, start, stop, sweep
 from glt.jobs.launching import Started
 from glt.jobs.spawning import Order, Worker
 from glt.jobs.stopping import stop_workers
-from glt.jobs.sweeping import grid_points, point_words, read_grid, start_all
+from glt.jobs.sweep import grid_points, point_words, read_grid, start_all
 from glt.presets import resolve
 from glt.store import AnyRun, Run, Store, run_name
 from glt.store.liveness import ACTIVE
@@ -141,7 +141,7 @@ def test_when_one_cannot_start_none_is_left_at_work(
         return launching.begin(at, run, seeds, **settings)
 
     theirs = start(store, first, [1])
-    monkeypatch.setattr(sweeping, "begin", only_first)
+    monkeypatch.setattr(sweep, "begin", only_first)
     with pytest.raises(JobError, match="No worker could be started"):
         start_all(store, [first, second], [0, 1, 2])
     assert [theirs.seed(seed).status().state for seed in (0, 2)] == ["stopped", "stopped"]

@@ -12,8 +12,8 @@ import pytest
 from glt.data import load_graph
 from glt.errors import ConfigError, DataError, JobError
 from glt.jobs import start
+from glt.jobs.devices import Settings
 from glt.jobs.environment import record_environment
-from glt.jobs.settings import Settings
 from glt.lottery.initial_weights import check_start, source_of, starts_of
 from glt.lottery.lottery import find_tickets
 from glt.presets import resolve

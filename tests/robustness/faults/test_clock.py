@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from glt.config import RunConfig
-from glt.jobs import reporting, stop
-from glt.jobs.queueing import join_line, wait_for_slot
+from glt.jobs import stop, worker
+from glt.jobs.queue import join_line, wait_for_slot
 from glt.presets import resolve
 from glt.store import Progress, Run, SeedRun, Status, Store
 from glt.store.liveness import named_process
@@ -95,9 +95,9 @@ def test_a_worker_on_a_host_whose_clock_differs_lives_as_long_as_it_holds_its_lo
 def test_a_heart_beats_on_when_the_clock_is_set_back(
     seed_run: SeedRun, jump: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reporting, "LOOK_AGAIN", 0.01)
-    monkeypatch.setattr(reporting, "HEARTBEAT", 0.02)
-    reporter = reporting.Reporter(seed_run, threads=1)
+    monkeypatch.setattr(worker, "LOOK_AGAIN", 0.01)
+    monkeypatch.setattr(worker, "HEARTBEAT", 0.02)
+    reporter = worker.Reporter(seed_run, threads=1)
     reporter.begin()
     first = seed_run.status().heartbeat
     jump(-HOUR)

@@ -28,10 +28,10 @@ RACER = """
 import json, sys, time
 from glt.errors import StudioError
 from glt.jobs.launching import launch
-from glt.jobs.sweeping import start_all
+from glt.jobs.sweep import start_all
 from glt.presets import resolve
 from glt.store import Store
-import glt.jobs.forecast, glt.data
+import glt.jobs.estimate, glt.data
 store, seeds, widths = Store(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
 configs = [resolve({"rounds": 3, "epochs": 1, "retrain_epochs": 3, "hidden": width}) for width in widths]
 glt.data.load_graph("cora")

@@ -1,7 +1,7 @@
-"""Who computes and who waits: numbered slots for the cores, and a line of tickets in order of arrival.
+"""The queue of workers: numbered slots for cores, and tickets in order of arrival.
 
-Slots and tickets are locked files in one folder of the store. A killed process gives its locks back, so nobody has to
-tidy up, and the line needs no server.
+Both are locked files in one folder of the store. A killed process releases its locks, so the queue needs no server and
+no cleaning up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LOOK_AGAIN = 0.2
 
 
 def slot_count(threads: int = 1) -> int:
-    """Return how many workers of so many threads compute side by side: GLT_SLOTS, or as many as there are cores."""
+    """Return how many workers compute side by side: GLT_SLOTS, or as cores allow."""
     wanted = os.environ.get(SLOTS_VARIABLE)
     if wanted is None:
         return max(1, cores() // threads)
@@ -31,7 +31,7 @@ def slot_count(threads: int = 1) -> int:
 
 
 def line_of(queue: Path, device: str) -> Path:
-    """Return the folder of a device's line, made when missing: the CPU's is the queue itself."""
+    """Return (and make) the folder of a device's line; the CPU's is the queue itself."""
     kind, _, index = device.partition(":")
     folder = queue if kind == "cpu" else queue / f"{kind}-{index or 0}"
     make_folder(folder)
@@ -39,23 +39,23 @@ def line_of(queue: Path, device: str) -> Path:
 
 
 def waiting_and_working(line: Path) -> int:
-    """Return how many workers stand in a line or have one of its slots."""
+    """Return how many workers wait in a line or have one of its slots."""
     return working(line) + sum(is_seen_locked(each) for each in line.glob(f"*{TICKET}"))
 
 
 def working(line: Path) -> int:
-    """Return how many slots of a line are taken; none where there is no line yet."""
+    """Return how many slots of a line are taken."""
     return sum(is_seen_locked(each) for each in line.glob("slot-*.lock"))
 
 
 def is_busy(queue: Path) -> bool:
-    """Say whether any worker of a store computes or waits, on whichever device; costs a look at a few locks."""
+    """Say whether any worker of a store computes or waits, on any device."""
     lines = [queue, *(each for each in queue.glob("*") if each.is_dir())]
     return any(waiting_and_working(line) for line in lines)
 
 
 def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:
-    """Draw a ticket and return its path and the descriptor whose lock keeps it valid."""
+    """Draw a ticket; return its path and the descriptor whose lock keeps it valid."""
     name = f"{_arrival(queued_at)}-{os.getpid()}-{time.monotonic_ns()}"
     path = folder / f"{name}{TICKET}"
     with writing(path):
@@ -72,16 +72,16 @@ def join_line(folder: Path, queued_at: float) -> tuple[Path, int]:
 
 
 def place_in_line(line: Path, queued_at: float) -> int | None:
-    """Return the place, from 1, of who drew a ticket at `queued_at`; None when no such ticket is valid."""
+    """Return the place (from 1) of the ticket drawn at `queued_at`; None if invalid."""
     valid = sorted(ticket.name for ticket in line.glob(f"*{TICKET}") if is_seen_locked(ticket))
     places = (place for place, name in enumerate(valid, 1) if name.startswith(f"{_arrival(queued_at)}-"))
     return next(places, None)
 
 
 def wait_for_slot(folder: Path, ticket: Path, slots: int, should_stop: Callable[[], bool]) -> int | None:
-    """Wait until no earlier ticket is valid and a slot is free; return the slot's descriptor, open while computing.
+    """Wait for a free slot and no earlier valid ticket; return the slot's open descriptor.
 
-    Returns None when `should_stop` says so. The ticket is given up in either case.
+    Returns None if `should_stop` says so. The ticket is given up in either case.
     """
     try:
         while not should_stop():
@@ -101,7 +101,7 @@ def give_up(ticket: Path) -> None:
 
 
 def _arrival(queued_at: float) -> str:
-    """Write a time (seconds since 1970) as the beginning of a ticket's name, which sorts by it."""
+    """Return a time (seconds since 1970) as a sortable start of a ticket's name."""
     return f"{int(queued_at * 1e9):020d}"
 
 

@@ -1,4 +1,4 @@
-"""What runs will cost before they start: epochs, time on this machine's cores, and the disk they will fill."""
+"""Estimates before runs start: epochs, time on this machine's cores, disk and memory; begin at `forecast`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from glt.store.round_files import MOST_SCORES
 from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
 
-# Bytes of one line of events and of one line of rounds, and of a tensor file's header.
+# Bytes of one line of events, of one line of rounds, and of a tensor file's header.
 EVENT_LINE = 100
 ROUND_LINE = 420
 HEADER = 700
-# Seconds until a worker's first epoch: it starts a Python, imports torch and loads the data.
+# Seconds until a worker's first epoch: Python starts, torch is imported, data are loaded.
 WORKER_START = 4.0
-# What an epoch costs whatever its width, as so many hidden units: a line through epochs of 16 to 512 units on Cora.
+# Fixed cost of an epoch in hidden units, from a line through epochs of 16 to 512 units on Cora.
 WIDTH_OF_THE_REST = 46
-# By what factor epochs of two methods may differ; a pace of another size is rather taken than one further off.
+# Factor (log) by which epochs of two methods may differ; a pace of another size is preferred to one further off.
 OTHER_METHOD = math.log(2)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds an epoch takes, which run tells so, and where and how that run was timed."""
+    """Seconds per epoch, the run it is from, and where and how that was timed."""
 
     seconds: float
     run: str
@@ -42,11 +42,10 @@ class Pace:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The cost of starting some seeds of some runs; `seconds` is None when no run was ever timed.
+    """The cost of some seeds of some runs; `seconds` is None if no run was ever timed.
 
-    `epochs` and `size_bytes` count all workers together and leave out rounds that are on disk already; `seconds`
-    is the time until the last of `workers` processes ends when `cores` of them run side by side, `memory_bytes` what
-    those that need most take at a time.
+    `epochs` and `size_bytes` are totals without rounds already on disk. `seconds` is the time until the last of
+    `workers` processes ends with `cores` side by side; `memory_bytes` is what the largest of those take.
     """
 
     workers: int
@@ -61,7 +60,7 @@ class Forecast:
 def forecast(
     store: Store, configs: Sequence[RunConfig], seeds: Sequence[int], timed: Sequence[Run], device: Wanted = None
 ) -> Forecast:
-    """Forecast the cost of `seeds` of `configs` in `store`, at the pace of `timed` runs (the most trusted first)."""
+    """Forecast the cost of `seeds` of `configs`, at the pace of `timed` runs (most trusted first)."""
     known = {run.name: run for run in store.runs()}
     cores = places(device)
     paces = [pace(config, timed) for config in configs]
@@ -84,7 +83,7 @@ def forecast(
 
 
 def missing_bytes(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> int:
-    """Return the bytes that the rounds which `seeds` of `configs` lack in `store` will take."""
+    """Return the bytes of the rounds that `seeds` of `configs` lack in `store`."""
     known = {run.name: run for run in store.runs()}
     size = 0
     for config in configs:
@@ -98,7 +97,7 @@ def _missing(run: Run | None, config: RunConfig, seed: int) -> range:
 
 
 def epochs_of(config: RunConfig, round: int) -> int:
-    """Return the epochs that `round` trains: its search, which round 0 does not have, and its retraining.
+    """Return the epochs of `round`: its search (not in round 0) and its retraining.
 
     >>> epochs_of(RunConfig(epochs=200, retrain_epochs=100), 0), epochs_of(RunConfig(retrain_epochs=100), 3)
     (100, 300)
@@ -108,10 +107,9 @@ def epochs_of(config: RunConfig, round: int) -> int:
 
 
 class Growth:
-    """The bytes that rounds of one seed of a config add to a store: masks, edge scores, surviving weights, lines.
+    """The bytes that rounds of one seed add to a store: masks, edge scores, surviving weights, lines.
 
-    Counts follow from the pruning rates; a method that stores no edge scores takes a little less. Sizes of the data
-    and the network are looked up once for all rounds.
+    Counts follow from the pruning rates; without edge scores it is a little less.
     """
 
     def __init__(self, config: RunConfig) -> None:
@@ -122,7 +120,7 @@ class Growth:
         self._weights = weight_count(config)
 
     def of_rounds(self, rounds: Iterable[int]) -> int:
-        """Return the bytes that these rounds add together."""
+        """Return the bytes of these rounds together."""
         return sum(self._of(number) for number in rounds)
 
     def _of(self, round: int) -> int:
@@ -137,14 +135,14 @@ class Growth:
 
 
 def weight_count(config: RunConfig) -> int:
-    """Return how many weights the network of a config has that may be pruned."""
+    """Return the number of prunable weights of a config's network."""
     spec = DATASETS.get(config.dataset)
     shape = network_shape(config, spec.sizes)
     return sum(math.prod(size) for size in MODELS.get(config.model).prunable_shapes(shape).values())
 
 
 def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:
-    """Return the seconds an epoch of `config` takes, from the timed run that is most like it; None without any."""
+    """Return the pace of `config` from the most similar timed run; None without any."""
     runs = [run for run in timed if finished_rounds(run)]
     for alike in (_same_method, _same_network):
         for run in runs:

@@ -26,19 +26,19 @@ MOST_RUNS = 100
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a grid: what the varied settings are there, and the run that stands for it."""
+    """One point of a grid: its varied settings, and the config of its run."""
 
     values: Mapping[str, OptionValue]
     config: RunConfig
 
     @property
     def words(self) -> str:
-        """Say where in the grid the point lies."""
+        """The point's varied settings in words."""
         return point_words(self.values)
 
 
 def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Read fields with their values as people list them; raises ConfigError for none, an empty one, or one twice.
+    """Read settings and their listed values; raise ConfigError for none, empty or repeated ones.
 
     >>> read_grid([("p_graph", ".05, .10"), ("hidden", "16")])
     {'p_graph': ('.05', '.10'), 'hidden': ('16',)}
@@ -54,10 +54,10 @@ def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def grid_points(settings: Values, grid: Grid, preset: str | None = None) -> list[Point]:
-    """Return the grid's points, the last setting changing fastest; other settings are the same for all.
+    """Return the grid's points, the last setting changing fastest; other settings are shared.
 
-    Raises ConfigError for whatever `glt.presets.resolve` refuses of any point, for a grid that is empty or too
-    large, for a setting that is in both, and for one that would make equal runs.
+    Raises ConfigError for what `glt.presets.resolve` refuses of any point, an empty or too large grid, a setting in
+    both, or one that would make equal runs.
     """
     _check(settings, grid)
     points, faults = [], Faults()
@@ -80,9 +80,9 @@ def start_all(
     threads: int | None = None,
     tied: bool = False,
 ) -> list[Started[Run]]:
-    """Start `seeds` of every config as `glt.jobs.start` does; seeds that are at work already are left alone.
+    """Start `seeds` of every config as `glt.jobs.start` does; busy seeds are left alone.
 
-    When one cannot be started, those that this call started before it are stopped and its error is raised.
+    If one cannot be started, those started before it are stopped and its error is raised.
     """
     for config in configs:
         check(store, config, seeds, device, threads)
@@ -98,7 +98,7 @@ def start_all(
 
 
 def point_words(values: Mapping[str, OptionValue]) -> str:
-    """Say which settings have which values.
+    """Return settings and values in words.
 
     >>> point_words({"p_graph": 0.05, "hidden": 16, "mask_weight_decay": True})
     'p_graph = 0.05, hidden = 16, mask_weight_decay = true'
@@ -107,7 +107,7 @@ def point_words(values: Mapping[str, OptionValue]) -> str:
 
 
 def value_words(value: OptionValue) -> str:
-    """Write a setting's value as it is typed.
+    """Return a setting's value as it is typed.
 
     >>> value_words(0.05), value_words(1e-6), value_words(False), value_words("last")
     ('0.05', '1e-06', 'false', 'last')

@@ -1,6 +1,6 @@
-"""Runs that need another run: they may be started while that one is at work, and wait for it before they stand in line.
+"""Dependencies between runs: a run that needs another one waits for it before it joins the queue.
 
-Nothing but the two run folders is looked at: who started them, and whether that program still runs, does not matter.
+Only the two run folders count, not who started them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from glt.config import RunConfig
 from glt.errors import StoreError
-from glt.jobs.queueing import give_up, join_line
+from glt.jobs.queue import give_up, join_line
 from glt.lottery.initial_weights import check_start
 from glt.methods import METHODS
 from glt.methods.base import OtherRun, OtherSeed
@@ -25,9 +25,9 @@ LOOK_AGAIN = 1.0
 
 
 def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
-    """Raise a StudioError when another run that these seeds need is not in the store, does not fit or will not be done.
+    """Raise a StudioError if a run that these seeds need is missing, does not fit or will not finish.
 
-    What is at work counts as finished: `wait_for_sources` waits for it.
+    A run in progress counts as finished: `wait_for_sources` waits for it.
     """
     METHODS.get(config.method).check(config, seeds, partial(_expected, store, run_name(config)))
     name = pretraining_of(config)
@@ -38,7 +38,7 @@ def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
 
 
 def awaited(store: Store, config: RunConfig, seed: int) -> str | None:
-    """Return the name of the run at work that a seed must wait for, None when it can begin (or never will)."""
+    """Return the run in progress that a seed must wait for; None if it can begin (or never will)."""
     with suppress(StoreError):
         name = METHODS.get(config.method).reads(config)
         if name is not None and _is_finding(store.find(name).seed(seed), config.rounds):
@@ -50,9 +50,10 @@ def awaited(store: Store, config: RunConfig, seed: int) -> str | None:
 
 
 def wait_for_sources(seed_run: SeedRun, queue: Path, ticket: Path, should_stop: Callable[[], bool]) -> Path | None:
-    """Wait until what a seed needs is done, then return its place in the line; None when `should_stop` says so.
+    """Wait until what a seed needs is done; return its ticket, None if `should_stop` says so.
 
-    While it waits it has no place: others would stand behind it. Raises a StudioError when what it needs ended early.
+    While it waits it has no ticket, so that others need not wait behind it. Raises a StudioError if what it needs ended
+    early.
     """
     store, config, seed = Store.around(seed_run), seed_run.config, seed_run.seed
     has_waited = awaited(store, config, seed) is not None
@@ -68,7 +69,7 @@ def wait_for_sources(seed_run: SeedRun, queue: Path, ticket: Path, should_stop: 
 
 @dataclass(frozen=True, eq=False)
 class _Expected:
-    """A run as it will be once what is at work is done."""
+    """A run as it will be once its seeds in progress are done."""
 
     run: Run
 
@@ -89,7 +90,7 @@ class _Expected:
 
 
 class _Finished(SeedRun):
-    """A seed at work, with all the rounds it will have."""
+    """A seed in progress, with all the rounds it will have."""
 
     def __init__(self, seed_run: SeedRun) -> None:
         super().__init__(seed_run.path.parent, seed_run.seed, seed_run.config, writable=False)
@@ -107,7 +108,7 @@ def _is_finding(seed_run: SeedRun, rounds: int) -> bool:
 
 
 def _is_making(source: Pretraining, seed: int) -> bool:
-    """Say whether the seed's own first layer is being made, or the only ones there will be."""
+    """Say whether the seed's own first layer is being trained, or the only ones there will be."""
     finished = source.finished()
     if seed in finished:
         return False
