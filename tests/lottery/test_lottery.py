@@ -1,4 +1,4 @@
-"""Algorithm 2 on real Cora with a small network: counts, nesting, pairing, determinism, stopping and resuming."""
+"""Algorithm 2: counts, nesting, rewinding, and resuming to the same bytes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import pytest
 
 from glt.config import RunConfig
 from glt.data import load_graph
+from glt.lottery.audit import audit
 from glt.lottery.lottery import Stopped, epochs_before, find_tickets
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve
-from glt.store import SeedRun, Store
+from glt.store import SeedRun, Store, run_name
 
 Compute = Callable[..., SeedRun]
 Watch = Callable[..., Any]
@@ -23,6 +24,7 @@ CORA_EDGES = 5278
 WEIGHTS = 1433 * 16 + 16 * 7
 # Random tickets start from weights of their own, on purpose, and have tests of their own.
 SEARCHING = [method.name for method in METHODS if method.initialisation(RunConfig(method=method.name)) == 0]
+EDGES = 2 * CORA_EDGES
 
 
 @pytest.mark.parametrize("edge_mask", ["directed", "undirected"])
@@ -147,3 +149,53 @@ def widened(context):  # noqa: ANN001, ANN201
     if context.round == 1:
         return METHODS.get("random").next_masks(context)
     return Proposal(context.problem.full_masks())
+
+
+@pytest.fixture
+def one_run_seed(compute: Compute) -> SeedRun:
+    return compute(schedule="one_run")
+
+
+def test_every_round_has_the_counts_of_algorithm_2_and_starts_from_everything(one_run_seed: SeedRun) -> None:
+    masks = [one_run_seed.masks(k) for k in range(3)]
+    assert [m.edges.kept for m in masks] == [remaining_after(0.05, EDGES, k) for k in range(3)]
+    assert [m.weights.kept for m in masks] == [remaining_after(0.2, WEIGHTS, k) for k in range(3)]
+    assert not masks[2].edges.within(masks[1].edges)
+    assert one_run_seed.edge_scores(1) is None
+
+
+def test_round_0_is_that_of_the_iterative_schedule(compute: Compute, one_run_seed: SeedRun) -> None:
+    other = compute(rounds=1)
+    for name, value in other.weights(0).items():
+        assert np.array_equal(one_run_seed.weights(0)[name], value)
+
+
+def test_the_audit_passes(one_run_seed: SeedRun) -> None:
+    assert audit(one_run_seed, 2).passed
+
+
+@pytest.mark.parametrize("stop_after", [8, 20])
+def test_stopping_in_a_search_or_after_a_round_and_resuming_gives_the_same_bytes(
+    compute: Compute, watch: Callable[..., Any], one_run_seed: SeedRun, stop_after: int
+) -> None:
+    with pytest.raises(Stopped):
+        compute(store="cut", observer=watch(stop_after), schedule="one_run")
+    assert tensor_bytes(compute(store="cut", schedule="one_run")) == tensor_bytes(one_run_seed)
+
+
+def test_nesting_is_promised_by_the_iterative_schedule_alone() -> None:
+    ugs = METHODS.get("ugs")
+    assert ugs.nests(RunConfig())
+    assert ugs.nests(resolve({}))
+    assert not ugs.nests(resolve({"schedule": "one_run"}))
+    assert METHODS.get("random").nests(RunConfig())
+    assert not METHODS.get("admm").nests(RunConfig())
+
+
+def test_the_usual_schedule_leaves_names_of_runs_as_they_were() -> None:
+    """The name is that of a bundled example, which is older than the setting."""
+    usual, named = resolve({}), resolve({"schedule": "iterative"})
+    assert usual == named
+    assert "schedule" not in usual.options
+    assert run_name(usual) == "cora-node-gcn-ugs-df8e8f72"
+    assert run_name(resolve({"schedule": "one_run"})) != run_name(usual)
