@@ -1,3 +1,5 @@
+"""The Pareto front against its definition, and its picture."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -5,12 +7,31 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
+from analysis import palette
+from analysis.curves import pareto_figure
 from analysis.curves.hover import round_text
 from analysis.labels import run_labels
-from analysis.tables import curve_table, dense_table, rounds_table, ticket_words, tickets_table
-from glt.store import RoundRecord, Run, SeedRun
+from analysis.tables import (
+    curve_table,
+    dense_table,
+    diagnosis_table,
+    late_words,
+    paper_table,
+    rounds_table,
+    ticket_words,
+    tickets_table,
+    with_diagnoses,
+)
+from analysis.tables.curves import XAxis, is_on_front, with_front
+from glt.config import RunConfig
+from glt.masks import EdgeMask, Masks, WeightMask
+from glt.store import RoundRecord, Run, SeedRun, Store, bundled_examples
+from tests.analysis.conftest import record
+from tests.conftest import SHAPES
 
 
 @pytest.fixture
@@ -219,3 +240,148 @@ def test_tickets_or_the_closest_round(make_scored: Callable[..., Run]) -> None:
 
 def test_a_run_with_only_its_dense_round_gives_no_ticket_row(make_scored: Callable[..., Run]) -> None:
     assert tickets_table(rounds_table([make_scored("ugs", [[0.8]])])).empty
+
+
+FLAT = [[0.8] * 18]
+
+
+def test_points_are_matched_by_round(make_scored: Callable[..., Run]) -> None:
+    table = paper_table(curve_table(rounds_table([make_scored("ugs", FLAT), make_scored("random", FLAT)])))
+    ugs = table[table["method"] == "ugs"].set_index("round")
+    assert ugs["paper"].to_dict() == {4: 0.808, 5: 0.803, 9: 0.793, 16: 0.753}
+    assert ugs.loc[16, "gap"] == pytest.approx(0.8 - 0.753)
+    assert ugs.loc[4, "paper_macs"] == 826_000_000
+    assert set(table.loc[table["method"] == "random", "round"]) == {4, 9}
+
+
+def test_other_rates_are_not_compared(make_scored: Callable[..., Run]) -> None:
+    rounds = rounds_table([make_scored("ugs", FLAT)])
+    rounds["graph_sparsity"] = 1 - 0.9 ** rounds["round"]
+    assert paper_table(curve_table(rounds)).empty
+
+
+POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
+
+
+@given(POINTS)
+def test_the_front_is_what_nothing_beats(points: list[tuple[int, int]]) -> None:
+    def is_beaten(mine: tuple[int, int]) -> bool:
+        return any(
+            cost <= mine[0] and score >= mine[1] and (cost < mine[0] or score > mine[1]) for cost, score in points
+        )
+
+    found = is_on_front([cost for cost, _ in points], [score for _, score in points])
+    assert found.tolist() == [not is_beaten(point) for point in points]
+
+
+def test_a_missing_number_is_on_no_front_and_hides_none() -> None:
+    assert is_on_front([1, np.nan, 0], [0.5, 0.9, np.nan]).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("x", ["graph", "weight", "macs"])
+def test_the_most_pruned_and_the_best_round_are_on_the_front(make_scored, x: XAxis) -> None:  # noqa: ANN001
+    rounds = rounds_table([make_scored("ugs", [[0.8, 0.79, 0.81, 0.7]]), make_scored("random", [[0.8, 0.75, 0.72]])])
+    table = with_front(curve_table(rounds, x=x), x)
+    front = {(row.method, row.round) for row in table[table["on_front"]].itertuples()}
+    assert front == {("ugs", 2), ("ugs", 3)}
+
+
+def test_other_networks_do_not_compete(make_scored) -> None:  # noqa: ANN001
+    rounds = rounds_table([make_scored("ugs", [[0.8, 0.7]]), make_scored("ugs", [[0.6, 0.5]], model="gin")])
+    table = with_front(curve_table(rounds), "graph")
+    assert table.groupby("model")["on_front"].sum().to_dict() == {"gcn": 2, "gin": 2}
+
+
+def test_the_figure_has_every_round_and_the_front_as_a_line(make_scored) -> None:  # noqa: ANN001
+    three = [[0.8, 0.79, 0.81, 0.7], [0.8, 0.79, 0.811, 0.7], [0.8, 0.79, 0.809, 0.7]]
+    rounds = rounds_table([make_scored("ugs", three), make_scored("random", [[0.8, 0.75, 0.72]])])
+    table = with_front(curve_table(rounds, x="macs"), "macs")
+    figure = pareto_figure(table, rounds, x="macs")
+    line, ugs, random = figure.data[:3]
+    assert (line.name, line.mode, line.line.shape) == ("Pareto front", "lines", "hv")
+    assert list(line.y) == pytest.approx([70.0, 81.0])
+    assert list(line.x) == sorted(line.x)
+    assert [len(each.x) for each in (ugs, random)] == [4, 3]
+    assert list(ugs.marker.opacity) == [0.35, 0.35, 1.0, 1.0]
+    assert [symbol == palette.TICKET_SYMBOL for symbol in ugs.marker.symbol] == [False, False, True, False]
+    assert ugs.customdata[2].tolist() == [table["run"].iloc[0], 2]
+    assert "On the Pareto front" in ugs.hovertext[2]
+
+
+def test_the_words_of_a_dense_line_are_cut_where_labels_are_long(make_scored) -> None:  # noqa: ANN001
+    settings = {"hidden": 8, "epochs": 8, "retrain_epochs": 8, "dropout": 0.9}
+    rounds = rounds_table([make_scored("ugs", [[0.8, 0.7]]), make_scored("ugs", [[0.6, 0.5]], **settings)])
+    figure = pareto_figure(with_front(curve_table(rounds), "graph"), rounds, x="graph")
+    told = sorted(each.text for each in figure.layout.annotations)
+    assert [words.endswith(ending) for words, ending in zip(told, ("… 80.0 %", "… 60.0 %"), strict=True)] == [True] * 2
+    assert all(words.startswith("Dense UGS (dropout = ") and len(words) < 40 for words in told)
+    alone = rounds[rounds["run"] == rounds["run"].iloc[0]]
+    (dense,) = pareto_figure(with_front(curve_table(alone), "graph"), alone, x="graph").layout.annotations
+    assert dense.text == "Dense 80.0 %"
+
+
+def test_an_empty_table_has_no_front() -> None:
+    assert is_on_front([], []).tolist() == []
+    assert isinstance(with_front(curve_table(rounds_table([])), "graph"), pd.DataFrame)
+
+
+def test_costs_that_are_shown_alike_are_alike(make_scored) -> None:  # noqa: ANN001
+    rounds = rounds_table([make_scored("ugs", [[0.8, 0.7]]), make_scored("admm", [[0.8, 0.75]])])
+    rounds.loc[(rounds["method"] == "ugs") & (rounds["round"] == 1), "graph_sparsity"] += 0.0001
+    rounds.loc[(rounds["method"] == "ugs") & (rounds["round"] == 1), "macs_dense_features"] -= 1000
+    for x in ("graph", "macs"):
+        table = with_front(curve_table(rounds, x=x), x)
+        assert table[table["round"] == 1].set_index("method")["on_front"].to_dict() == {"ugs": False, "admm": True}
+
+
+# What rounds say of their training, beside the curve: means over seeds, and the words where masks were read late.
+
+
+@pytest.fixture(scope="module")
+def examples() -> dict[str, Run]:
+    return {run.name: run for run in bundled_examples()}
+
+
+def test_shares_are_means_over_seeds(examples: dict[str, Run]) -> None:
+    runs = [examples["cora-node-gcn-ugs-df8e8f72"], examples["cora-node-gcn-random-113e68a9"]]
+    found = diagnosis_table(runs)
+    assert len(found) == 2 * 5 * 21
+    curve = with_diagnoses(curve_table(rounds_table(runs)), found).set_index(["run", "round"])
+    ugs, random = curve.loc[runs[0].reference], curve.loc[runs[1].reference]
+    seeds = found[(found["run"] == runs[0].reference) & (found["round"] == 13)]
+    assert seeds["cuts_without_gradient"].round(4).tolist() == [0.4, 0.3053, 0.5263, 0.0, 0.1298]
+    assert ugs.loc[13, "cuts_without_gradient"] == pytest.approx(seeds["cuts_without_gradient"].mean())
+    assert ugs.loc[13, ["seeds_at_chance", "search_at_chance"]].tolist() == [5, 171]
+    assert ugs["cuts_without_gradient"].isna().tolist() == [True] + [False] * 20
+    assert random["cuts_without_gradient"].isna().all()
+    assert not curve["seeds_read_late"].any()
+    assert late_words(curve.reset_index()) == []
+
+
+def test_without_deriving_only_records_are_read(examples: dict[str, Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    def unread(self: SeedRun, round: int) -> None:
+        raise AssertionError("a mask was read")
+
+    monkeypatch.setattr(SeedRun, "edge_mask", unread)
+    found = diagnosis_table([examples["cora-node-gcn-ugs-df8e8f72"]], derived=False)
+    assert found["cuts_without_gradient"].isna().all()
+
+
+def test_notes_reach_the_curve_its_hover_and_its_warning(store: Store) -> None:
+    seed_run = store.create(RunConfig(rounds=1)).seed(0)
+    masks = Masks(EdgeMask.full("directed", 5278), WeightMask.full(SHAPES))
+    late = {"cuts_without_gradient": 0.25, "validation_chance": 0.35, "at_chance_from_search": 125, "masks_read": 199}
+    seed_run.make()
+    for number, notes in enumerate(({"validation_chance": 0.35}, {**late, "edge_masks_at_zero": 0.56})):
+        noted = record(number, masks).model_copy(update={"notes": notes})
+        seed_run.write_round(noted, masks, {name: np.ones(shape, np.float32) for name, shape in SHAPES.items()})
+    runs = store.runs()
+    curve = with_diagnoses(curve_table(rounds_table(runs)), diagnosis_table(runs))
+    assert curve["cuts_without_gradient"].tolist()[1] == 0.25
+    assert curve["masks_at_zero"].tolist()[1] == 0.56
+    dense, row = curve.to_dict("records")
+    assert "gradient" not in round_text(dense)
+    assert "Edge entries removed without a gradient: 25.0 %" in round_text(row)
+    assert "Search at chance by epoch 126 (1 seed); masks read after that in 1" in round_text(row)
+    (sentence,) = late_words(curve)
+    assert sentence.startswith("UGS, round 1: masks were read while the search's validation score was at chance")

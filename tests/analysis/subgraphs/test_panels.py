@@ -1,3 +1,5 @@
+"""The layout of large components and the static picture of a whole graph."""
+
 from __future__ import annotations
 
 import json
@@ -5,15 +7,171 @@ import re
 import time
 from collections.abc import Callable
 from html.parser import HTMLParser
+from io import BytesIO
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from playwright.sync_api import Page, expect
 
-from analysis.subgraphs import make_panel, original_panel, panels_html, sample_nodes, take
+from analysis.subgraphs import (
+    BACKWARD,
+    BOTH,
+    FORWARD,
+    REMOVED,
+    Panel,
+    edge_states,
+    make_panel,
+    original_panel,
+    panels_html,
+    sample_nodes,
+    take,
+)
+from analysis.subgraphs.html import JUST_REMOVED, LARGEST, SMALLEST, edge_looks, network_data, replay_frame
+from analysis.subgraphs.layout import LARGE, layout, pivot_layout
+from analysis.subgraphs.overview import overview_png
+from analysis.subgraphs.samplers import find_communities
 from glt.data import Graph
 from glt.masks import EdgeMask
 from tests.analysis.subgraphs.conftest import MILLISECONDS
+
+ALL = np.arange(7)
+# The columns of two_triangles are 0-1, 0-2, 1-2, 2-3, 3-4, 3-5, 4-5.
+FORTH = [1, 1, 0, 0, 1, 1, 1]
+BACK = [1, 0, 1, 0, 1, 1, 1]
+
+
+@pytest.fixture
+def mask() -> EdgeMask:
+    return EdgeMask("directed", np.array(FORTH + BACK))
+
+
+@pytest.fixture
+def panel(two_triangles: Graph, mask: EdgeMask) -> Panel:
+    return make_panel(two_triangles, take(two_triangles, ALL), mask, "UGS, round 3")
+
+
+def test_positions_are_the_same_again_and_apart(cora: Graph) -> None:
+    nodes = sample_nodes(cora, size=120)
+    first, second = take(cora, nodes).positions, take(cora, nodes[::-1]).positions
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, take(cora, nodes, seed=1).positions)
+    distances = np.linalg.norm(first[:, None] - first[None], axis=2) + np.eye(len(first))
+    assert distances.min() > 0.02
+    assert np.median(distances.min(axis=1)) > 0.4
+    assert np.allclose(first.max(axis=0), -first.min(axis=0))
+
+
+def test_a_component_covers_about_one_unit_a_node(cora: Graph) -> None:
+    width, height = np.ptp(take(cora, sample_nodes(cora, "ego", size=150)).positions, axis=0)
+    assert width >= height
+    assert 90 < width * height < 230
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 30])
+def test_nodes_without_edges_lie_in_rows(count: int) -> None:
+    positions = layout(count, np.empty((2, 0), dtype=np.int64))
+    assert positions.shape == (count, 2)
+    assert len({tuple(place) for place in positions.tolist()}) == count
+
+
+def test_components_do_not_overlap(two_triangles: Graph) -> None:
+    apart = layout(6, two_triangles.edges[:, [0, 1, 2, 4, 5, 6]])
+    left, right = sorted((apart[:3, 0], apart[3:, 0]), key=np.min)
+    assert left.max() < right.min()
+
+
+def test_the_induced_subgraph_keeps_its_place_in_the_graph(two_triangles: Graph) -> None:
+    part = take(two_triangles, np.array([4, 2, 3]))
+    assert part.nodes.tolist() == [2, 3, 4]
+    assert part.edges.tolist() == [[0, 1], [1, 2]]
+    assert two_triangles.edges[:, part.edge_ids].tolist() == [[2, 3], [3, 4]]
+    assert part.names == ("2", "3", "4")
+    assert take(two_triangles, ALL).class_name(6) == "unknown class"
+
+
+def test_states_tell_both_directions(two_triangles: Graph, mask: EdgeMask) -> None:
+    states = edge_states(take(two_triangles, ALL), mask)
+    assert states.tolist() == [BOTH, FORWARD, BACKWARD, REMOVED, BOTH, BOTH, BOTH]
+    undirected = EdgeMask("undirected", np.array(FORTH))
+    assert set(edge_states(take(two_triangles, ALL), undirected).tolist()) == {REMOVED, BOTH}
+
+
+def test_counts_of_sample_and_graph(two_triangles: Graph, mask: EdgeMask) -> None:
+    panel = make_panel(two_triangles, take(two_triangles, np.array([2, 3, 4])), mask, "")
+    assert panel.caption == (
+        "Shown: 3 nodes · 1 of 2 edges kept · 1 without an edge here (0 without any in the whole graph) · 2 components",
+        "Whole graph: 7 nodes · 6 of 7 edges kept (4 both ways) · 1 isolated · 3 components",
+    )
+    alone = make_panel(two_triangles, take(two_triangles, np.array([2, 6])), mask, "")
+    assert "2 without an edge here (1 without any in the whole graph)" in alone.caption[0]
+    assert len(replay_frame(alone)["lonely"]) == 1
+    assert panel.degrees.tolist() == [2, 2, 2]
+    assert panel.full_degrees.tolist() == [3, 3, 2]
+    before = original_panel(two_triangles, panel.subgraph).sample.sentence()
+    assert before == "3 nodes · 2 edges · 0 isolated · 1 component"
+
+
+def test_edges_are_drawn_by_their_state(panel: Panel) -> None:
+    edges = {edge["id"]: edge for edge in network_data(panel, dark=False)["edges"]}
+    assert [number for number, edge in edges.items() if "dashes" in edge] == [3]
+    assert [number for number, edge in edges.items() if edge["removed"]] == [3]
+    assert edges[3]["color"]["opacity"] == 0.45
+    assert edges[3]["color"]["color"] != edges[0]["color"]["color"]
+    one_way = {number: (edge["from"], edge["to"]) for number, edge in edges.items() if "arrows" in edge}
+    assert one_way == {1: (0, 2), 2: (2, 1)}
+    assert network_data(panel, dark=False)["edges"][0]["id"] == 3
+
+
+def test_edges_of_this_round_are_told_from_those_removed_earlier(two_triangles: Graph, mask: EdgeMask) -> None:
+    part = take(two_triangles, ALL)
+    after = EdgeMask("directed", mask.keep & np.array([0, 1, 1, 1, 1, 1, 1] * 2, dtype=np.bool_))
+    panel = make_panel(two_triangles, part, after, "", before=mask)
+    assert panel.states.tolist()[0] == panel.states.tolist()[3] == REMOVED
+    assert panel.fresh.tolist() == [True, *[False] * 6]
+    assert edge_looks(panel).tolist() == [JUST_REMOVED, FORWARD, BACKWARD, REMOVED, BOTH, BOTH, BOTH]
+    assert panel.caption[1].endswith("1 removed in this round")
+    edges = {edge["id"]: edge for edge in network_data(panel, dark=False)["edges"]}
+    assert edges[0]["removed"]
+    assert edges[0]["dashes"] != edges[3]["dashes"]
+    assert edges[0]["width"] > edges[3]["width"]
+    frame = replay_frame(panel)
+    assert frame["looks"] == "4120333"
+    assert frame["lonely"] == [6]
+
+
+def test_an_edge_that_comes_back_is_not_fresh(two_triangles: Graph) -> None:
+    part = take(two_triangles, ALL)
+    before, after = (EdgeMask("undirected", np.arange(7) != gone) for gone in (2, 5))
+    panel = make_panel(two_triangles, part, after, "", before)
+    assert np.flatnonzero(panel.fresh).tolist() == [5]
+    assert "removed in this round" not in make_panel(two_triangles, part, after, "").caption[0]
+
+
+def test_nodes_shrink_with_their_degree_and_hollow_out(two_triangles: Graph) -> None:
+    part = take(two_triangles, ALL)
+    only_bridge = EdgeMask("undirected", np.arange(7) == 3)
+    before = network_data(original_panel(two_triangles, part), dark=False)["nodes"]
+    after = network_data(make_panel(two_triangles, part, only_bridge, ""), dark=False)["nodes"]
+    assert before[2]["size"] == LARGEST
+    assert LARGEST > after[2]["size"] > after[0]["size"] == SMALLEST
+    assert [(node["x"], node["y"]) for node in before] == [(node["x"], node["y"]) for node in after]
+    assert after[0]["color"]["background"] == "#FFFFFF"
+    assert after[0]["title"].endswith("degree 2, 0 left")
+    assert before[0]["color"]["background"] == after[0]["color"]["border"]
+
+
+def test_physics_is_off(panel: Panel) -> None:
+    assert network_data(panel, dark=True)["options"]["physics"] == {"enabled": False}
+
+
+def test_panels_of_different_samples_are_refused(two_triangles: Graph, panel: Panel) -> None:
+    other = original_panel(two_triangles, take(two_triangles, np.arange(3)))
+    with pytest.raises(ValueError, match="same nodes"):
+        panels_html([panel, other])
+    with pytest.raises(ValueError, match="at least one"):
+        panels_html([])
+
 
 ATTACK = "</script><img src=x onerror=alert(1)>"
 
@@ -250,3 +408,65 @@ def test_marks_are_drawn(page: Page, two_triangles: Graph) -> None:
     bare = inked(page, 0)
     page.set_content(panels_html([panel], marked=range(7)))
     assert inked(page, 0) > bare
+
+
+PNG = b"\x89PNG"
+
+
+def test_pivots_draw_a_path_in_its_order() -> None:
+    path = np.stack([np.arange(119), np.arange(1, 120)])
+    along = pivot_layout(120, path, seed=0)[:, 0]
+    assert (np.diff(along) > 0).all() or (np.diff(along) < 0).all()
+
+
+def test_pivots_are_the_distances_of_the_graph_when_they_can_be() -> None:
+    """On a path every distance lies on a line: classical scaling then gives them back, up to one factor."""
+    path = np.stack([np.arange(29), np.arange(1, 30)])
+    along = pivot_layout(30, path, seed=0)[:, 0]
+    steps = np.abs(np.diff(along))
+    assert np.allclose(steps, steps[0], rtol=1e-6)
+
+
+def test_a_large_component_is_the_same_again_and_keeps_groups_together(cora: Graph) -> None:
+    part = take(cora, np.arange(cora.num_nodes))
+    assert part.nodes.size > LARGE
+    assert np.array_equal(part.positions, layout(cora.num_nodes, part.edges))
+    assert np.isfinite(part.positions).all()
+    groups = find_communities(cora)
+    largest = np.argsort(-np.bincount(groups))[:6]
+    inside = [np.median(np.linalg.norm(spread(part.positions[groups == k]), axis=1)) for k in largest]
+    whole = np.median(np.linalg.norm(spread(part.positions), axis=1))
+    assert np.mean(inside) < 0.5 * whole
+    assert len(np.unique(part.positions.round(3), axis=0)) > 0.99 * cora.num_nodes
+
+
+def spread(positions: np.ndarray) -> np.ndarray:
+    return positions - np.median(positions, axis=0)
+
+
+def test_the_static_picture_shows_what_is_marked_and_what_went(cora: Graph) -> None:
+    part = take(cora, np.arange(cora.num_nodes))
+    original = original_panel(cora, part)
+    nobody = overview_png(original, np.empty(0, dtype=np.int64))
+    assert nobody.startswith(PNG)
+    assert overview_png(original, np.empty(0, dtype=np.int64)) == nobody
+    marked = overview_png(original, np.arange(100))
+    full = EdgeMask.full("undirected", cora.num_edges)
+    pruned = make_panel(cora, part, EdgeMask("undirected", np.arange(cora.num_edges) % 2 > 0), "", full)
+    plain, with_marks, with_cuts = (pixels(png) for png in (nobody, marked, overview_png(pruned, np.arange(0))))
+    assert dark(with_marks) > dark(plain) + 500, "outlines are as dark as text"
+    assert orange(with_cuts) > orange(plain) + 5_000
+    assert pixels(overview_png(original, np.arange(0), dark=True))[0, 0].sum() < 0.5
+
+
+def pixels(png: bytes) -> np.ndarray:
+    return np.asarray(imread(BytesIO(png)))[..., :3]
+
+
+def dark(picture: np.ndarray) -> int:
+    return int((picture.max(axis=2) < 0.3).sum())
+
+
+def orange(picture: np.ndarray) -> int:
+    red, green, blue = picture[..., 0], picture[..., 1], picture[..., 2]
+    return int(((red - green > 0.25) & (green > blue)).sum())
