@@ -38,17 +38,19 @@ from glt.zips import zip_bytes
 STANDARD = FigureChoices()
 PRETRAIN_FLAGS = ("dataset", "augmentation", "task", "hidden")
 SCORES = {"test": "best", "test_last": "last"}
+# Commands in a bundle are typed where this program is installed, whatever is installed here.
+GLT = "glt"
 
 
 def compute_command(config: RunConfig | PretrainConfig, seeds: Sequence[int], file: str, store: str) -> str:
     """Return the command that computes these seeds anew: of a run from a copy of its config.json, in `file`.
 
     >>> compute_command(RunConfig(), [0, 2], "runs/a", "runs")
-    'python -m glt run --config runs/a --seeds 0,2 --store runs'
+    'glt run --config runs/a --seeds 0,2 --store runs'
     """
     made = ["run", "--config", file] if isinstance(config, RunConfig) else ["pretrain", *_settings(config)]
     where = ["--seeds", ",".join(map(str, seeds)), "--store", store]
-    return shlex.join(["python", "-m", "glt", *made, *where])
+    return shlex.join([GLT, *made, *where])
 
 
 def _settings(config: PretrainConfig) -> list[str]:
@@ -62,7 +64,7 @@ def annotate_command(run: Run, store: str) -> str:
     """Return the command that gives a run its title and colour again, "" where it has none."""
     said = {"--title": run.annotation.title, "--color": run.annotation.color}
     given = [word for flag, value in said.items() if value for word in (flag, value)]
-    return shlex.join(["python", "-m", "glt", "annotate", run.name, *given, "--store", store]) if given else ""
+    return shlex.join([GLT, "annotate", run.name, *given, "--store", store]) if given else ""
 
 
 def figure_command(
@@ -73,20 +75,20 @@ def figure_command(
     Several figures on one page are their names with commas between them, and `panels` how they stand ("2x2").
 
     >>> figure_command("accuracy", ["a"], FigureChoices(columns=2), "runs", "f.pdf")
-    'python -m analysis figure accuracy a --store runs --columns 2 --out f.pdf'
+    'glt figure accuracy a --store runs --columns 2 --out f.pdf'
     """
     options = (*_curve(choices), *_subgraph(choices), *_structure(choices), *_page(choices))
     chosen = [word for option in options for word in option]
     chosen += ["--panels", panels] if panels else []
     chosen += ["--dpi", str(dpi)] if dpi != DPI else []
-    return shlex.join(["python", "-m", "analysis", "figure", name, *runs, "--store", store, *chosen, "--out", out])
+    return shlex.join([GLT, "figure", name, *runs, "--store", store, *chosen, "--out", out])
 
 
 def table_command(name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str) -> str:
     """Return the command that writes a LaTeX table of these runs into the file `out`."""
     at = [("--round", str(choices.round))] if name == "measurements" and choices.round is not None else []
     chosen = [word for option in (*at, *_counting(choices)) for word in option]
-    return shlex.join(["python", "-m", "analysis", "table", name, *runs, "--store", store, *chosen, "--out", out])
+    return shlex.join([GLT, "table", name, *runs, "--store", store, *chosen, "--out", out])
 
 
 def _curve(choices: FigureChoices) -> list[tuple[str, ...]]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from analysis import palette
 from glt.config import RunConfig
@@ -19,6 +17,9 @@ from glt.pretraining.config import PRETRAINING
 from glt.registry import Registry
 from glt.store import AnyRun, Run, annotations_of
 from glt.training.tasks import TASKS, metric_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def dataset_label(name: str) -> str:

@@ -1,39 +1,45 @@
-"""The command `glt`: the verbs of `python -m glt` and `python -m analysis` in one place, and `studio`, the app."""
+"""The command `glt`: the verbs of `glt` and `analysis` in one place, and `studio`, which starts the app."""
 
 from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.cli.verb import VERBS as OF_ANALYSIS
-from glt.cli.arguments import add_store
-from glt.cli.main import DONE, make_parser, parsed, run_verb
-from glt.cli.verb import VERBS as OF_GLT
-from glt.cli.verb import Verb
+import click
+
+from analysis.cli.main import SECTIONS as OF_ANALYSIS
+from glt.cli import options
+from glt.cli.main import DONE, Args, Sections, Verb, Verbs, run_command
+from glt.cli.main import SECTIONS as OF_GLT
 from glt.user_path import STORE_VARIABLE, temporary_home
 
 MAIN = Path(__file__).resolve().with_name("main.py")
 ABOUT = "Find, inspect, measure and export graph lottery tickets."
+HEADINGS = ("Run", "Inspect", "Measure and draw", "Share", "Maintain")
+SECTIONS: Sections = {
+    **{name: {**OF_GLT.get(name, {}), **OF_ANALYSIS.get(name, {})} for name in HEADINGS},
+    "App": {"studio": "app.command:studio"},
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb of `glt` and return its exit code."""
-    verbs = {verb.name: verb for verb in (*OF_GLT, *OF_ANALYSIS, STUDIO)}
-    args = parsed(make_parser("glt", ABOUT, [verbs[name] for name in sorted(verbs)]), arguments)
-    return run_verb(verbs[args.verb], args)
+    return run_command(Verbs(SECTIONS, ABOUT), "glt", arguments)
 
 
-def _add_studio_arguments(parser: ArgumentParser) -> None:
-    add_store(parser)
-    told = "options of `streamlit run`, after two dashes: glt studio -- --server.port 8600"
-    parser.add_argument("options", nargs="*", metavar="OPTION", help=told)
+@click.command(
+    "studio", cls=Verb, examples=("studio", "studio --store other -- --server.port 8600 --server.headless true")
+)
+@options.store
+@options.argument("options", nargs=-1, metavar="[-- OPTION...]", help="options of `streamlit run`, after two dashes")
+def studio(args: Args) -> int:
+    """Open the app in the browser.
 
-
-def _run_studio(args: Namespace) -> int:
-    """Serve the app in this process until it is stopped; Streamlit reads app/.streamlit/config.toml from anywhere."""
+    The server listens on localhost only. Ctrl-C ends it; runs go on.
+    """
+    # Streamlit reads app/.streamlit/config.toml from anywhere.
     from streamlit.web.cli import main as streamlit
 
     os.environ[STORE_VARIABLE] = str(args.store)
@@ -46,8 +52,6 @@ def _run_studio(args: Namespace) -> int:
     streamlit.main(["run", str(MAIN), *args.options], prog_name="streamlit")
     return DONE
 
-
-STUDIO = Verb("studio", "Open the app in the browser", _add_studio_arguments, _run_studio)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, load_npz
 
-from glt.cli.arguments import place
 from glt.errors import DataError
+from glt.user_path import user_path
 
 FOLDER = "ogbn_arxiv"
 FEATURES = 128
@@ -46,8 +46,8 @@ class Papers:
 def make_layout(words: Sequence[str]) -> dict[str, Any]:
     """Write the folder that the command line `words` describe and return what it holds."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks arxiv-layout", description=__doc__)
-    parser.add_argument("--structure", type=place, required=True, help="folder of the real structure")
-    parser.add_argument("--out", type=place, required=True, help="data root to make ogbn_arxiv in")
+    parser.add_argument("--structure", type=user_path, required=True, help="folder of the real structure")
+    parser.add_argument("--out", type=user_path, required=True, help="data root to make ogbn_arxiv in")
     parser.add_argument("--share", type=float, default=1.0, help="share of the papers, at most 1 (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="of features and of the choice of papers (default: 0)")
     parser.add_argument(

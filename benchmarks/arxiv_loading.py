@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from glt.cli.arguments import place
+from glt.user_path import user_path
 
 NAME = "ogbn-arxiv"
 # The highest resident memory is of the whole process, so that each reading needs one.
@@ -37,7 +37,7 @@ print(json.dumps({"seconds": round(seconds, 2), "peak_bytes": peak, **sizes}))
 def measure_loading(words: Sequence[str]) -> dict[str, Any]:
     """Return seconds and peak bytes of the first reading and of those from the cache."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks arxiv-loading", description=__doc__)
-    parser.add_argument("--root", type=place, required=True, help="data root that has ogbn_arxiv")
+    parser.add_argument("--root", type=user_path, required=True, help="data root that has ogbn_arxiv")
     root = parser.parse_args(words).root
     with tempfile.TemporaryDirectory() as cache:
         first = _read(root, cache, "structure")

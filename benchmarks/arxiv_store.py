@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glt.cli.arguments import place
 from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError
@@ -20,6 +19,7 @@ from glt.models import MODELS
 from glt.presets import resolve
 from glt.store import MAC_CONVENTIONS, Event, RoundRecord, Run, Status, Store
 from glt.training.problem import network_shape, tensor_specs
+from glt.user_path import user_path
 
 DATASET = "ogbn-arxiv"
 METHODS = ("ugs", "random")
@@ -35,7 +35,7 @@ Weights = dict[str, NDArray[np.float32]]
 def fill_arxiv(words: Sequence[str]) -> dict[str, Any]:
     """Write a store as the command line says, and return what was written and how long it took."""
     parser = ArgumentParser(prog="python -m benchmarks arxiv-store", description=__doc__)
-    parser.add_argument("--out", type=place, required=True, help="the folder of the store")
+    parser.add_argument("--out", type=user_path, required=True, help="the folder of the store")
     parser.add_argument("--rounds", type=int, default=20, help="rounds of every run (default: 20)")
     arguments = parser.parse_args(words)
     return fill(arguments.out, arguments.rounds)

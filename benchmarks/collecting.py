@@ -27,8 +27,8 @@ from benchmarks.own_process import ROOT
 from benchmarks.parts import PARTS, Part
 from benchmarks.ratio_table import ratio_table, results_table
 from benchmarks.results import Failed, Measured, Report
-from glt.cli.arguments import place
 from glt.errors import ConfigError, DataError
+from glt.user_path import user_path
 
 HERE = Path(__file__).parent
 BASELINE, LATEST = HERE / "baseline.json", HERE / "latest.json"
@@ -63,7 +63,7 @@ def _options(words: Sequence[str]) -> Namespace:
     size.add_argument("--full", action="store_true", help="whole runs and every network on every graph (hours)")
     parser.add_argument("--only", nargs="+", choices=[part.name for part in PARTS], help="these parts alone")
     parser.add_argument(
-        "--out", type=place, default=LATEST, help="file of the report (default: benchmarks/latest.json)"
+        "--out", type=user_path, default=LATEST, help="file of the report (default: benchmarks/latest.json)"
     )
     parser.add_argument("--save-baseline", action="store_true", help="later reports are compared with this one")
     parser.add_argument("--json", action="store_true", help="print the report too, as JSON, and nothing else")

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from glt.cli.arguments import place
+from glt.user_path import user_path
 
 
 def measure_deep(arguments: Sequence[str]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _exponent(measured: Sequence[dict[str, Any]], what: str) -> float:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks deep", description=__doc__)
-    parser.add_argument("folders", type=place, nargs="+", help="data roots with ogbn_arxiv")
+    parser.add_argument("folders", type=user_path, nargs="+", help="data roots with ogbn_arxiv")
     parser.add_argument("--layers", type=int, default=28)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from glt.cli.arguments import place
 from glt.data import load_graph
 from glt.lottery.lottery import retrain_schedule
 from glt.masks import EdgeMask, Masks
@@ -23,6 +22,7 @@ from glt.seeds import stream
 from glt.training.network import Network
 from glt.training.problem import Problem
 from glt.training.trainer import train
+from glt.user_path import user_path
 
 
 def measure_learning(arguments: Sequence[str]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _accuracy(problem: Problem, masks: Masks) -> dict[str, Any]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks learning", description=__doc__)
-    parser.add_argument("folder", type=place, help="data root with ogbn_arxiv")
+    parser.add_argument("folder", type=user_path, help="data root with ogbn_arxiv")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--epochs", type=int, default=60)

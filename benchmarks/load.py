@@ -29,10 +29,10 @@ from benchmarks.serving import cpu_seconds, server_of
 from benchmarks.visitor import Visitor
 from docs.screenshots import CHROMIUM, FLAGS, SETTLED, serving
 from glt import jobs
-from glt.cli.arguments import place
 from glt.jobs.queue import SLOTS_VARIABLE
 from glt.presets import resolve
 from glt.store import Run, Store
+from glt.user_path import user_path
 
 TABS = 3
 JOBS = 4
@@ -65,7 +65,7 @@ def measure_load(words: Sequence[str]) -> dict[str, Any]:
     parser = ArgumentParser(prog="python -m benchmarks load", description=__doc__)
     parser.add_argument("--clients", type=int, default=20, help=f"tabs ({TABS} of them) and sockets (default: 20)")
     parser.add_argument("--minutes", type=float, default=5, help="how long they stay (default: 5)")
-    parser.add_argument("--log", type=place, help="keep the server's log here")
+    parser.add_argument("--log", type=user_path, help="keep the server's log here")
     parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
     arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as home:
@@ -78,7 +78,7 @@ async def _load(home: str, log: Path, clients: int, minutes: float) -> dict[str,
     with log.open("wb") as written, serving(home, written) as address:
         server = server_of()
         os.environ[SLOTS_VARIABLE] = str(SLOTS)
-        runs = [jobs.start(store, resolve({**LASTING, "method": m}), [seed]) for m, seed in _asked()]
+        runs = [jobs.start(store, resolve({**LASTING, "method": m}), [seed]).run for m, seed in _asked()]
         try:
             async with async_playwright() as playwright:
                 browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))

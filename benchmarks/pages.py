@@ -17,7 +17,7 @@ from app.main import PAGES
 from benchmarks.generated_store import fill
 from benchmarks.serving import browser_cpu_seconds, cpu_seconds, megabytes, server_of, settled
 from docs.screenshots import CHROMIUM, FLAGS, serving
-from glt.cli.arguments import place
+from glt.user_path import user_path
 
 RUNS = 1000
 MILLISECONDS = 240_000
@@ -29,7 +29,7 @@ def measure_pages(words: Sequence[str]) -> dict[str, Any]:
     """Measure as the command line says: over a store that is there, or over one of a thousand runs made for it."""
     parser = ArgumentParser(prog="python -m benchmarks pages", description=__doc__)
     parser.add_argument("--epochs", type=int, default=100, help="loads of every page (default: 100)")
-    parser.add_argument("--store", type=place, help="measure over this store (default: one of a thousand drawn runs)")
+    parser.add_argument("--store", type=user_path, help="store to measure (default: a drawn one of a thousand runs)")
     parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
     arguments = parser.parse_args(words)
     return times_of_pages(arguments.epochs, arguments.store)

@@ -12,8 +12,8 @@ from benchmarks.own_process import ROOT
 from benchmarks.ratio_table import range_words, value_words
 from benchmarks.results import Measured, Report, single
 from benchmarks.subjects import ARXIV, FLOORS, MODELS, SMALL, width_words
-from glt.cli.arguments import place
 from glt.formats import MISSING
+from glt.user_path import user_path
 
 PAGE = ROOT / "docs" / "speed.md"
 LABELS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed", ARXIV: "ogbn-arxiv's structure"}
@@ -61,8 +61,8 @@ TITLES = {
 def write_page(words: Sequence[str]) -> int:
     """Write the page that the command line asks for."""
     parser = ArgumentParser(prog="python -m benchmarks page", description=__doc__)
-    parser.add_argument("--report", type=place, default=BASELINE, help="report to read (default: the saved baseline)")
-    parser.add_argument("--out", type=place, default=PAGE, help="page to write (default: docs/speed.md)")
+    parser.add_argument("--report", type=user_path, default=BASELINE, help="report (default: the saved baseline)")
+    parser.add_argument("--out", type=user_path, default=PAGE, help="page to write (default: docs/speed.md)")
     options = parser.parse_args(words)
     options.out.write_text(page(read_report(options.report)), encoding="utf-8")
     return 0

@@ -15,7 +15,7 @@ from playwright.sync_api import BrowserContext, sync_playwright
 from benchmarks.generated_store import fill
 from benchmarks.serving import cpu_seconds, megabytes, opened_store, server_of, settled
 from docs.screenshots import CHROMIUM, FLAGS, free_port, serving
-from glt.cli.arguments import place
+from glt.user_path import user_path
 
 Taken = dict[str, float]
 
@@ -25,7 +25,7 @@ def measure_start(words: Sequence[str]) -> dict[str, Any]:
     parser = ArgumentParser(prog="python -m benchmarks start", description=__doc__)
     parser.add_argument("--starts", type=int, default=5, help="starts of the server (default: 5, after a first one)")
     parser.add_argument("--runs", type=int, default=0, help="runs in the store that is opened (default: none)")
-    parser.add_argument("--store", type=place, help="open this store instead")
+    parser.add_argument("--store", type=user_path, help="open this store instead")
     parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
     arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as home, opened_store(Path(home), arguments.store):

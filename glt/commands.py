@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import site
+import sys
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def command(*arguments: object) -> str:
-    """Return what to type for `python -m glt` with these arguments, quoted so that a path with a space is one of them.
+@lru_cache(maxsize=1)
+def program() -> tuple[str, ...]:
+    """Return how the program is called here: `glt`, or `python -m glt` where the console script is not installed."""
+    beside = Path(sys.executable).with_name("glt")
+    return ("glt",) if beside.exists() or shutil.which("glt") else ("python", "-m", "glt")
 
-    >>> command("resume", "my runs/a")
-    "python -m glt resume 'my runs/a'"
+
+def command(*arguments: object) -> str:
+    """Return what to type for a verb with these arguments, quoted so that a path with a space is one of them.
+
+    >>> command("resume", "my runs/a").endswith("glt resume 'my runs/a'")
+    True
     """
-    return shlex.join(["python", "-m", "glt", *map(str, arguments)])
+    return shlex.join([*program(), *map(str, arguments)])
 
 
 def own_environment() -> dict[str, str]:

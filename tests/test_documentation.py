@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli.verb import VERBS as OF_ANALYSIS
-from app.command import STUDIO
-from glt.cli.main import make_parser
-from glt.cli.verb import VERBS as OF_GLT
+from app.command import ABOUT, SECTIONS, main
+from glt.cli.main import Verbs
 from glt.store.paths import EXAMPLES
 
 ROOT = Path(__file__).parents[1]
@@ -119,16 +117,15 @@ def test_a_command_that_a_document_shows_is_one(
     document: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    verbs = {verb.name: verb for verb in (*OF_GLT, *OF_ANALYSIS, STUDIO)}
+    verbs = Verbs(SECTIONS, ABOUT)
     name, *words = shlex.split(command)
-    assert name in {*verbs, "--help", "--version"}, f"{document} shows an unknown verb"
+    assert name in {*verbs.verbs, "--help", "--version"}, f"{document} shows an unknown verb"
     if not words or words == ["..."]:
         return
     words = filled(words)
-    args = make_parser("glt", "", list(verbs.values())).parse_args([name, *words])
+    assert verbs.verb(name).arguments(words)
     if name in READING and "--mend" not in words:
-        args.store = EXAMPLES
-        assert verbs[name].run(args) == 0
+        assert main([name, *words, "--store", str(EXAMPLES)]) == 0
         assert capsys.readouterr().out
 
 

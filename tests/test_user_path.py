@@ -80,8 +80,7 @@ def test_a_folder_that_is_called_so(home: Path) -> None:
 def test_an_unknown_home_folder_is_one_sentence(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["list", "--store=~nobody-of-this-name/runs"])
+    assert main(["list", "--store=~nobody-of-this-name/runs"]) == 2
     assert "The home folder '~nobody-of-this-name'" in capsys.readouterr().err
     assert main(["show", "~nobody-of-this-name/runs/x"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -12,6 +12,7 @@ from analysis import scale
 from analysis.labels import setting_words, settings_of, value_order
 from analysis.palette import Style
 from analysis.runs import runs_with_rounds
+from glt.commands import command
 from glt.config import RunConfig
 from glt.errors import ConfigError
 from glt.store import Run, finished_rounds
@@ -97,7 +98,7 @@ def _check(fields: Sequence[str]) -> None:
         )
     if not fields:
         raise ConfigError(
-            "An ablation needs runs that differ in a setting: choose at least two of one sweep (python -m glt sweep)."
+            f"An ablation needs runs that differ in a setting: choose at least two of one sweep ({command('sweep')})."
         )
     if len(fields) > MOST_PANELS:
         raise ConfigError(

@@ -1,48 +1,75 @@
-"""`python -m analysis compare RUN RUN`: the settings in which two runs differ, and their paired differences."""
+"""`compare` and `leaders`: two runs side by side, and many runs beside the one that validates best."""
 
 from __future__ import annotations
 
+import math
 import sys
-from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from analysis.cli.arguments import add_score, chosen_score, named_apart
-from analysis.cli.plain import records
-from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import add_json, add_store, open_store, print_json
+import click
+
+from analysis.cli.main import chosen_score, find_runs, named_apart, score_options
+from glt.cli import options
+from glt.cli.main import Args, Verb
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
     import pandas as pd
+    from rich.table import Table
+    from rich.text import Text
 
     from glt.store import Run
 
+PARTS = ("dense", "best", "sparsest")
+HEADS = ("dense", "best", "k", "ticket", "k", "graph", "MACs", "seeds")
+# In so few letters a line, numbers in these places are left out, or words would be broken.
+NARROW, LEFT_OUT = 110, (2, 4, 5, 6)
+LEAST_LABEL = 18
+NARROWED = " A wider terminal also shows rounds, sparsity and MACs, --json everything."
+CAPTION = (
+    "Scores and sparsities in percent. best: the pruned round with the highest validation score; ticket: the score of "
+    "the sparsest round {rule}. The reference has the highest mean validation score "
+    "(of rows with two seeds or more, where there are any); differences are of test scores, with p-values after Holm's "
+    "correction over the rows compared with it."
+)
+GROUPED = " A group takes every seed once, with its mean over the runs; seeds: how many different ones there are."
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the two runs, what is held equal and the form of the output."""
-    parser.add_argument("runs", metavar="RUN", nargs=2, help="name of a run in the store, examples/NAME, or a path")
-    add_store(parser)
-    told = "what a pair of rounds shares: their number, or the sparsity (default: round)"
-    parser.add_argument("--at", choices=("round", "graph", "weight"), default="round", help=told)
-    add_score(parser)
-    add_json(parser)
 
+@click.command(
+    "compare", cls=Verb, examples=("compare RUN RUN", "compare RUN examples/NAME --at graph --margin 1 --json")
+)
+@options.argument("runs", metavar="RUN RUN", type=options.RunName(), nargs=2, help=options.RUN_HELP)
+@options.store
+@options.option(
+    "--at",
+    type=options.choice("match", "round", "graph", "weight"),
+    default="round",
+    show_default=True,
+    metavar="W",
+    help="match rounds by number, graph sparsity or weight sparsity",
+)
+@score_options
+@options.as_json
+def compare(args: Args) -> int:
+    """Compare two runs: settings, and paired differences by seed.
 
-def run(args: Namespace) -> int:
-    """Compare and print; differences are those of the first run minus the second."""
-    store = open_store(args)
+    Differences are those of the first run minus the second.
+    """
+    store = options.open_store(args)
     one, other = (store.find(name) for name in args.runs)
     if one.path.resolve() == other.path.resolve():
         raise ConfigError(f"Both runs are {one.reference}: name two.")
     named_apart([one, other])
     if args.json:
-        print_json(_document(one, other, args))
+        options.print_json(_document(one, other, args))
         return 0
-    _print(one, other, args)
+    _print_comparison(one, other, args)
     return 0
 
 
-def _paired(one: Run, other: Run, args: Namespace) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _paired(one: Run, other: Run, args: Args) -> tuple[pd.DataFrame, pd.DataFrame]:
     from analysis.compare import paired_table
     from analysis.tables import rounds_table
 
@@ -50,7 +77,7 @@ def _paired(one: Run, other: Run, args: Namespace) -> tuple[pd.DataFrame, pd.Dat
     return rounds, paired_table(rounds, one.reference, other.reference, chosen_score(args), args.at)
 
 
-def _document(one: Run, other: Run, args: Namespace) -> dict[str, Any]:
+def _document(one: Run, other: Run, args: Args) -> dict[str, Any]:
     from analysis.compare import environment_differences, setting_differences, shared_seeds
 
     rounds, table = _paired(one, other, args)
@@ -68,7 +95,7 @@ def _document(one: Run, other: Run, args: Namespace) -> dict[str, Any]:
     }
 
 
-def _print(one: Run, other: Run, args: Namespace) -> None:
+def _print_comparison(one: Run, other: Run, args: Args) -> None:
     from rich.console import Console
 
     from analysis.compare import AT_WORDS, shared_seeds
@@ -132,4 +159,109 @@ def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
     console.print(shown)
 
 
-VERBS.register(Verb("compare", "Compare two runs: settings, and paired differences by seed", add_arguments, run))
+@click.command("leaders", cls=Verb, examples=("leaders RUN RUN", "leaders RUN RUN --by hidden --rank dense --json"))
+@options.runs_argument
+@options.option("--by", metavar="FIELD", help="one row per value of this setting, each seed its mean over the runs")
+@options.option(
+    "--rank",
+    type=options.choice("rank", "best", "dense"),
+    default="best",
+    show_default=True,
+    metavar="R",
+    help="round at which runs are compared",
+)
+@score_options
+@options.as_json
+def leaders(args: Args) -> int:
+    """Compare runs with the one that validates best.
+
+    With `--by`, runs are grouped by a setting.
+    """
+    from analysis.compare import grouped_by
+    from analysis.leaderboard import leader_table
+    from analysis.runs import must_have_rows
+    from analysis.tables import rounds_table
+    from analysis.tables.curves import family_size
+    from glt.verdicts import rule_words
+
+    runs = find_runs(args)
+    rounds = must_have_rows(rounds_table(runs))
+    groups = grouped_by(runs, args.by) if args.by else None
+    table = leader_table(
+        rounds, score=chosen_score(args), macs=args.macs, margin=args.margin, rank=args.rank, groups=groups
+    )
+    if args.json:
+        options.print_json(records(table))
+    else:
+        _print_leaders(table, rule_words(args.margin, family_size(rounds, chosen_score(args))))
+    return 0
+
+
+def _print_leaders(table: pd.DataFrame, rule: str) -> None:
+    from rich.console import Console
+
+    from analysis.labels import dataset_label, task_label
+    from analysis.leaderboard import SUBJECT
+
+    console = Console(file=sys.stdout)
+    for (dataset, task, objective, data), rows in table.groupby(SUBJECT, sort=False):
+        title = f"{dataset_label(dataset)}, {task_label(task, objective)}" + (f", data {data}" if data else "")
+        console.print(_shown(rows, title, console.width < NARROW))
+    together = not table["run"].all()
+    narrowed = NARROWED if console.width < NARROW else ""
+    console.print(CAPTION.format(rule=rule) + (GROUPED if together else "") + narrowed, highlight=False, markup=False)
+
+
+def _shown(rows: pd.DataFrame, title: str, narrow: bool) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    shown = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    kept = [place for place in range(len(HEADS)) if not (narrow and place in LEFT_OUT)]
+    shown.add_column("", overflow="fold", min_width=LEAST_LABEL)
+    for place in kept:
+        shown.add_column(HEADS[place], justify="right", no_wrap=True)
+    shown.add_column("against the reference", overflow="fold", min_width=len("-22.5 ± 10.7 points,"))
+    for row in rows.to_dict("records"):
+        label, *numbers, compared = _cells(row)
+        shown.add_row(label, *(numbers[place] for place in kept), compared)
+    return shown
+
+
+def _cells(row: Mapping[Hashable, Any]) -> list[Text | str]:
+    from rich.text import Text
+
+    from analysis.leaderboard import comparison_words
+    from glt import formats
+
+    parts = [formats.percent_interval(row[f"{name}_mean"], row[f"{name}_high"] - row[f"{name}_mean"]) for name in PARTS]
+    dense, best, sparsest = (part.removesuffix(" %") for part in parts)
+    graph = formats.percent(row["sparsest_graph_sparsity"]).removesuffix(" %")
+    ticket = [sparsest, formats.whole(row["sparsest_round"]), graph, formats.macs(row["sparsest_macs"])]
+    return [
+        Text(row["label"]),
+        dense,
+        best,
+        formats.whole(row["best_round"]),
+        *ticket,
+        str(row["seeds"]),
+        comparison_words(row).replace(": ", ":\n", 1).replace(", p", ",\np"),
+    ]
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table as a list of objects; a missing number is null, a whole one has no decimals.
+
+    >>> import pandas as pd
+    >>> records(pd.DataFrame({"round": [3.0, math.nan], "verdict": ["higher", ""]}))
+    [{'round': 3, 'verdict': 'higher'}, {'round': None, 'verdict': ''}]
+    """
+    rows = table.to_dict("records")
+    return [{str(name): _plain(str(name), value) for name, value in row.items()} for row in rows]
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    counted = name.endswith(("round", "seeds", "runs"))
+    return int(value) if counted else value

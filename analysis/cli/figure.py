@@ -1,54 +1,181 @@
-"""`python -m analysis figure NAME[,NAME...] RUN... --out FILE`: a figure for a paper, or several on one page."""
+"""`figure`, `table` and `bundle`: runs as figures, tables, and a reproduction bundle of all of them."""
 
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from analysis.cli.arguments import (
-    add_page,
-    add_runs,
-    add_sample,
-    add_score,
-    add_structure,
-    chosen_figure,
-    find_runs,
-    write_out,
-)
-from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import count, place
-from glt.errors import ConfigError
+import click
+from click.shell_completion import CompletionItem
+
+from analysis.cli.main import chosen_score, engine_option, find_runs, score_options, write_out
+from glt.cli import options
+from glt.cli.main import Args, Verb
+from glt.cli.options import choice, flag, option
+from glt.commands import command
+from glt.errors import ConfigError, StoreError
+from glt.printable import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import pandas as pd
 
+    from analysis.export import FigureChoices
     from glt.store import Run
 
-ABOUT = (
-    "which figure (ablation, accuracy, degrees, layers, losers, pairs, pareto, scores, subgraphs, teaser, training, "
-    "trend), or several with commas between them: then they stand on one page as panels (a), (b), ..."
+# Their registries import pandas and matplotlib, which would make the help slow; a test compares.
+FIGURES = (
+    "ablation", "accuracy", "degrees", "layers", "losers", "pairs", "pareto", "scores", "subgraphs", "teaser",
+    "training", "trend",
+)  # fmt: skip
+VENUES = ("icml", "neurips", "iclr", "ieee", "acm")
+KINDS, TABLES = ("pdf", "svg", "png", "pgf"), ("csv", "json")
+
+ToLatex = Callable[["pd.DataFrame"], str]
+
+
+class FigureNames(click.ParamType[Any]):
+    """Names of figures with commas between them; who draws them says which is unknown."""
+
+    name = "figures"
+
+    def listed(self) -> Sequence[str]:
+        """Return the names of all figures."""
+        return FIGURES
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that the last one may become."""
+        before, comma, last = incomplete.rpartition(",")
+        return [CompletionItem(f"{before}{comma}{name}") for name in FIGURES if name.startswith(last)]
+
+
+def ends(text: str) -> tuple[int, int]:
+    """Read the two ends of an edge; raises ConfigError.
+
+    >>> ends("3,17")
+    (3, 17)
+    """
+    found = options.numbers(text)
+    if len(found) != 2:
+        raise ConfigError(f"{quoted(text)} does not name the two ends of an edge, such as 3,17")
+    return found[0], found[1]
+
+
+# --- options -----------------------------------------------------------------
+
+MEASURE = options.registered("measure", "analysis.measures", "MEASURES")
+SAMPLE = options.registered("kind of sample", "analysis.subgraphs.samplers", "SAMPLERS")
+
+measure_option = option(
+    "--measure", type=MEASURE, default="average_clustering", metavar="M", help="measure of `trend`",
+    show_default=True, heading="Graph structure",
+)  # fmt: skip
+
+
+def _sample(*names: str, **settings: Any) -> options.Decorator:
+    return option(*names, heading="Subgraphs", **settings)
+
+
+def _structure(*names: str, **settings: Any) -> options.Decorator:
+    return option(*names, heading="Graph structure", **settings)
+
+
+def _page(*names: str, **settings: Any) -> options.Decorator:
+    return option(*names, heading="Page", **settings)
+
+
+figure_options = options.all_of(
+    score_options,
+    _sample("--round", type=options.COUNT, metavar="K", show_default="the last finished one", help="round"),
+    _sample("--seed", type=options.COUNT, metavar="N", show_default="the first one", help="seed"),
+    _sample("--sample", type=SAMPLE, default="walk", show_default=True, metavar="KIND", help="how nodes are drawn"),
+    _sample("--size", type=options.COUNT, default=150, show_default=True, metavar="N", help="number of nodes"),
+    _sample("--sample-seed", type=options.COUNT, default=0, show_default=True, metavar="N", help="draw another sample"),
+    _sample("--center", type=options.COUNT, metavar="NODE", help="node to start from"),
+    _sample("--class", "label", type=options.COUNT, metavar="C", help="class to sample"),
+    _sample("--nodes", type=options.Value("nodes", options.numbers), default=(), metavar="A,B,..",
+            help="nodes of the sample `nodes`"),
+    _sample("--fresh", is_flag=True, help="mark the edges that the round itself removed"),
+    measure_option,
+    _structure("--over", type=choice("axis", "round", "kept"), default="round", show_default=True, metavar="A",
+               help="horizontal axis of `trend`: rounds, or edges kept"),
+    _structure("--no-null", "null", is_flag=True, flag_value=False, default=True,
+               help="without random graphs of equal density"),
+    _structure("--edge", type=options.Value("edge", ends), metavar="A,B", help="both ends of the edge of `scores`"),
+    _page("--x", type=choice("axis", "graph", "weight", "macs", "all"), default="graph", show_default=True,
+          metavar="AXIS", help="horizontal axis of curves"),
+    _page("--paper", is_flag=True, help="add the paper's published points"),
+    _page("--full", is_flag=True, help="show the whole y axis, however deep a method falls"),
+    _page("--venue", type=options.Name("venue", lambda: VENUES, checked=False), default="icml", show_default=True,
+          metavar="V", help="venue whose column widths and text sizes apply"),
+    _page("--columns", type=click.Choice([1, 2]), default=1, show_default=True, metavar="1|2",
+          help="columns the figure spans"),
+    _page("--font", type=choice("font", "times", "sans"), default="times", show_default=True, metavar="F", help="font"),
+    _page("--text", type=float, metavar="POINTS", show_default="the venue's", help="font size in points"),
+    _page("--grey", is_flag=True, help="greys and line styles instead of colors"),
+)  # fmt: skip
+
+
+def chosen_figure(args: Args) -> FigureChoices:
+    """Return what `figure_options` say about a figure."""
+    from analysis.export import FigureChoices
+    from analysis.subgraphs import Sample
+
+    return FigureChoices(
+        venue=args.venue,
+        columns=args.columns,
+        x=args.x,
+        score=chosen_score(args),
+        macs=args.macs,
+        margin=args.margin,
+        paper=args.paper,
+        near=not args.full,
+        round=args.round,
+        seed=args.seed,
+        sample=Sample(args.sample, args.size, args.sample_seed, args.center, args.label, args.nodes),
+        font=args.font,
+        text=args.text,
+        grey=args.grey,
+        fresh=args.fresh,
+        measure=args.measure,
+        over=args.over,
+        null=args.null,
+        edge=args.edge,
+    )
+
+
+# --- figure ------------------------------------------------------------------
+
+
+@click.command(
+    "figure",
+    cls=Verb,
+    examples=(
+        "figure accuracy RUN RUN --venue icml --out accuracy.pdf",
+        "figure accuracy,pareto,layers RUN RUN --panels 1x3 --columns 2 --out panels.pdf",
+        "figure subgraphs RUN --round 13 --sample ego --center 42 --out subgraph.svg",
+        "figure trend RUN --measure average_clustering --out trend.csv",
+    ),
 )
-OUT = "file to write: its ending says pdf, svg, png or pgf, or csv and json for the numbers that are drawn"
-TABLES = ("csv", "json")
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the figure, its runs, what it shows and how wide it is."""
-    parser.add_argument("figure", metavar="NAME", help=ABOUT)
-    add_runs(parser)
-    add_score(parser)
-    add_sample(parser)
-    add_structure(parser)
-    add_page(parser)
-    parser.add_argument("--panels", metavar="RxC", help="rows and columns of several figures, such as 2x2")
-    parser.add_argument("--dpi", type=count, default=300, metavar="D", help="dots an inch of a png, 1200 at most")
-    parser.add_argument("--out", type=place, required=True, metavar="FILE", help=OUT)
-
-
-def run(args: Namespace) -> int:
-    """Draw the figure and write it, or the numbers in it."""
+@options.argument(
+    "figure", metavar="NAME[,NAME...]", type=FigureNames(), help="one figure, or several as panels of a page"
+)
+@options.runs_argument
+@options.option(
+    "--out",
+    type=options.FILE,
+    required=True,
+    metavar="FILE",
+    help=f"file to write, its format as its name ends: {', '.join(KINDS)}, or the numbers: {', '.join(TABLES)}",
+)
+@figure_options
+@_page("--panels", metavar="RxC", help="rows and columns of several figures, such as 2x2")
+@_page(
+    "--dpi", type=options.COUNT, default=300, show_default=True, metavar="D", help="resolution of a png, at most 1200"
+)
+def figure(args: Args) -> int:
+    """Draw a figure for a paper, or several as panels of one page."""
     from analysis.bundle import csv_bytes, json_bytes
     from analysis.export import check_dpi, figure_bytes, on_page, plan
 
@@ -86,4 +213,138 @@ def _kind(out: Path) -> str:
     return kind
 
 
-VERBS.register(Verb("figure", "Draw a figure for a paper.", add_arguments, run))
+# --- table -------------------------------------------------------------------
+
+
+@click.command(
+    "table",
+    cls=Verb,
+    examples=(
+        "table tickets RUN RUN --format latex",
+        "table measurements RUN --round 4 --round 13 --null --out measurements.csv --format csv",
+        "table trend RUN --measure reach --format json",
+    ),
+)
+@options.argument(
+    "table",
+    type=choice("table", "measurements", "trend", "tickets", "paper"),
+    metavar="TABLE",
+    help="which table",
+)
+@options.runs_argument
+@option(
+    "--format",
+    type=choice("format", "latex", "csv", "json"),
+    default="latex",
+    show_default=True,
+    metavar="F",
+    help="format",
+)
+@option("--out", type=options.FILE, metavar="FILE", show_default="standard output", help="file to write")
+@score_options
+@option(
+    "--round",
+    type=options.COUNT,
+    multiple=True,
+    metavar="K",
+    show_default="the last",
+    heading="Graph structure",
+    help="round of `measurements`, any number of times",
+)
+@measure_option
+@flag("--null", heading="Graph structure", help="add random graphs of equal density to `measurements` and `trend`")
+@flag("--all", heading="Graph structure", help="add measurements that take a minute or more")
+@engine_option
+@options.progress
+def table(args: Args) -> int:
+    """Write a table as LaTeX, CSV or JSON."""
+    from analysis.bundle import csv_bytes, json_bytes
+
+    runs = find_runs(args)
+    made, to_latex = _TABLES[args.table](runs, args)
+    if args.format == "latex":
+        content = to_latex(made).encode()
+    else:
+        content = csv_bytes(made) if args.format == "csv" else json_bytes(made)
+    write_out(content, args.out)
+    return 0
+
+
+def _measurements(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.export import measurements_latex
+    from analysis.measures import At, measurement_table
+    from analysis.runs import last_common_round, printed_measurements, training_part
+
+    rounds = list(args.round) or [last_common_round(runs)]
+    config = runs[0].config
+    table = measurement_table(
+        runs,
+        [At(round=number) for number in rounds],
+        null=args.null,
+        published=printed_measurements(config),
+        slow=args.all,
+        engine=args.engine,
+        on_progress=lambda share: options.report_share(args, share),
+    )
+    if not table.loc[table["kind"] == "run", "seeds"].any():
+        asked = " or ".join(map(str, rounds))
+        raise StoreError(
+            f"No seed of these runs has a round {asked}: the last they all have is {last_common_round(runs)}."
+        )
+    return table, lambda made: measurements_latex(made, config.dataset, note=training_part(config))
+
+
+def _trend(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.measures import trend_table
+    from analysis.runs import last_common_round
+
+    if args.format == "latex":
+        raise ConfigError(f"A trend has no LaTeX table: take --format csv or json, or `{command('figure', 'trend')}`.")
+    last_common_round(runs)
+    table = trend_table(runs, args.measure, null=args.null, on_progress=lambda share: options.report_share(args, share))
+    return table, lambda made: ""
+
+
+def _tickets(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.export import tickets_latex
+    from analysis.tables import rounds_table, tickets_table
+
+    table = tickets_table(rounds_table(runs), chosen_score(args), args.macs, args.margin)
+    if table.empty:
+        raise StoreError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
+    return table, lambda made: tickets_latex(made, chosen_score(args), args.macs, args.margin)
+
+
+def _paper(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.export import paper_latex
+    from analysis.tables import curve_table, paper_table, rounds_table
+
+    table = paper_table(curve_table(rounds_table(runs), chosen_score(args), "graph", args.macs, args.margin))
+    if table.empty:
+        raise StoreError("The paper prints no value for a finished round of these runs: wait, or choose other runs.")
+    return table, paper_latex
+
+
+_TABLES = {"measurements": _measurements, "trend": _trend, "tickets": _tickets, "paper": _paper}
+
+
+# --- bundle ------------------------------------------------------------------
+
+
+@click.command("bundle", cls=Verb, examples=("bundle RUN RUN --out bundle.zip",))
+@options.runs_argument
+@options.option("--out", type=options.FILE, required=True, metavar="FILE", help="zip to write")
+@figure_options
+def bundle(args: Args) -> int:
+    """Pack figures, tables, numbers, settings and commands into a zip."""
+    from analysis.bundle import bundle_bytes, lost_sources
+    from analysis.runs import runs_with_rounds
+
+    out = args.out
+    if out.suffix.lower() != ".zip":
+        raise ConfigError(f"--out {out} is no zip: let it end in .zip.")
+    runs = find_runs(args)
+    write_out(bundle_bytes(runs, chosen_figure(args)), out)
+    for sentence in lost_sources(runs_with_rounds(runs)):
+        print(sentence, file=sys.stderr)
+    return 0

@@ -1,15 +1,103 @@
-"""From an argument list to an exit code, as on the command line of glt: 0, 1, 2 or 130."""
+"""The verbs of `python -m analysis`, the options they share, and how they read runs and write documents."""
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from analysis.cli.verb import VERBS
-from glt.cli.main import make_parser, parsed, run_verb
+from glt.cli import options
+from glt.cli.main import Args, Sections, Verbs, run_command
+
+if TYPE_CHECKING:
+    from analysis.tables.curves import Score
+    from glt.store import Run
+
+SECTIONS: Sections = {
+    "Measure and draw": {
+        "measure": "analysis.cli.measure:measure",
+        "betweenness": "analysis.cli.measure:betweenness",
+        "compare": "analysis.cli.compare:compare",
+        "leaders": "analysis.cli.compare:leaders",
+        "figure": "analysis.cli.figure:figure",
+        "table": "analysis.cli.figure:table",
+    },
+    "Share": {
+        "bundle": "analysis.cli.figure:bundle",
+    },
+}
+ABOUT = "Measure, draw and export saved runs."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb of `python -m analysis` and return its exit code."""
-    parser = make_parser("python -m analysis", "Measure, draw and export saved runs.", VERBS)
-    args = parsed(parser, arguments)
-    return run_verb(VERBS.get(args.verb), args)
+    return run_command(Verbs(SECTIONS, ABOUT), "python -m analysis", arguments)
+
+
+# What accuracies and tickets depend on.
+score_options = options.all_of(
+    options.option(
+        "--macs",
+        type=options.registered("convention", "glt.store", "MAC_CONVENTIONS", checked=True),
+        default="dense_features",
+        show_default=True,
+        metavar="C",
+        help="how MACs are counted",
+    ),
+    options.option(
+        "--score",
+        type=options.choice("score", "best", "last"),
+        default="best",
+        show_default=True,
+        metavar="E",
+        help="test score at the epoch with the best validation score, or at the last epoch",
+    ),
+    options.margin,
+)
+engine_option = options.option(
+    "--engine",
+    type=options.choice("engine", "default", "networkx", "fast"),
+    default="default",
+    show_default=True,
+    metavar="E",
+    help="NetworkX where it takes less than a second and faster versions elsewhere, NetworkX alone (minutes on Cora; "
+    "reports the largest difference), or faster versions alone",
+)
+
+
+def chosen_score(args: Args) -> Score:
+    """Return the column of `rounds_table` that `--score` means."""
+    return "test" if args.score == "best" else "test_last"
+
+
+def find_runs(args: Args) -> list[Run]:
+    """Return the runs that RUN... names, each once; raises StoreError for one that is not there."""
+    store = options.open_store(args)
+    found = [store.find(name) for name in args.runs]
+    return named_apart(list({run.path.resolve(): run for run in found}.values()))
+
+
+def named_apart(runs: list[Run]) -> list[Run]:
+    """Have runs that share a name, because they lie in several stores, be named by their paths; return them all."""
+    counts = Counter(run.reference for run in runs)
+    for run in runs:
+        if counts[run.reference] > 1:
+            run.is_named_by_path = True
+    return runs
+
+
+def write_out(content: bytes, out: Path | None) -> None:
+    """Write a finished document to a file, or to standard output; a file is written whole or not at all."""
+    if out is None:
+        # The document as it is, in UTF-8, whatever the terminal's encoding.
+        binary = getattr(sys.stdout, "buffer", None)
+        sys.stdout.flush()
+        if binary is None:
+            # Standard output that takes text only, as in a notebook.
+            sys.stdout.write(content.decode("utf-8"))
+        else:
+            binary.write(content)
+        return
+    options.write_file(out, content)

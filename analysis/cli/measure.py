@@ -1,70 +1,82 @@
-"""`measure RUN --round K`: the unpruned graph and what a round left of it, side by side."""
+"""`measure` and `betweenness`: the unpruned graph and what a round left of it, side by side."""
 
 from __future__ import annotations
 
 import math
 import sys
-from argparse import Action, ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from analysis.cli.arguments import add_engine
-from analysis.cli.verb import VERBS, Verb
-from glt.cli.arguments import add_json, add_progress, add_round, find_seed_run, print_json, tell
+import click
+
+from analysis.cli.main import engine_option
+from glt.cli import options
+from glt.cli.main import Args, Verb
+from glt.errors import ConfigError
 
 if TYPE_CHECKING:
     from analysis.measures import MeasuredRound
+    from analysis.measures.centrality import Betweenness
+    from analysis.measures.graph import MeasuredGraph
+    from glt.data import Graph
     from glt.store import SeedRun
 
 WIDTH = 100
 # Shorter than this many seconds, nothing is said before a computation.
 MOMENT = 2.0
+# Rows of the table of nodes.
+SHOWN = 20
+
+Tell = Callable[[float], None]
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add RUN, the round, what is measured and the form of the output."""
-    add_round(parser)
-    parser.add_argument("--all", action="store_true", help="also what takes a minute or more on 20,000 nodes")
-    add_engine(parser)
-    add_progress(parser)
-    parser.add_argument("--explain", action=_Explain, help="say what every number means and costs, and measure nothing")
-    add_json(parser)
+def _explain(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Print what every number means and end, as --help does: no run is needed for it."""
+    if not asked or ctx.resilient_parsing:
+        return
+    from analysis.measures import explanations
+
+    for each in explanations():
+        print(f"{each.label} ({each.name})")
+        for text in (each.definition, f"Reading it: {each.reading}", each.cost, each.engine):
+            print(fill(text, WIDTH, initial_indent="  ", subsequent_indent="  "))
+    ctx.exit()
 
 
-class _Explain(Action):
-    """Prints what every number means and ends, as --help does: no run is needed for it."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, **words: Any) -> None:
-        super().__init__(option_strings, dest, nargs=0, **words)
-
-    def __call__(self, parser: ArgumentParser, *rest: Any) -> None:
-        """Print and exit with 0."""
-        from analysis.measures import explanations
-
-        for each in explanations():
-            print(f"{each.label} ({each.name})")
-            for text in (each.definition, f"Reading it: {each.reading}", each.cost, each.engine):
-                print(fill(text, WIDTH, initial_indent="  ", subsequent_indent="  "))
-        parser.exit(0)
-
-
-def run(args: Namespace) -> int:
-    """Measure and print; raises StoreError or DataError."""
+@click.command(
+    "measure",
+    cls=Verb,
+    examples=("measure RUN --round 13", "measure RUN --round 13 --all --engine fast --json", "measure --explain"),
+)
+@options.round_argument
+@options.flag("--all", help="also what takes a minute or more on 20,000 nodes")
+@engine_option
+@options.flag(
+    "--explain", is_eager=True, expose_value=False, callback=_explain, help="print what each number means, and exit"
+)
+@options.progress
+@options.as_json
+def measure(args: Args) -> int:
+    """Measure the original and the sparsified graph of a round."""
     from analysis.measures import measure_round
     from glt.store.paths import reference_of
 
-    seed_run = find_seed_run(args)
+    seed_run = options.find_seed_run(args)
     if args.engine == "networkx" and not args.json:
         _print_estimate(seed_run, args.round, args.all)
     measured = measure_round(
-        seed_run, args.round, slow=args.all, engine=args.engine, on_progress=lambda share: tell(args, share)
+        seed_run,
+        args.round,
+        slow=args.all,
+        engine=args.engine,
+        on_progress=lambda share: options.report_share(args, share),
     )
     name = reference_of(seed_run.path.parent)
     if args.json:
         place = {"run": name, "seed": seed_run.seed, "round": args.round, "engine": args.engine}
         parts = {part: _plain(values) for part, values in measured._asdict().items()}
-        print_json(place | parts | _sampled(measured) | _compared(measured))
+        options.print_json(place | parts | _sampled(measured) | _compared(measured))
     else:
         _print_table(measured, f"{name}, seed {seed_run.seed}, round {args.round}")
     return 0
@@ -133,4 +145,90 @@ def _print_table(measured: MeasuredRound, title: str) -> None:
         )
 
 
-VERBS.register(Verb("measure", "Measure the original and the sparsified graph of one round", add_arguments, run))
+@click.command(
+    "betweenness", cls=Verb, examples=("betweenness RUN --round 13", "betweenness RUN --round 13 --sample 1024 --json")
+)
+@options.round_argument
+@options.option(
+    "--sample",
+    type=options.POSITIVE,
+    metavar="K",
+    show_default="exact",
+    help="estimate from the shortest paths of K nodes",
+)
+@options.option(
+    "--engine",
+    type=options.choice("engine", "fast", "networkx"),
+    default="fast",
+    show_default=True,
+    metavar="E",
+    help="igraph, or NetworkX itself (exact, a hundred times slower)",
+)
+@options.progress
+@options.as_json
+def betweenness(args: Args) -> int:
+    """Compute the betweenness of every node and edge.
+
+    Before and after pruning. The values are cached for the app.
+    """
+    from analysis.measures.graph import MeasuredGraph
+    from glt.lottery.graph import graph_of
+    from glt.store.paths import reference_of
+
+    seed_run = options.find_seed_run(args)
+    mask, graph = seed_run.edge_mask(args.round), graph_of(seed_run)
+    whole = MeasuredGraph.of(graph)
+    pruned = whole.keeping(mask.either_way())
+    sample, by_networkx = args.sample, args.engine == "networkx"
+    if sample is not None and by_networkx:
+        raise ConfigError("NetworkX computes exact values here: leave out --sample, or take --engine fast.")
+    before = _found(whole, sample, by_networkx, lambda share: options.report_share(args, share / 2))
+    after = _found(pruned, sample, by_networkx, lambda share: options.report_share(args, (1 + share) / 2))
+    if args.json:
+        place = {"run": reference_of(seed_run.path.parent), "seed": seed_run.seed, "round": args.round}
+        found = {"original": _values(whole, before), "sparsified": _values(pruned, after)}
+        options.print_json(place | _called(graph) | found)
+        return 0
+    from analysis.measures.tables import node_table, with_names
+
+    ranked = node_table(graph, mask, before, after, "original").head(SHOWN)
+    print(with_names(graph, ranked).to_string(index=False))
+    print(before.precision_words())
+    return 0
+
+
+def _called(graph: Graph) -> dict[str, list[str]]:
+    """Return the data set's own id and the class of every node, in the order of the values."""
+    from analysis.subgraphs.panel import classes_of, node_name
+
+    nodes = range(graph.num_nodes)
+    return {"ids": [node_name(graph, node) for node in nodes], "classes": classes_of(graph, nodes)}
+
+
+def _found(graph: MeasuredGraph, sample: int | None, by_networkx: bool, tell: Tell) -> Betweenness:
+    from analysis.measures.cache import keep_betweenness, known_betweenness
+    from analysis.measures.centrality import betweenness as fast_betweenness
+
+    found = known_betweenness(graph, sample, by_networkx)
+    if found is not None:
+        return found
+    if by_networkx:
+        from analysis.measures.networkx_engine import networkx_betweenness
+
+        found = networkx_betweenness(graph, tell)
+    else:
+        found = fast_betweenness(graph, sample, tell)
+    keep_betweenness(graph, found, sample)
+    return found
+
+
+def _values(graph: MeasuredGraph, found: Betweenness) -> dict[str, object]:
+    edges = [[*ends, value] for ends, value in zip(graph.edges.T.tolist(), found.edges.tolist(), strict=True)]
+    engine = "networkx" if found.by_networkx else "fast"
+    return {
+        "engine": engine,
+        "exact": found.is_exact,
+        "sources": found.sources,
+        "nodes": [None if math.isnan(value) else value for value in found.nodes.tolist()],
+        "edges": edges,
+    }

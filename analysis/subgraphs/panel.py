@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.measures import MeasuredGraph
@@ -16,6 +16,9 @@ from analysis.subgraphs.layout import Positions, layout
 from glt import formats
 from glt.data.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EdgeStates = NDArray[np.uint8]
 
@@ -243,11 +246,15 @@ def panel_table(panels: Sequence[Panel]) -> pd.DataFrame:
     (in the whole graph, pruned), of edges `other` and `other_x`, `other_y`, `state` (kept, one way: from `node` to
     `other`, one way back, removed) and `removed_now` (in the very round).
     """
+    import pandas as pd
+
     parts = [part for panel in panels for part in (_nodes(panel), _edges(panel))]
     return pd.concat(parts, ignore_index=True)
 
 
 def _nodes(panel: Panel) -> pd.DataFrame:
+    import pandas as pd
+
     part = panel.subgraph
     x, y = part.positions.T
     classes = [part.class_name(place) for place in range(part.nodes.size)]
@@ -256,6 +263,8 @@ def _nodes(panel: Panel) -> pd.DataFrame:
 
 
 def _edges(panel: Panel) -> pd.DataFrame:
+    import pandas as pd
+
     part = panel.subgraph
     low, high = part.edges
     names = np.asarray(part.names, dtype=object)

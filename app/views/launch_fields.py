@@ -18,7 +18,7 @@ from app.views import run_actions
 from glt.config import RunConfig
 from glt.data import DATASETS
 from glt.errors import ConfigError, StudioError
-from glt.jobs.launching import launch_pretraining
+from glt.jobs.launching import start_pretraining
 from glt.jobs.sweep import read_grid, value_words
 from glt.methods import METHODS
 from glt.models import MODELS
@@ -162,7 +162,7 @@ def _pretrain(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str
 
 def _start_pretraining(found: Opened, values: Mapping[str, str], seeds: str) -> None:
     try:
-        started = launch_pretraining(found.store, resolve_pretraining(values), read_seeds(seeds), leave_busy=True)
+        started = start_pretraining(found.store, resolve_pretraining(values), read_seeds(seeds), leave_busy=True)
     except StudioError as error:
         frame.failure(str(error))
     else:

@@ -15,7 +15,7 @@ from glt import formats, jobs
 from glt.commands import command
 from glt.doctor import Examined, examine, repair
 from glt.errors import StoreError, StudioError
-from glt.jobs.launching import Started, not_started, restart
+from glt.jobs.launching import Started, not_started
 from glt.store import COLORS, AnyRun, folder_size
 from glt.store.readers import check_unread, readers_left
 
@@ -57,7 +57,7 @@ def stop(run: AnyRun, seeds: Sequence[int] | None) -> None:
 
 def resume(found: Opened, run: AnyRun, seeds: Sequence[int] | None) -> None:
     """Start workers again, of all seeds that need it when none are named; each goes on after its last sound round."""
-    _attempt(lambda: say_not_started([restart(found.store, run, seeds)]))
+    _attempt(lambda: say_not_started([jobs.resume(found.store, run, seeds)]))
 
 
 def say_not_started(started: Sequence[Started[Any]]) -> None:

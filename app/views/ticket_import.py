@@ -27,6 +27,7 @@ from app.data import cache
 from app.data.runs import opened, setting
 from app.views import measurements, ticket_actions
 from glt import formats
+from glt.commands import command
 from glt.config import RunConfig
 from glt.data import DATASETS, Graph
 from glt.masks import EdgeMask
@@ -43,7 +44,7 @@ MOST_MB, MOST_UNPACKED_MB = 200, 1000
 FILE, GRAPH = "ticket.zip", "graph.npz"
 UPLOADER, BROUGHT, NAME = "ticket-upload", "ticket file: check", "ticket file: name"
 ABOUT_FILE = (
-    f"A .zip as Download on a ticket's card and `python -m glt export` write it, up to {MOST_MB} MB "
+    f"A .zip as Download on a ticket's card and `{command('export')}` write it, up to {MOST_MB} MB "
     f"({formats.file_size(MOST_UNPACKED_MB * 10**6)} unpacked). Its checksums are compared, its network runs once more "
     "on the edges that are left, and every number that can be found again is held against what is found. Nothing in it "
     "is unpickled; it is forgotten when you close it or this tab."

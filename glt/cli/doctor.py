@@ -2,47 +2,56 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_json, add_store, open_store, print_json
-from glt.cli.doctor_lines import clear_progress, lines_on, show_progress
-from glt.cli.doctor_summary import MANY, conclusion, kinds
-from glt.cli.main import DONE, FAILED
-from glt.cli.verb import VERBS, Verb
+import click
+
+from glt.cli import options
+from glt.cli.main import DONE, FAILED, Args, Verb
+from glt.commands import command
 from glt.errors import StoreError
-from glt.formats import file_size, number_of
-from glt.store import folder_size
+from glt.formats import count, file_size, listing, number_of
 from glt.user_path import default_store
 
 if TYPE_CHECKING:
-    from glt.doctor import Examined, Repaired
+    from glt.doctor import Examined, Finding, Repaired
     from glt.doctor.environment import Machine
     from glt.store import Store
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the runs, and whether what is found is mended."""
-    told = "names of runs in the store, or paths of their folders (default: all, the store itself and this machine)"
-    parser.add_argument("runs", nargs="*", metavar="RUN", help=told)
-    parser.add_argument(
-        "--repair",
-        "--mend",
-        dest="repair",
-        action="store_true",
-        help="move aside what is damaged or left over; nothing is deleted",
-    )
-    add_store(parser)
-    add_json(parser)
+CLEARED = "\r\x1b[K"
+Results = Sequence[tuple["Examined", "Repaired"]]
+UNFIT = "GLT Studio cannot work here as it is: see the first lines"
+# Fewer runs than these are as soon read one by one.
+MANY = 5
+# What differs from run to run within one kind.
+NUMBER = re.compile(r"\d+")
+OTHER = "..."
 
 
-def run(args: Namespace) -> int:
-    """Report what is found, a line each, and repair it where asked to; 1 when something is left."""
+@click.command("doctor", cls=Verb, examples=("doctor", "doctor RUN --repair", "doctor --store other --json"))
+@options.argument(
+    "runs",
+    metavar="[RUN]...",
+    type=options.RunName(),
+    nargs=-1,
+    help="names of runs in the store, or paths of folders; by default all, the store itself and this machine",
+)
+@options.flag("--repair", "--mend", "repair", help="move aside what is damaged or left over; nothing is deleted")
+@options.store
+@options.as_json
+def doctor(args: Args) -> int:
+    """Check every file of a store, and repair damage.
+
+    Each finding is one line. The exit code is 1 when something is found and not repaired.
+    """
     from glt.doctor import examine, examine_store
 
-    store = open_store(args, writable=args.repair)
+    store = options.open_store(args, writable=args.repair)
     looked: Iterable[Examined]
     machine = None
     if args.runs:
@@ -56,7 +65,7 @@ def run(args: Namespace) -> int:
     results = list(_results(looked, args))
     notes = [] if args.runs else list(_notes(store))
     if args.json:
-        print_json({**_document(results, machine), "notes": notes})
+        options.print_json({**_document(results, machine), "notes": notes})
     else:
         is_fit = machine is None or not machine.faults
         for line in (*kinds(results), *notes, conclusion(results, store.root, is_fit)):
@@ -67,7 +76,7 @@ def run(args: Namespace) -> int:
     return FAILED if left else DONE
 
 
-def _results(looked: Iterable[Examined], args: Namespace) -> Iterator[tuple[Examined, Repaired]]:
+def _results(looked: Iterable[Examined], args: Args) -> Iterator[tuple[Examined, Repaired]]:
     """Look at one folder after the other, and say at once what was found."""
     for number, examined in enumerate(looked, start=1):
         result = _repaired(examined, args.repair)
@@ -80,7 +89,7 @@ def _results(looked: Iterable[Examined], args: Namespace) -> Iterator[tuple[Exam
     clear_progress()
 
 
-def _check_is_there(store: Store, args: Namespace) -> None:
+def _check_is_there(store: Store, args: Args) -> None:
     """Raise StoreError for a store that somebody named and that is not there; the usual one need not be made yet."""
     if not store.root.exists() and args.store != default_store():
         raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
@@ -105,9 +114,11 @@ def _machine(store: Store) -> Machine:
 
 def _notes(store: Store) -> Iterator[str]:
     """Say what takes up room and may be thrown away."""
+    from glt.store import folder_size
+
     if trashed := store.trashed():
         size = file_size(sum(map(folder_size, trashed)))
-        yield f"In the trash: {number_of(len(trashed), 'run')}, {size}; python -m glt delete --empty-trash frees it."
+        yield f"In the trash: {number_of(len(trashed), 'run')}, {size}; {command('delete', '--empty-trash')} frees it."
     aside = [folder for folder in store.set_aside() if folder.is_dir()]
     if aside:
         size = file_size(sum(map(folder_size, aside)))
@@ -129,4 +140,108 @@ def _document(results: Sequence[tuple[Examined, Repaired]], machine: Machine | N
     return {"looked_at": looked} | ({} if machine is None else {"machine": machine.as_json()})
 
 
-VERBS.register(Verb("doctor", "Check every file of a store, and repair damage", add_arguments, run))
+# --- lines -------------------------------------------------------------------
+
+
+def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
+    """Say what was found in a folder, what was repaired, where things were moved, and what to do next."""
+    if examined.busy:
+        yield f"{examined.folder}: {listing(examined.busy)} at work, not looked at."
+    for place, finding in _grouped(result.mended):
+        yield f"Repaired: {place} {finding.wrong}; {finding.then}."
+    if result.aside is not None:
+        yield f"What was moved or cut is in {result.aside}."
+    for place, finding in _grouped(result.left):
+        yield f"{place} {finding.wrong}: {'with --repair, ' if finding.repair else ''}{finding.then}."
+    if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
+        yield f"Go on with: {command('resume', examined.folder)}"
+
+
+def show_progress(looked_at: int) -> None:
+    """Say on a terminal how many runs were looked at, on a line that the next one clears."""
+    if sys.stderr.isatty():
+        print(f"{CLEARED}{number_of(looked_at, 'run')} looked at", end="", file=sys.stderr, flush=True)
+
+
+def clear_progress() -> None:
+    """Clear the line of progress, so that what is printed next stands alone."""
+    if sys.stderr.isatty():
+        print(CLEARED, end="", file=sys.stderr, flush=True)
+
+
+def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
+    """Return each kind of finding once, with the file it is on, or with the run and all seeds whose file it is on."""
+    from glt.store import paths
+
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        is_of_seed = paths.seed_of(finding.path.parent.name) is not None
+        place = (finding.path.parents[1], finding.path.name) if is_of_seed else (finding.path,)
+        groups.setdefault((*place, finding.wrong, finding.then, finding.repair is None), []).append(finding)
+    for group in groups.values():
+        first = group[0].path
+        seeds = [seed for each in group if (seed := paths.seed_of(each.path.parent.name)) is not None]
+        run = first.parents[1]
+        yield (f"{run}: {first.name} of {listing(seeds)}" if len(group) > 1 else str(first)), group[0]
+
+
+def kinds(results: Results) -> Iterator[str]:
+    """Count the runs in which a kind of finding occurs, the most frequent first, for kinds that occur in many."""
+    left = _runs_by_kind([(examined.folder, result.left) for examined, result in results])
+    mended = _runs_by_kind([(examined.folder, result.mended) for examined, result in results])
+    told = [*(("Repaired in", kind, runs) for kind, runs in mended.items()), *(("In", *each) for each in left.items())]
+    for when, kind, runs in sorted(told, key=lambda each: -len(each[2])):
+        if len(runs) >= MANY:
+            yield f"{when} {count(len(runs))} runs: {kind}."
+
+
+def _runs_by_kind(found: Sequence[tuple[Path, Sequence[Finding]]]) -> dict[str, set[Path]]:
+    runs: dict[str, set[Path]] = {}
+    for folder, finding in chain.from_iterable(((folder, each) for each in findings) for folder, findings in found):
+        runs.setdefault(_kind(finding), set()).add(folder)
+    return runs
+
+
+def _kind(finding: Finding) -> str:
+    """Say what is wrong without the numbers and names of one run."""
+    from glt.store import paths
+
+    name = finding.path.name
+    is_ours = finding.is_fault and (paths.is_of_seed(name) or paths.is_of_run(name))
+    told = f"{name if is_ours else 'a file or folder'} {finding.wrong}"
+    return NUMBER.sub(OTHER, paths.RUN_FOLDER.sub(OTHER, told))
+
+
+def conclusion(results: Results, store: Path, is_fit: bool) -> str:
+    """Say what was looked at, what the whole comes to, and what to do next."""
+    found = sum(finding.is_fault for _, result in results for finding in (*result.left, *result.mended))
+    folders = [examined.folder for examined, _ in results if not examined.is_store]
+    verdict = _verdict(found, results) if found or is_fit else f"no damage found, but {UNFIT}."
+    return f"{_where(folders, store)}: {_looked_at(results)} looked at, {verdict}"
+
+
+def _where(folders: Sequence[Path], store: Path) -> str:
+    """Name the folders in which the runs lie: the store, unless they were given by paths of elsewhere."""
+    around = dict.fromkeys(folder.parent for folder in folders)
+    elsewhere = [str(parent) for parent in around if parent.resolve() != store.resolve()]
+    inside = [str(store)] if len(elsewhere) < len(around) or not around else []
+    return ", ".join([*inside, *elsewhere])
+
+
+def _looked_at(results: Results) -> str:
+    from glt.store import paths
+
+    looked = [examined for examined, _ in results if not examined.is_store]
+    is_run = any(examined.run is not None or paths.has_run_name(examined.folder.name) for examined in looked)
+    return number_of(len(looked), "run" if is_run or not looked else "folder")
+
+
+def _verdict(found: int, results: Results) -> str:
+    left = [finding for _, result in results for finding in result.left if finding.is_fault]
+    if not found:
+        return "all well."
+    if not left:
+        return f"{number_of(found, 'thing')} repaired."
+    able = sum(finding.repair is not None for finding in left)
+    hint = f": --repair repairs {able} of them" if able else ", which only you can put right"
+    return f"{number_of(len(left), 'thing')} wrong{hint}."

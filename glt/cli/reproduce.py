@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_computing, add_json, add_seeds, add_store, open_store, print_json
-from glt.cli.main import DONE
-from glt.cli.verb import VERBS, Verb
+import click
+
+from glt.cli import options
+from glt.cli.main import DONE, Args, Verb
+from glt.cli.run import named_settings, pretraining_start, start_and_follow
+from glt.cli.sweep import start_and_follow_all
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,24 +17,38 @@ if TYPE_CHECKING:
     from glt.reproduction import Plan
     from glt.store import Store
 
-SEEDS = (0, 1, 2)
+
+FIRST = "the experiment's first"
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the experiment, its setting, and where it is computed and kept."""
-    parser.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="which one; none lists them all")
-    for name, what in (("dataset", "data set"), ("model", "network"), ("task", "task")):
-        parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{what} (default: the experiment's first)")
-    add_seeds(parser, SEEDS)
-    parser.add_argument("--dry-run", action="store_true", help="only say what is missing and what it costs")
-    parser.add_argument("--no-examples", action="store_true", help="compute again what the bundled example runs hold")
-    add_store(parser)
-    add_computing(parser)
-    add_json(parser)
+@click.command(
+    "reproduce",
+    cls=Verb,
+    examples=(
+        "reproduce",
+        "reproduce node-classification --dry-run",
+        "reproduce random-tickets --dataset citeseer --model gin --seeds 0-4 --detach",
+    ),
+)
+@options.argument(
+    "experiment",
+    required=False,
+    type=options.registered("experiment", "glt.reproduction", "EXPERIMENTS"),
+    metavar="[EXPERIMENT]",
+    help="experiment; without one, all are listed",
+)
+@named_settings(dataset=FIRST, model=FIRST, task=FIRST)
+@options.seeds("0,1,2")
+@options.flag("--dry-run", help="only report what is missing and what it costs")
+@options.flag("--no-examples", help="compute again what the bundled examples hold")
+@options.store
+@options.computing
+@options.as_json
+def reproduce(args: Args) -> int:
+    """Run what is missing of an experiment of the paper.
 
-
-def run(args: Namespace) -> int:
-    """List the experiments, or say what one of them lacks and compute it, arm after arm where one reads another."""
+    Without EXPERIMENT, lists the experiments. Runs in the store and bundled examples are not computed again.
+    """
     from rich.console import Console
 
     from glt.jobs.devices import check_device
@@ -41,20 +57,20 @@ def run(args: Namespace) -> int:
         return _list_experiments(args)
     console = Console(stderr=args.json)
     check_device(args.device)
-    store = open_store(args, writable=True)
+    store = options.open_store(args, writable=True)
     plan = _plan(args, store)
     _announce(args, console, store, plan)
     code = DONE if args.dry_run else _compute(args, console, store, plan)
     if args.json:
-        print_json(_document(args, store, _plan(args, store)))
+        options.print_json(_document(args, store, _plan(args, store)))
     return code
 
 
-def _list_experiments(args: Namespace) -> int:
+def _list_experiments(args: Args) -> int:
     from glt.reproduction import in_order
 
     if args.json:
-        print_json([_entry(experiment) for experiment in in_order()])
+        options.print_json([_entry(experiment) for experiment in in_order()])
         return DONE
     from rich.console import Console
     from rich.table import Column, Table
@@ -73,7 +89,7 @@ def _entry(experiment: Any) -> dict[str, Any]:
     return {**names, "about": experiment.about, "settings": settings}
 
 
-def _plan(args: Namespace, store: Store) -> Plan:
+def _plan(args: Args, store: Store) -> Plan:
     from glt.reproduction import EXPERIMENTS, make_plan
     from glt.store import bundled_examples
 
@@ -83,24 +99,25 @@ def _plan(args: Namespace, store: Store) -> Plan:
     return make_plan(experiment, setting, args.seeds, [*store.runs(), *examples])
 
 
-def _announce(args: Namespace, console: Console, store: Store, plan: Plan) -> None:
+def _announce(args: Args, console: Console, store: Store, plan: Plan) -> None:
     from glt.reproduction.plan import cost_words, estimate, preparations
     from glt.store import bundled_examples
 
     dataset, model, task = plan.setting
-    _say(console, f"{plan.experiment.label} ({plan.experiment.place}): {dataset} {model} {task}")
+    options.print_plain(console, [f"{plan.experiment.label} ({plan.experiment.place}): {dataset} {model} {task}"])
     for need in plan.needs:
         name = need.run.reference if need.run else ""
-        _say(console, f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}")
+        options.print_plain(
+            console, [f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}"]
+        )
     if preparations(plan, store):
-        _say(console, "A pre-training comes first; how long it takes is not known before.")
+        options.print_plain(console, ["A pre-training comes first; how long it takes is not known before."])
     cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)
     basis = f" ({cost.basis})" if plan.lacking and cost.seconds is not None else ""
-    _say(console, f"Missing: {cost_words(plan, cost)}{basis}.")
+    options.print_plain(console, [f"Missing: {cost_words(plan, cost)}{basis}."])
 
 
-def _compute(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
-    from glt.cli.sweep_following import start_and_follow
+def _compute(args: Args, console: Console, store: Store, plan: Plan) -> int:
     from glt.reproduction.plan import points, ready
 
     if args.detach:
@@ -109,38 +126,38 @@ def _compute(args: Namespace, console: Console, store: Store, plan: Plan) -> int
     while plan.startable and code == DONE:
         begun = ready(plan, store)
         if begun:
-            _, code = start_and_follow(store, points(begun), args, console)
+            _, code = start_and_follow_all(store, points(begun), args, console)
         plan = _plan(args, store)
         if [need.arm for need in plan.startable] == [need.arm for need in begun]:
             break
     return code
 
 
-def _prepare(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
+def _prepare(args: Args, console: Console, store: Store, plan: Plan) -> int:
     """Pre-train what missing arms start from."""
-    from glt.cli.computing import launch_and_follow
-    from glt.cli.pretrain import launching
     from glt.reproduction.plan import preparations
 
     code = DONE
     for first in preparations(plan, store):
         if code == DONE:
-            _, code = launch_and_follow(args, console, launching(args, store, first, leave_busy=True))
+            _, code = start_and_follow(args, console, pretraining_start(args, store, first, leave_busy=True))
     return code
 
 
-def _detach(args: Namespace, console: Console, store: Store, plan: Plan) -> int:
+def _detach(args: Args, console: Console, store: Store, plan: Plan) -> int:
     """Start everything and leave it alone: what needs another run waits for it."""
     from glt.jobs.dependencies import awaited
     from glt.reproduction.plan import start
 
     for each in start(plan, store, device=args.device, threads=args.threads):
         waiting = {name for seed in each.seeds if (name := awaited(store, each.run.config, seed))}
-        _say(console, f"Started {each.run.path}" + "".join(f"; it waits for {name}" for name in waiting) + ".")
+        options.print_plain(
+            console, [f"Started {each.run.path}" + "".join(f"; it waits for {name}" for name in waiting) + "."]
+        )
     return DONE
 
 
-def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:
+def _document(args: Args, store: Store, plan: Plan) -> dict[str, Any]:
     from glt.reproduction.plan import estimate
     from glt.store import bundled_examples
 
@@ -158,10 +175,3 @@ def _document(args: Namespace, store: Store, plan: Plan) -> dict[str, Any]:
     missing = {"seconds": cost.seconds, "size_bytes": cost.size_bytes, "epochs": cost.epochs}
     about = {"experiment": plan.experiment.name, "place": plan.experiment.place, **plan.setting._asdict()}
     return {**about, "seeds": list(plan.seeds), "needs": needs, "missing": missing}
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-VERBS.register(Verb("reproduce", "Run what is missing of an experiment of the paper", add_arguments, run))

@@ -1,57 +1,105 @@
-"""`run`: compute the rounds of a configuration for some seeds."""
+"""`run`, `pretrain`, `resume` and `stop`: start workers, follow them or leave them alone, and end them."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_computing, add_json, add_seeds, add_set, add_store, open_store, place
-from glt.cli.verb import VERBS, Verb
+import click
+
+from glt.cli import options
+from glt.cli.main import DONE, Args, Verb
+from glt.commands import command
+from glt.formats import count, duration, file_size, fixed, listing
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from glt.jobs.devices import Wanted
     from glt.jobs.launching import Started
-    from glt.store import Run
+    from glt.pretraining.config import PretrainConfig
+    from glt.store import KnownRun, Pretraining, Run, Store
 
 NAMES = ("dataset", "model", "method", "task")
+PRETRAIN_NAMES = ("dataset", "augmentation", "task", "hidden")
+
+Start = Callable[[], "Started[Any]"]
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add what is computed, for which seeds, where it is kept."""
-    add_settings(parser)
-    add_store(parser)
-    add_computing(parser)
-    add_json(parser)
+# --- choices -----------------------------------------------------------------
+
+# Resolving the settings explains an unknown name, and all of them at once.
+DATASET = options.registered("data set", "glt.data", "DATASETS")
+MODEL = options.registered("model", "glt.models", "MODELS")
+METHOD = options.registered("method", "glt.methods", "METHODS")
+TASK = options.registered("task", "glt.training.tasks", "TASKS")
+PRESET = options.registered("preset", "glt.presets", "PRESETS")
+AUGMENTATION = options.registered("augmentation", "glt.pretraining.augmentations", "AUGMENTATIONS")
 
 
-def add_settings(parser: ArgumentParser) -> None:
-    """Add what is computed, and for which seeds."""
-    for name in NAMES:
-        parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{name}; an unknown one lists those there are")
-    add_seeds(parser)
-    parser.add_argument("--preset", metavar="P", help="hyper-parameters: paper or official")
-    parser.add_argument(
-        "--config", type=place, metavar="FILE", help="config.json of a run (or its folder), whose settings are taken"
+def named_settings(**defaults: str) -> options.Decorator:
+    """Declare `--dataset`, `--model`, `--method` and `--task`, those of them that have a default."""
+    types = {"dataset": DATASET, "model": MODEL, "method": METHOD, "task": TASK}
+    texts = {"dataset": "data set", "model": "graph neural network", "method": "pruning method", "task": "task"}
+    return options.all_of(
+        *(
+            options.option(
+                f"--{name}", type=types[name], metavar=name[0].upper(), show_default=default, help=texts[name]
+            )
+            for name, default in defaults.items()
+        )
     )
-    add_set(parser, "rounds=5 hidden=64")
 
 
-def run(args: Namespace) -> int:
-    """Start workers for the seeds and follow them to their end."""
-    from glt.cli.computing import compute
+run_settings = options.all_of(
+    named_settings(dataset="cora", model="gcn", method="ugs", task="node"),
+    options.seeds(),
+    options.option("--preset", type=PRESET, metavar="P", help="named set of options"),
+    options.option(
+        "--config", type=options.FILE, metavar="FILE", help="config.json of a run (or its folder) to take settings from"
+    ),
+    options.settings("rounds=5 hidden=64"),
+)
+
+
+# --- verbs -------------------------------------------------------------------
+
+
+@click.command(
+    "run",
+    cls=Verb,
+    examples=(
+        "run --dataset cora --model gcn --method ugs --preset official --seeds 0,1,2",
+        "run --dataset citeseer --method random --set rounds=5 hidden=64",
+        "run --config runs/cora-node-gcn-ugs-4e39c3d4 --method random --detach",
+        "run --dataset ogbn-arxiv --model resgcn --devices cuda:0,cuda:1 --seeds 0,1",
+    ),
+)
+@run_settings
+@options.store
+@options.computing
+@options.as_json
+def run(args: Args) -> int:
+    """Search for tickets: compute the rounds of a configuration.
+
+    Each seed runs in a worker process of its own. Ctrl-C stops the workers; `resume`, or the same command, goes on
+    after the last finished round. Finished seeds are not computed again.
+    """
     from glt.jobs import launching
     from glt.presets import resolve
 
-    store = open_store(args, writable=True)
+    store = options.open_store(args, writable=True)
     config = resolve(settings(args), args.preset)
 
-    def launch() -> Started[Run]:
+    def start() -> Started[Run]:
         tied = not args.detach
-        return launching.launch(store, config, args.seeds, device=args.device, threads=args.threads, tied=tied)
+        return launching.start(store, config, args.seeds, device=args.device, threads=args.threads, tied=tied)
 
-    return compute(args, launch)
+    return compute(args, start)
 
 
-def settings(args: Namespace) -> dict[str, Any]:
+def settings(args: Args) -> dict[str, Any]:
     """Return the settings the arguments name, flat; later ones win: --config, then names, then --set."""
     from glt.presets import all_options
     from glt.store.run import read_config, read_config_file
@@ -63,10 +111,205 @@ def settings(args: Namespace) -> dict[str, Any]:
     config = read(args.config)
     chosen = config.model_dump(mode="json", exclude={"options"})
     # What a config leaves out may stand for another value than today's default.
-    options = {name: value for name, value in all_options(config).items() if value is not None}
+    options_ = {name: value for name, value in all_options(config).items() if value is not None}
     # Options belong to a method, model and task; those of others mean nothing here.
     same = all(wanted.get(name, chosen[name]) == chosen[name] for name in NAMES)
-    return {**(options if same else {}), **chosen, **wanted}
+    return {**(options_ if same else {}), **chosen, **wanted}
 
 
-VERBS.register(Verb("run", "Compute the rounds of a configuration", add_arguments, run))
+@click.command(
+    "pretrain",
+    cls=Verb,
+    examples=(
+        "pretrain --dataset cora --augmentation edges",
+        "pretrain --dataset citeseer --task link --hidden 64 --set share=.1 patience=50",
+    ),
+)
+@options.option("--dataset", type=DATASET, metavar="D", show_default="cora", help="data set")
+@options.option("--augmentation", type=AUGMENTATION, metavar="A", show_default="edges", help="change made to each view")
+@options.option("--task", type=TASK, metavar="T", show_default="node", help="for links, only training edges are used")
+@options.option("--hidden", metavar="H", show_default="512", help="width of the first layer")
+@options.seeds()
+@options.settings("share=.1 patience=50")
+@options.store
+@options.computing
+@options.as_json
+def pretrain(args: Args) -> int:
+    """Pre-train a first layer without labels (GraphCL).
+
+    Runs start from it with `run --set pretraining=NAME`.
+    """
+    from glt.pretraining.config import resolve_pretraining
+
+    config = resolve_pretraining(pretrain_settings(args))
+    return compute(args, pretraining_start(args, options.open_store(args, writable=True), config))
+
+
+def pretrain_settings(args: Args) -> dict[str, Any]:
+    """Return the settings of a pre-training that the arguments name; `--set` wins."""
+    return {name: value for name in PRETRAIN_NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
+
+
+def pretraining_start(
+    args: Args, store: Store, config: PretrainConfig, leave_busy: bool = False
+) -> Callable[[], Started[Pretraining]]:
+    """Return what starts the workers of a pre-training as the arguments say; `leave_busy` as in `launching.begin`."""
+    from glt.jobs.launching import start_pretraining
+
+    def start() -> Started[Pretraining]:
+        computing: Mapping[str, Any] = {"device": args.device, "threads": args.threads, "tied": not args.detach}
+        return start_pretraining(store, config, args.seeds, **computing, leave_busy=leave_busy)
+
+    return start
+
+
+@click.command("resume", cls=Verb, examples=("resume RUN", "resume RUN --seeds 1,2 --detach"))
+@options.run_argument
+@options.some_seeds
+@options.computing
+@options.as_json
+def resume(args: Args) -> int:
+    """Continue the unfinished seeds of a run.
+
+    The result is bit for bit that of an uninterrupted run.
+    """
+    from glt.jobs import launching
+    from glt.store import Run, Store
+
+    found = options.open_store(args, writable=True).find_any(args.run)
+    store = Store(found.path.parent)
+
+    for sentence in _recomputed(found, args.seeds or found.seeds()) if isinstance(found, Run) else ():
+        print(sentence, file=sys.stderr)
+
+    def start() -> Started[KnownRun]:
+        tied = not args.detach
+        return launching.resume(store, found, args.seeds, device=args.device, threads=args.threads, tied=tied)
+
+    return compute(args, start)
+
+
+def _recomputed(run: Run, seeds: Sequence[int]) -> Iterator[str]:
+    """Say which finished rounds are computed again, because they follow one that cannot be read."""
+    for seed_run in map(run.seed, seeds):
+        sound, written = seed_run.sound_rounds(), seed_run.whole_rounds()
+        if sound < written and not seed_run.is_at_work():
+            again = "it is" if sound == written - 1 else f"rounds {sound} to {written - 1} are"
+            yield f"seed {seed_run.seed}: round {sound} cannot be read, so {again} computed again"
+
+
+@click.command("stop", cls=Verb, examples=("stop RUN", "stop RUN --seeds 2"))
+@options.run_argument
+@options.some_seeds
+def stop(args: Args) -> int:
+    """Stop the workers of a run.
+
+    They end after their current epoch; finished rounds are kept.
+    """
+    from glt.jobs import stop as stop_seeds
+
+    found = options.find_any_run(args, writable=True)
+    stopped = stop_seeds(found, args.seeds)
+    print(f"Stopped {listing(stopped)} of {found.name}." if stopped else f"Nothing of {found.name} is at work.")
+    return DONE
+
+
+# --- computing ---------------------------------------------------------------
+
+
+def compute(args: Args, start: Start) -> int:
+    """Start workers and follow them to their end, or return at once with `--detach`; return the exit code."""
+    from rich.console import Console
+
+    from glt.cli.documents import document
+
+    found, code = start_and_follow(args, Console(stderr=args.json), start)
+    # A folder that was moved meanwhile has been told of, and holds nothing to print.
+    if args.json and found.path.is_dir():
+        options.print_json(document(found))
+    return code
+
+
+def start_and_follow(args: Args, console: Console, start: Start) -> tuple[KnownRun, int]:
+    """Do as `compute` does and report on `console`; return the run and the exit code."""
+    from glt.cli.progress import follow, interruption, make_display
+
+    with interruption() as interrupted:
+        started = start()
+        found: KnownRun = started.run
+        working = sorted([*started.seeds, *started.elsewhere])
+        options.print_plain(console, _announcements(args, started))
+        code = DONE
+        if working and not args.detach:
+            code = follow(started, make_display(console, _rounds(found), working), interrupted)
+            options.print_plain(console, _conclusions(found, working))
+    return found, code
+
+
+def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
+    """Say which seeds were started and what that costs, and which were not and why."""
+    from glt.cli.progress import others_line
+
+    found, seeds = started.run, started.seeds
+    if seeds and args.detach:
+        yield f"Started {found.path}, {listing(seeds)}; see it with: {command('show', found.path)}"
+    elif seeds:
+        yield f"{found.path}: {listing(seeds)}, {_cost(found, seeds, args.device)}"
+    if started.finished:
+        yield f"{found.path} is complete already: {_whole(found)} of {listing(started.finished)}."
+    if started.elsewhere:
+        yield others_line(started)
+    yield from _sources(found, sorted([*seeds, *started.elsewhere]))
+
+
+def _sources(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
+    """Say what theta_0 is taken from, and which edges a pre-training sees, where it is not the usual."""
+    from glt.jobs.dependencies import awaited
+    from glt.lottery.initial_weights import start_words, starts_of
+    from glt.pretraining.config import pretraining_of
+    from glt.store import Run, Store
+
+    if isinstance(run, Run):
+        store = Store(run.path.parent, writable=False)
+        waiting = {seed: name for seed in seeds if (name := awaited(store, run.config, seed)) is not None}
+        for name in dict.fromkeys(waiting.values()):
+            yield f"{listing([seed for seed in waiting if waiting[seed] == name]).capitalize()}: waiting for {name}."
+        name = pretraining_of(run.config)
+        if name is not None and seeds and not waiting:
+            yield start_words(name, starts_of(run, seeds))
+    elif run.config.split_seed is not None:
+        yield f"It sees training edges only: those that split_seed {run.config.split_seed} holds out stay unseen."
+
+
+def _rounds(run: KnownRun) -> int:
+    return getattr(run.config, "rounds", 0)
+
+
+def _whole(run: KnownRun) -> str:
+    return f"{rounds} rounds" if (rounds := _rounds(run)) else "the pre-training"
+
+
+def _conclusions(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
+    """Say what finished seeds without rounds have come to; rounds were shown as they came."""
+    from glt.store import Run
+
+    if isinstance(run, Run):
+        return
+    for seed in map(run.seed, seeds):
+        if seed.is_complete():
+            layer = seed.first_layer()
+            lowest = f"lowest loss {fixed(layer.loss, 4)} in epoch {layer.best_epoch}"
+            yield f"seed {seed.seed}: {layer.epochs} epochs, {lowest}"
+
+
+def _cost(run: KnownRun, seeds: Sequence[int], device: Wanted) -> str:
+    from glt.jobs.estimate import forecast
+    from glt.store import Pretraining, Store, bundled_examples
+
+    if isinstance(run, Pretraining):
+        most, patience = count(run.config.epochs), count(run.config.patience)
+        return f"at most {most} epochs, ends after {patience} without a lower loss"
+    store = Store(run.path.parent)
+    expected = forecast(store, [run.config], seeds, [*store.runs(), *bundled_examples()], device)
+    size = f"adds about {file_size(expected.size_bytes)}, needs about {file_size(expected.memory_bytes)} of memory"
+    return size if expected.seconds is None else f"{size}, takes about {duration(expected.seconds)}"

@@ -1,65 +1,84 @@
-"""`sweep`: compute every point of a grid over settings, each an ordinary run of the store."""
+"""`sweep`: compute every point of a grid over settings, each an ordinary run of the store, and summarise them."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_assignments, add_computing, add_json, add_store, open_store, print_json
-from glt.cli.run import NAMES, add_settings, settings
-from glt.cli.verb import VERBS, Verb
-from glt.formats import duration, file_size, listing, number_of
+import click
+
+from glt.cli import options
+from glt.cli.main import DONE, Args, Verb
+from glt.cli.run import NAMES, run_settings, settings
+from glt.commands import command
+from glt.formats import MISSING, duration, file_size, listing, number_of, percent, percent_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from glt.cli.progress import Interruption
+    from glt.jobs.launching import Started
     from glt.jobs.sweep import Grid, Point
-    from glt.store import Store
+    from glt.store import RoundRecord, Run, SeedRun, Status, Store
+
+CAPTION = (
+    "best round: the pruned one with the highest mean validation score; test: mean ± standard deviation over seeds"
+)
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the grid, what is the same at all its points, and where runs are kept."""
-    told = "settings to vary and their values, as in --grid p_graph=.05,.10,.20 p_weight=.10,.20,.40"
-    form = "key=value,value, as in p_graph=.05,.10"
-    add_assignments(parser, "--grid", "KEY=A,B,...", told, form)
-    add_settings(parser)
-    add_store(parser)
-    add_computing(parser)
-    add_json(parser)
+@click.command(
+    "sweep",
+    cls=Verb,
+    examples=(
+        "sweep --grid p_graph=.05,.10,.20 p_weight=.10,.20,.40 --seeds 0,1",
+        "sweep --config RUN --grid hidden=64,512 --detach",
+    ),
+)
+@options.assignments(
+    "--grid",
+    "KEY=A,B,...",
+    "settings to vary and their values, as in --grid p_graph=.05,.10,.20",
+    "key=value,value, as in p_graph=.05,.10",
+)
+@run_settings
+@options.store
+@options.computing
+@options.as_json
+def sweep(args: Args) -> int:
+    """Compute a grid of settings, each point a run.
 
-
-def run(args: Namespace) -> int:
-    """Start what is missing of every point, follow all of it to its end, and print one summary."""
+    Missing rounds of every point are computed, at the pace of this machine, and summarised at the end.
+    """
     from rich.console import Console
 
-    from glt.cli.sweep_following import start_and_follow
-    from glt.cli.sweep_summary import print_summary, sweep_document
     from glt.jobs.launching import check
     from glt.jobs.sweep import grid_points, read_grid
 
     grid = read_grid(args.grid)
     points = grid_points(_fixed(args, grid), grid, args.preset)
-    store = open_store(args, writable=True)
+    store = options.open_store(args, writable=True)
     console = Console(stderr=args.json)
     for point in points:
         check(store, point.config, args.seeds, args.device, args.threads)
     _announce(args, console, store, points)
-    started, code = start_and_follow(store, points, args, console)
+    started, code = start_and_follow_all(store, points, args, console)
     if args.json:
-        print_json(sweep_document(points, [each.run for each in started], args.seeds))
+        options.print_json(sweep_document(points, [each.run for each in started], args.seeds))
     else:
         print_summary(console, points, [each.run for each in started], args.seeds)
     return code
 
 
-def _fixed(args: Namespace, grid: Grid) -> dict[str, Any]:
+def _fixed(args: Args, grid: Grid) -> dict[str, Any]:
     """Return the settings that the grid leaves alone; what `--config` says of a varied one gives way."""
     named = {name for name in NAMES if getattr(args, name) is not None} | dict(args.set).keys()
     return {name: value for name, value in settings(args).items() if name in named or name not in grid}
 
 
-def _announce(args: Namespace, console: Console, store: Store, points: Sequence[Point]) -> None:
+def _announce(args: Args, console: Console, store: Store, points: Sequence[Point]) -> None:
     from glt.jobs.estimate import forecast
     from glt.store import bundled_examples
 
@@ -72,7 +91,145 @@ def _announce(args: Namespace, console: Console, store: Store, points: Sequence[
         time = "" if cost.seconds is None else f", takes about {duration(cost.seconds)} ({cost.basis})"
         size, memory = file_size(cost.size_bytes), file_size(cost.memory_bytes)
         line = f"Sweep: {runs}, {cost.cores} at a time, adds about {size}, needs about {memory} of memory{time}."
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+    options.print_plain(console, [line])
 
 
-VERBS.register(Verb("sweep", "Compute a grid of settings, each point a run", add_arguments, run))
+# --- following ---------------------------------------------------------------
+
+
+def start_and_follow_all(
+    store: Store, points: Sequence[Point], args: Args, console: Console
+) -> tuple[list[Started[Run]], int]:
+    """Start all points, follow them unless `--detach` is given, and return what was started and the exit code."""
+    from glt.cli.progress import interruption, others_line
+    from glt.jobs.sweep import start_all
+
+    configs = [point.config for point in points]
+    with interruption() as interrupted:
+        started = start_all(store, configs, args.seeds, device=args.device, threads=args.threads, tied=not args.detach)
+        for each in started:
+            if each.elsewhere:
+                options.print_plain(console, [others_line(each)])
+        if args.detach:
+            options.print_plain(console, [f"Started; see them with: {command('list', '--store', store.root)}"])
+            return started, DONE
+        return started, _follow(points, started, args.seeds, console, interrupted)
+
+
+def _follow(
+    points: Sequence[Point],
+    started: Sequence[Started[Run]],
+    seeds: Sequence[int],
+    console: Console,
+    interrupted: Interruption,
+) -> int:
+    from glt.cli.progress import exit_code, point_displays, report_failures, stop_gently, watch_all, watches_on
+
+    context, displays = point_displays(console, points, len(seeds))
+    pairs = list(zip(started, displays, strict=True))
+    with context:
+        watch_all([(watch, shown) for each, shown in pairs for watch in watches_on(each, seeds)], interrupted)
+    if interrupted.requested:
+        stop_gently([worker for each in started for worker in each.workers])
+    ended: list[Status] = []
+    for point, each in zip(points, started, strict=True):
+        statuses = [each.run.seed(seed).status() for seed in seeds]
+        report_failures(each.run, statuses, f" of {point.words}")
+        ended += statuses
+    stopped = sum(status.state == "stopped" for status in ended)
+    if stopped:
+        print(f"Stopped {number_of(stopped, 'worker')}; the same command goes on from there.", file=sys.stderr)
+    return exit_code(ended)
+
+
+# --- summary -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RoundMean:
+    """One round over the seeds that finished it: means (fractions), and the test score's standard deviation."""
+
+    round: int
+    seeds: int
+    graph_sparsity: float
+    weight_sparsity: float
+    val: float
+    test: float
+    test_sd: float | None
+
+
+def sweep_document(points: Sequence[Point], runs: Sequence[Run], seeds: Sequence[int]) -> dict[str, Any]:
+    """Return what `sweep --json` prints: the grid, and for every point its run, states and mean scores a round."""
+    grid = {name: list(dict.fromkeys(point.values[name] for point in points)) for name in points[0].values}
+    return {
+        "grid": grid,
+        "points": [
+            {
+                "values": dict(point.values),
+                "run": run.name,
+                "seeds": {str(one.seed): one.status().state for one in _begun(run, seeds)},
+                "rounds": [asdict(mean) for mean in round_means(_begun(run, seeds))],
+            }
+            for point, run in zip(points, runs, strict=True)
+        ],
+    }
+
+
+def print_summary(console: Console, points: Sequence[Point], runs: Sequence[Run], seeds: Sequence[int]) -> None:
+    """Print one row a point."""
+    from rich import box
+    from rich.table import Table
+
+    from glt.cli.progress import state_words
+    from glt.jobs.sweep import value_words
+
+    names = [run.name.rsplit("-", 1) for run in runs]
+    prefixes = {prefix for prefix, _ in names}
+    shared = f"; run: {names[0][0]}-..." if len(prefixes) == 1 else ""
+    columns = (*points[0].values, "state", "best round", "its test", "last round", "its test", "run")
+    table = Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for point, run, (_, end) in zip(points, runs, names, strict=True):
+        states = state_words([one.status().state for one in _begun(run, seeds)])
+        values = map(value_words, point.values.values())
+        table.add_row(*values, states, *_scores(round_means(_begun(run, seeds))), end if shared else run.name)
+    console.print(table)
+    options.print_plain(console, [f"{CAPTION}{shared}"])
+
+
+def round_means(seed_runs: Sequence[SeedRun]) -> list[RoundMean]:
+    """Return the means of every round that at least one seed has finished."""
+    return list(_means([one.rounds() for one in seed_runs]))
+
+
+def _means(rounds: Sequence[Sequence[RoundRecord]]) -> Iterator[RoundMean]:
+    for number in range(max(map(len, rounds), default=0)):
+        records = [of_seed[number] for of_seed in rounds if len(of_seed) > number]
+        tests = [record.test for record in records]
+        yield RoundMean(
+            round=number,
+            seeds=len(records),
+            graph_sparsity=fmean(record.graph_sparsity for record in records),
+            weight_sparsity=fmean(record.weight_sparsity for record in records),
+            val=fmean(record.val for record in records),
+            test=fmean(tests),
+            test_sd=stdev(tests) if len(tests) > 1 else None,
+        )
+
+
+def _scores(means: Sequence[RoundMean]) -> tuple[str, str, str, str]:
+    """Return the words for the best round and its test score, the last round and its test score."""
+    pruned = means[1:]
+    if not pruned:
+        return MISSING, MISSING, *((f"{means[-1].round}", _test(means[-1])) if means else (MISSING, MISSING))
+    best, last = max(pruned, key=lambda mean: mean.val), pruned[-1]
+    return f"{best.round}", _test(best), f"{last.round}", _test(last)
+
+
+def _test(mean: RoundMean) -> str:
+    if mean.test_sd is None:
+        return percent(mean.test)
+    return percent_interval(mean.test, mean.test_sd)
+
+
+def _begun(run: Run, seeds: Sequence[int]) -> list[SeedRun]:
+    return [run.seed(seed) for seed in seeds if run.seed(seed).was_started()]

@@ -59,7 +59,7 @@ def start(
     device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
-) -> Run:
+) -> Started[Run]:
     """Start a worker for each seed that lacks rounds or has damaged ones; when this returns, each is "queued".
 
     The workers go on when the caller ends, unless they are `tied` to it; those that need a run at work wait for it.
@@ -67,19 +67,6 @@ def start(
     store cannot be written; JobError for settings a seed was not begun with. When a worker cannot be started, those
     that this call started before it are stopped.
     """
-    return launch(store, config, seeds, device=device, threads=threads, tied=tied).run
-
-
-def launch(
-    store: Store,
-    config: RunConfig,
-    seeds: Sequence[int],
-    *,
-    device: Wanted = None,
-    threads: int | None = None,
-    tied: bool = False,
-) -> Started[Run]:
-    """Do as `start` does, and return which seeds were started and which were finished already."""
     check(store, config, seeds, device, threads)
     return begin(store, store.create(config), seeds, device=device, threads=threads, tied=tied)
 
@@ -113,22 +100,9 @@ def start_pretraining(
     device: Wanted = None,
     threads: int | None = None,
     tied: bool = False,
-) -> Pretraining:
-    """Start a worker for each seed that is not pre-trained yet; raises as `start` does."""
-    return launch_pretraining(store, config, seeds, device=device, threads=threads, tied=tied).run
-
-
-def launch_pretraining(
-    store: Store,
-    config: PretrainConfig,
-    seeds: Sequence[int],
-    *,
-    device: Wanted = None,
-    threads: int | None = None,
-    tied: bool = False,
     leave_busy: bool = False,
 ) -> Started[Pretraining]:
-    """Do as `start_pretraining` does, and return what it came to; `leave_busy` as in `begin`."""
+    """Start a worker for each seed that is not pre-trained yet; raises as `start` does, `leave_busy` as in `begin`."""
     check_device(device)
     run = store.create_pretraining(config)
     return begin(store, run, seeds, device=device, threads=threads, tied=tied, leave_busy=leave_busy)
@@ -156,22 +130,6 @@ def begin(
 
 def resume(
     store: Store,
-    run: AnyRun,
-    seeds: Sequence[int] | None = None,
-    *,
-    device: Wanted = None,
-    threads: int | None = None,
-    tied: bool = False,
-) -> list[int]:
-    """Start workers for unfinished and damaged seeds again, by default all that are not at work; return which ones.
-
-    Each goes on after its last round that can be read, a pre-training from its start. Raises as `start` does.
-    """
-    return list(restart(store, run, seeds, device=device, threads=threads, tied=tied).seeds)
-
-
-def restart(
-    store: Store,
     run: RunT,
     seeds: Sequence[int] | None = None,
     *,
@@ -179,7 +137,11 @@ def restart(
     threads: int | None = None,
     tied: bool = False,
 ) -> Started[RunT]:
-    """Do as `resume` does, and return what it came to: seeds at work are an error only where they were asked for."""
+    """Start workers for unfinished and damaged seeds again, by default all that are not at work.
+
+    Each goes on after its last round that can be read, a pre-training from its start. Seeds at work are an error only
+    where they were asked for. Raises as `start` does.
+    """
     _refuse_example(run)
     check_device(device)
     leave_busy = seeds is None

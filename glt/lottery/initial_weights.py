@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glt.commands import command
 from glt.config import RunConfig
 from glt.data.graph import Graph
 from glt.errors import ConfigError, DataError, StoreError
@@ -108,5 +109,5 @@ def _seed_for(pretraining: Pretraining, seed: int) -> int:
     """Return the same seed if finished, else the first finished one."""
     finished = pretraining.finished()
     if not finished:
-        raise ConfigError(f"{pretraining.name} is not finished: go on with `python -m glt resume {pretraining.name}`.")
+        raise ConfigError(f"{pretraining.name} is not finished: go on with `{command('resume', pretraining.name)}`.")
     return seed if seed in finished else finished[0]

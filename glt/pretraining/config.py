@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from glt.commands import command
 from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked, options_of
 from glt.data import DATASETS
 from glt.errors import ConfigError
@@ -123,7 +124,7 @@ def check_fit(config: RunConfig, name: str, pretraining: PretrainConfig) -> None
             "pretraining out, or choose another model."
         )
     width = first_layer_width(config)
-    wanted = f"python -m glt pretrain --dataset {config.dataset} --task {config.task} --hidden {width}"
+    wanted = command("pretrain", "--dataset", config.dataset, "--task", config.task, "--hidden", width)
     theirs, ours = pretraining.dataset, config.dataset
     if theirs != ours:
         raise ConfigError(f"{name} was pre-trained on {theirs}, the run is on {ours}: make one with `{wanted}`.")

@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from glt import commands
 from glt.config import OptionValue, RunConfig
 from glt.errors import ConfigError
 from glt.formats import duration, file_size, listing, number_of
 from glt.jobs.devices import Wanted
 from glt.jobs.estimate import Forecast, forecast
-from glt.jobs.launching import Started, check_room, launch_pretraining
+from glt.jobs.launching import Started, check_room, start_pretraining
 from glt.jobs.stopping import stopping_on_failure
 from glt.jobs.sweep import Point, start_all, value_words
 from glt.methods import METHODS
@@ -259,7 +260,7 @@ def start(plan: Plan, store: Store, *, device: Wanted = None, threads: int | Non
     started: list[Started[Run]] = []
     with stopping_on_failure() as workers:
         for first in preparations(plan, store):
-            prepared = launch_pretraining(store, first, plan.seeds, device=device, threads=threads, leave_busy=True)
+            prepared = start_pretraining(store, first, plan.seeds, device=device, threads=threads, leave_busy=True)
             workers.extend(prepared.workers)
         for stage in sorted({need.arm.stage for need in plan.lacking}):
             configs = [point.config for point in points([need for need in plan.lacking if need.arm.stage == stage])]
@@ -289,6 +290,8 @@ def command(plan: Plan) -> str:
     """Return the command that runs what is missing."""
     dataset, model, task = plan.setting
     several = len({setting.task for setting in plan.experiment.settings}) > 1
-    parts = ["python -m glt reproduce", plan.experiment.name, f"--dataset {dataset} --model {model}"]
-    parts += [f"--task {task}"] if several else []
-    return " ".join([*parts, f"--seeds {','.join(map(str, plan.seeds))}"])
+    of_task = ["--task", task] if several else []
+    seeds = ",".join(map(str, plan.seeds))
+    return commands.command(
+        "reproduce", plan.experiment.name, "--dataset", dataset, "--model", model, *of_task, "--seeds", seeds
+    )

@@ -9,10 +9,11 @@ from typing import Any, BinaryIO, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from glt import json_text
+from glt.commands import command
 from glt.errors import StoreError
 from glt.store.safe_files import check_regular, reading
 
-SEE_DOCTOR = "run `python -m glt doctor`, which says what can be mended"
+SEE_DOCTOR = f"run `{command('doctor')}`, which says what can be mended"
 # A document holds settings or a state, lines are of a million epochs at most.
 MOST_BYTES, MOST_BYTES_OF_LINES = 16 << 20, 1 << 30
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from glt.commands import command
 from glt.config import canonical_json
 from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import FIRST_LAYER, PretrainConfig, make_pretrain_config
@@ -146,7 +147,7 @@ class Pretraining(RunFolder[PretrainingSeed]):
     def from_document(cls, path: Path, document: Mapping[str, Any], writable: bool = True) -> Pretraining:
         """Open a folder whose config.json holds `document`; raises StoreError as `open` does."""
         if document.get(KIND) != PRETRAINING:
-            raise StoreError(f"{path.name} is no {PRETRAINING} run: name one that `python -m glt pretrain` made.")
+            raise StoreError(f"{path.name} is no {PRETRAINING} run: name one that `{command('pretrain')}` made.")
         try:
             config = make_pretrain_config(settings_in(document))
         except ConfigError as error:

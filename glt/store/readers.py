@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from glt.commands import command
 from glt.errors import StoreError
 from glt.formats import listing
 from glt.store.run import AnyRun, Run
@@ -22,7 +23,7 @@ def check_unread(name: str, readers: Sequence[Run]) -> None:
         who = " and ".join(f"{reader} ({told})" for reader, told in waiting.items())
         them, need = ("it", "needs") if len(waiting) == 1 else ("them", "need")
         raise StoreError(
-            f"{name} stays, for {who} still {need} it: let {them} finish (`python -m glt resume` goes on with what "
+            f"{name} stays, for {who} still {need} it: let {them} finish (`{command('resume')}` goes on with what "
             f"stands still), or stop and delete {them} first."
         )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from glt.commands import command
 from glt.config import RunConfig, canonical_json, make_config
 from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import PretrainConfig
@@ -68,7 +69,7 @@ class RunFolder(ABC, Generic[Seed_co]):
         """Return a seed that was started, by default the first; raises StoreError that lists those there are."""
         seeds = self.seeds()
         if not seeds:
-            raise StoreError(f"The run {self.name} has no seeds yet: start it with `python -m glt {self.verb}`.")
+            raise StoreError(f"The run {self.name} has no seeds yet: start it with `{command(self.verb)}`.")
         if seed is not None and seed not in seeds:
             raise StoreError(f"The run {self.name} has no seed {seed}: it has {', '.join(map(str, seeds))}.")
         return self.seed(seeds[0] if seed is None else seed)

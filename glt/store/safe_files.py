@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from glt.commands import command
 from glt.errors import StoreError
 from glt.formats import file_size
 from glt.store.paths import QUEUE, UNFINISHED_WRITE, has_run_name, seed_of
@@ -182,5 +183,5 @@ def _write_fault(path: Path, error: OSError) -> str:
             "or change its permissions."
         )
     if error.errno in NO_FILE:
-        return f"{path} cannot be written ({error.strerror}): run `python -m glt doctor`, which says why."
+        return f"{path} cannot be written ({error.strerror}): run `{command('doctor')}`, which says why."
     return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."

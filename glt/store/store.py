@@ -61,7 +61,7 @@ def remedy_without_config(folder: Path) -> str:
         return REMEDY
     if not _tells_settings(copies[-1], folder.name):
         return (
-            f"the damaged one is {copies[-1]}; start a run with the settings it had (python -m glt run), which takes "
+            f"the damaged one is {copies[-1]}; start a run with the settings it had ({command('run')}), which takes "
             "over what was computed"
         )
     again = command("run", "--config", copies[-1], "--store", folder.parent)

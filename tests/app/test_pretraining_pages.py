@@ -121,7 +121,7 @@ def test_launch_starts_one_of_the_width_and_seeds_of_the_form(
         started.append((config, seeds))
         return Started(at.create_pretraining(config))
 
-    monkeypatch.setattr(launch_fields, "launch_pretraining", launch)
+    monkeypatch.setattr(launch_fields, "start_pretraining", launch)
     monkeypatch.setattr(launch_fields.url_state, "go", lambda page, **view: None)
     app = open_page("launch", dataset="citeseer", task="link", seeds="1-2", hidden="16")
     app.selectbox(key="augmentation").select("nodes").run()

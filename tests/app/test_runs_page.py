@@ -16,6 +16,7 @@ from app.components import run_select
 from app.data.runs import opened
 from app.views import run_actions
 from app.views import runs as runs_page
+from glt import jobs
 from glt.jobs.launching import Started
 from glt.jobs.queue import join_line, line_of
 from glt.store import Progress, Run, SeedRun, State, Status, Store, bundled_examples
@@ -31,11 +32,11 @@ def test_a_failed_seed_says_why_and_can_be_tried_again_alone(
 ) -> None:
     asked = []
 
-    def restart(store: Store, run: Run, seeds: list[int]) -> Started[Run]:
+    def resume(store: Store, run: Run, seeds: list[int]) -> Started[Run]:
         asked.append((run.name, list(seeds)))
         return Started(run, finished=tuple(seeds))
 
-    monkeypatch.setattr(run_actions, "restart", restart)
+    monkeypatch.setattr(jobs, "resume", resume)
     run = make_run("ugs", states=("done", "failed"), rounds=1)
     app = open_page("runs")
     assert "lower learning_rate" in words(app)

@@ -14,7 +14,7 @@ import scipy.sparse
 from app.components import computation
 from app.views import ticket_actions
 from glt import formats
-from glt.commands import command
+from glt.commands import command, program
 from glt.cost.macs import counterfactuals
 from glt.data import load_graph
 from glt.presets import resolve
@@ -68,7 +68,7 @@ def test_a_command_that_fails_answers_with_its_complaint(make_run: MakeRun) -> N
     failing.wait()
     assert "holds no round 9" in failing.answer()["error"]
     assert command(*arguments) == shlex.join(
-        ["python", "-m", "glt", "cost", str(run.path), "--round", "9", "--seed", "0", "--json"]
+        [*program(), "cost", str(run.path), "--round", "9", "--seed", "0", "--json"]
     )
 
 

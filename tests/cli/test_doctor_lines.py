@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from glt.cli.doctor_lines import lines_on
+from glt.cli.doctor import lines_on
 from glt.doctor import Examined, Finding, Repaired
 
 

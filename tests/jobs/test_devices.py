@@ -92,7 +92,7 @@ def test_a_device_without_number_stands_in_the_line_of_the_first(tmp_path: Path)
 
 @pytest.mark.usefixtures("two_devices")
 def test_seeds_are_spread_and_recorded_with_their_device(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0, 1, 2, 3], device=TWO)
+    run = start(store, config, [0, 1, 2, 3], device=TWO).run
     wait(run, "done")
     assert sorted(str(device_of(run, seed)) for seed in range(4)) == ["cuda:0", "cuda:0", "cuda:1", "cuda:1"]
 
@@ -102,7 +102,7 @@ def test_a_device_computes_one_at_a_time(
 ) -> None:
     two_devices.setenv("FAKE_EPOCH", "0.05")
     two_devices.setenv("GLT_SLOTS", "8")
-    run = start(store, long_config, [0, 1, 2], device=TWO)
+    run = start(store, long_config, [0, 1, 2], device=TWO).run
     wait(run, "running", seeds=[0, 1], rounds=1)
     assert run.seed(2).status().state == "queued"
     assert {device_of(run, seed) for seed in (0, 1)} == set(TWO)
@@ -126,11 +126,11 @@ def test_points_of_a_sweep_are_spread_together(
 def test_a_resume_keeps_the_kind_and_may_change_the_number(
     store: Store, config: RunConfig, two_devices: pytest.MonkeyPatch, wait: Wait
 ) -> None:
-    wait(start(store, config, [0], device=("cuda:0",)), "done")
+    wait(start(store, config, [0], device=("cuda:0",)).run, "done")
     longer = store.create(config.model_copy(update={"rounds": 3}))
     with pytest.raises(JobError, match="begun with device = cuda and must go on"):
         resume(store, longer, device="cpu")
-    assert resume(store, longer, device=("cuda:1",)) == [0]
+    assert resume(store, longer, device=("cuda:1",)).seeds == (0,)
     wait(longer, "done")
     assert device_of(longer, 0) == "cuda:0"
 
@@ -139,6 +139,6 @@ def test_a_worker_whose_device_is_gone_says_so(
     store: Store, config: RunConfig, two_devices: pytest.MonkeyPatch, wait: Wait
 ) -> None:
     two_devices.setenv("FAKE_CUDA", "1")
-    run = start(store, config, [0], device=("cuda:1",))
+    run = start(store, config, [0], device=("cuda:1",)).run
     wait(run, "failed")
     assert run.seed(0).status().error == "There is no device cuda:1 here: use cuda:0."

@@ -127,10 +127,10 @@ def test_what_is_done_or_must_wait_needs_nothing_now(
     store: Store, config: RunConfig, available: Callable[[float], None], wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLT_SLOTS", "1")
-    run = start(store, config, [0])
+    run = start(store, config, [0]).run
     wait(run, "done")
     available(0)
-    assert start(store, config, [0]).seed(0).status().state == "done"
+    assert start(store, config, [0]).run.seed(0).status().state == "done"
     longer = store.create(config.model_copy(update={"rounds": 3}))
     while working(store.queue_path):
         time.sleep(0.05)  # a worker that is done needs a moment to go

@@ -68,7 +68,7 @@ def test_seeds_run_one_after_the_other_in_order(
     store: Store, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLT_SLOTS", "1")
-    run = start(store, config, [2, 0, 1])
+    run = start(store, config, [2, 0, 1]).run
     wait(run, "done")
     ended = {seed: (run.seed(seed).path / "rounds.jsonl").stat().st_mtime_ns for seed in (0, 1, 2)}
     began = {seed: (run.seed(seed).path / "init.safetensors").stat().st_mtime_ns for seed in (0, 1, 2)}
@@ -81,7 +81,7 @@ def test_a_waiting_worker_has_no_torch_and_can_be_stopped(
     store: Store, long_config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLT_SLOTS", "1")
-    run = start(store, long_config, [0, 1])
+    run = start(store, long_config, [0, 1]).run
     wait(run, "running", seeds=[0])
     assert run.seed(1).status().state == "queued"
     assert not run.seed(1).environment()
@@ -94,9 +94,9 @@ def test_the_line_moves_on_when_who_computes_or_waits_is_killed(
     store: Store, long_config: RunConfig, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLT_SLOTS", "1")
-    run = start(store, long_config, [0, 1])
+    run = start(store, long_config, [0, 1]).run
     wait(run, "running", seeds=[0])
-    other = start(store, config.model_copy(update={"method": "random"}), [0])
+    other = start(store, config.model_copy(update={"method": "random"}), [0]).run
     for seed in (1, 0):
         os.kill(run.seed(seed).status().pid or 0, 9)
     wait(other, "done")

@@ -29,7 +29,7 @@ def stopped_in_round_1(store: Store, wait: Callable[..., None]) -> Run:
     """Stop a run in the middle of round 1; where the machine was faster than the test, one of more epochs."""
     for epochs in (40, 160, 640, 2560):
         config = resolve({"hidden": 16, "rounds": 1, "epochs": epochs, "retrain_epochs": epochs}, "official")
-        run = start(store, config, [0])
+        run = start(store, config, [0]).run
         wait(run, "running", "done", rounds=1)
         if stop(run):
             return run
@@ -38,14 +38,14 @@ def stopped_in_round_1(store: Store, wait: Callable[..., None]) -> Run:
 
 def test_stopped_in_mid_round_loses_nothing(store: Store, tmp_path: Path, wait: Callable[..., None]) -> None:
     run = stopped_in_round_1(store, wait)
-    reference = start(Store(tmp_path / "reference"), run.config, [0])
+    reference = start(Store(tmp_path / "reference"), run.config, [0]).run
     epochs = [event for event in run.seed(0).events()[0] if event.round == 1]
     assert run.seed(0).drop_unfinished() == 1
     assert [event for event in run.seed(0).events()[0] if event.round == 1] == epochs
     checkpoint = run.seed(0).checkpoint()
     assert checkpoint is not None
     assert checkpoint.epochs == len(epochs) > 0
-    assert resume(store, run) == [0]
+    assert resume(store, run).seeds == (0,)
     for each in (run, reference):
         wait(each, "done")
     after, expected = comparable(run.seed(0).path), comparable(reference.seed(0).path)

@@ -32,7 +32,7 @@ def test_rounds_that_no_disk_could_hold_are_refused_before_anything_is_made(
 def test_only_missing_rounds_need_room_and_those_of_a_sweep_together(
     store: Store, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wait(start(store, config, [0]), "done")
+    wait(start(store, config, [0]).run, "done")
     one = missing_bytes(store, [config], [1])
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=one))
     other = config.model_copy(update={"p_graph": 0.2})
@@ -40,4 +40,4 @@ def test_only_missing_rounds_need_room_and_those_of_a_sweep_together(
         start_all(store, [config, other], [1])
     assert [run.name for run in store.runs()] == [run_name(config)]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
-    assert start(store, config, [0]).seed(0).status().state == "done"
+    assert start(store, config, [0]).run.seed(0).status().state == "done"

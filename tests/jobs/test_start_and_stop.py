@@ -36,7 +36,7 @@ def kill(run: Run, seed: int) -> None:
 
 
 def test_seeds_are_computed_side_by_side(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0, 1])
+    run = start(store, config, [0, 1]).run
     assert {run.seed(seed).status().state for seed in (0, 1)} <= {"queued", "running", "done"}
     wait(run, "done")
     for seed in (0, 1):
@@ -49,7 +49,7 @@ def test_seeds_are_computed_side_by_side(store: Store, config: RunConfig, wait: 
 
 
 def test_the_environment_is_recorded_without_the_machine(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0], threads=1)
+    run = start(store, config, [0], threads=1).run
     wait(run, "done")
     environment = run.seed(0).environment()
     code = {"results_version", "sources", "revision"}
@@ -61,11 +61,11 @@ def test_the_environment_is_recorded_without_the_machine(store: Store, config: R
 
 
 def test_starting_a_complete_run_starts_nothing(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0])
+    run = start(store, config, [0]).run
     wait(run, "done")
     before = run.seed(0).status()
     start(store, config, [0])
-    assert resume(store, run) == []
+    assert resume(store, run).seeds == ()
     assert run.seed(0).status() == before
 
 
@@ -73,7 +73,7 @@ def test_starting_a_complete_run_starts_nothing(store: Store, config: RunConfig,
 def test_a_worker_that_ended_after_its_last_round_is_done_once_it_is_started_again(
     store: Store, config: RunConfig, wait: Wait, state: State
 ) -> None:
-    run = start(store, config, [0])
+    run = start(store, config, [0]).run
     wait(run, "done")
     done = run.seed(0).status()
     run.seed(0).write_status(done.model_copy(update={"state": state, "process_mark": None, "process_started": 1.0}))
@@ -84,8 +84,8 @@ def test_a_worker_that_ended_after_its_last_round_is_done_once_it_is_started_aga
 
 
 def test_more_rounds_extend_a_run(store: Store, config: RunConfig, wait: Wait) -> None:
-    wait(start(store, config, [0]), "done")
-    longer = start(store, config.model_copy(update={"rounds": 4}), [0])
+    wait(start(store, config, [0]).run, "done")
+    longer = start(store, config.model_copy(update={"rounds": 4}), [0]).run
     wait(longer, "done")
     assert len(longer.seed(0).rounds()) == 5
 
@@ -93,7 +93,7 @@ def test_more_rounds_extend_a_run(store: Store, config: RunConfig, wait: Wait) -
 def test_a_second_worker_on_a_seed_is_refused_before_anything_starts(
     store: Store, long_config: RunConfig, slow_engine: pytest.MonkeyPatch, wait: Wait
 ) -> None:
-    run = start(store, long_config, [1])
+    run = start(store, long_config, [1]).run
     wait(run, "running")
     before = run.seed(1).status()
     with pytest.raises(StoreError, match=f"seed-1 is in use by process {before.pid} on"):
@@ -108,7 +108,7 @@ def test_a_worker_started_by_hand_is_refused_too(
 ) -> None:
     from glt.jobs.worker import main
 
-    run = start(store, long_config, [0])
+    run = start(store, long_config, [0]).run
     wait(run, "running")
     assert main([str(store.root), run.name, "0", *extra]) == 1
     assert run.seed(0).status().state == "running"
@@ -118,9 +118,9 @@ def test_stop_ends_at_the_next_epoch_and_resume_gives_the_same_bytes(
     store: Store, tmp_path: Path, wait: Wait, fake_engine: pytest.MonkeyPatch
 ) -> None:
     config = RunConfig(rounds=12, epochs=1, retrain_epochs=4)
-    reference = start(Store(tmp_path / "reference"), config, [0])
+    reference = start(Store(tmp_path / "reference"), config, [0]).run
     fake_engine.setenv("FAKE_PAUSE", "3")
-    run = start(store, config, [0])
+    run = start(store, config, [0]).run
     wait(run, "running", rounds=2)
     assert stop(run) == [0]
     fake_engine.delenv("FAKE_PAUSE")
@@ -128,7 +128,7 @@ def test_stop_ends_at_the_next_epoch_and_resume_gives_the_same_bytes(
     assert status.state == "stopped"
     assert status.error is None
     assert 2 <= run.seed(0).whole_rounds() <= 3
-    assert resume(store, run) == [0]
+    assert resume(store, run).seeds == (0,)
     for each in (run, reference):
         wait(each, "done")
     assert bytes_of(run.seed(0).path) == bytes_of(reference.seed(0).path)
@@ -138,17 +138,17 @@ def test_a_killed_worker_is_lost_and_a_resume_gives_the_same_bytes(
     store: Store, tmp_path: Path, wait: Wait, fake_engine: pytest.MonkeyPatch
 ) -> None:
     config = RunConfig(rounds=12, epochs=1, retrain_epochs=4)
-    reference = start(Store(tmp_path / "reference"), config, [0])
+    reference = start(Store(tmp_path / "reference"), config, [0]).run
     # Each worker stops in the middle of its fourth round, and is killed there or before.
     fake_engine.setenv("FAKE_PAUSE", "3")
-    run = start(store, config, [0])
+    run = start(store, config, [0]).run
     for rounds in (1, 4, 7):
         wait(run, "running", rounds=rounds)
         kill(run, 0)
         if rounds == 7:
             fake_engine.delenv("FAKE_PAUSE")
         assert run.seed(0).status().state == "lost"
-        assert resume(store, run) == [0]
+        assert resume(store, run).seeds == (0,)
     for each in (run, reference):
         wait(each, "done")
     assert bytes_of(run.seed(0).path) == bytes_of(reference.seed(0).path)
@@ -158,7 +158,7 @@ def test_a_worker_that_does_not_listen_is_killed(
     store: Store, long_config: RunConfig, fake_engine: pytest.MonkeyPatch, wait: Wait
 ) -> None:
     fake_engine.setenv("FAKE_EPOCH", "60")
-    run = start(store, long_config, [0])
+    run = start(store, long_config, [0]).run
     wait(run, "running")
     before = run.seed(0).status()
     assert stop(run, grace=0.3) == [0]
@@ -168,13 +168,13 @@ def test_a_worker_that_does_not_listen_is_killed(
 
 
 def test_a_worker_is_stopped_at_once_after_its_start(store: Store, long_config: RunConfig) -> None:
-    run = start(store, long_config, [0, 1])
+    run = start(store, long_config, [0, 1]).run
     assert stop(run) == [0, 1]
     assert [run.seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
 
 
 def test_stopping_what_is_done_changes_nothing(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0])
+    run = start(store, config, [0]).run
     wait(run, "done")
     assert stop(run) == []
     assert run.seed(0).status().state == "done"
@@ -184,7 +184,7 @@ def test_a_failure_is_one_sentence_and_the_traceback_is_in_the_log(
     store: Store, config: RunConfig, wait: Wait, fake_engine: pytest.MonkeyPatch
 ) -> None:
     fake_engine.setenv("FAKE_FAULT", "studio")
-    run = start(store, config, [0])
+    run = start(store, config, [0]).run
     wait(run, "failed")
     assert run.seed(0).status().error == "The moon is missing: wait for night."
     assert "Traceback" in run.seed(0).log_path.read_text()
@@ -193,19 +193,19 @@ def test_a_failure_is_one_sentence_and_the_traceback_is_in_the_log(
 def test_a_failed_seed_is_tried_again_alone(
     store: Store, config: RunConfig, wait: Wait, fake_engine: pytest.MonkeyPatch
 ) -> None:
-    wait(start(store, config, [0]), "done")
+    wait(start(store, config, [0]).run, "done")
     fake_engine.setenv("FAKE_FAULT", "other")
-    run = start(store, config, [1])
+    run = start(store, config, [1]).run
     wait(run, "failed", seeds=[1])
     assert run.seed(1).status().error == "RuntimeError (first line): see log.txt, then resume the run."
     fake_engine.delenv("FAKE_FAULT")
-    assert resume(store, run) == [1]
+    assert resume(store, run).seeds == (1,)
     wait(run, "done")
     assert run.seed(1).status().error is None
 
 
 def test_other_data_under_the_same_name_are_refused(store: Store, config: RunConfig, wait: Wait) -> None:
-    wait(start(store, config, [0]), "done")
+    wait(start(store, config, [0]).run, "done")
     run = store.create(config.model_copy(update={"rounds": 3}))
     run.seed(0).write_environment({**run.seed(0).environment(), "data_hash": "0" * 64})
     resume(store, run)
@@ -215,11 +215,11 @@ def test_other_data_under_the_same_name_are_refused(store: Store, config: RunCon
 
 
 def test_other_threads_than_at_the_start_are_refused(store: Store, config: RunConfig, wait: Wait) -> None:
-    wait(start(store, config, [0], threads=2), "done")
+    wait(start(store, config, [0], threads=2).run, "done")
     longer = config.model_copy(update={"rounds": 3})
     with pytest.raises(JobError, match="threads = 2"):
         start(store, longer, [0], threads=1)
-    run = start(store, longer, [0])
+    run = start(store, longer, [0]).run
     wait(run, "done")
     assert run.seed(0).status().threads == 2
 
@@ -236,7 +236,7 @@ def test_a_worker_without_its_device_says_so(
     store: Store, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(launching, "check_device", lambda device: None)
-    run = start(store, config, [0], device="cuda")
+    run = start(store, config, [0], device="cuda").run
     wait(run, "failed")
     assert "--device cpu" in (run.seed(0).status().error or "")
 

@@ -11,8 +11,8 @@ import pytest
 
 from glt.config import RunConfig
 from glt.errors import StoreError
-from glt.jobs import launching, start
-from glt.jobs.launching import begin, launch, not_started, restart
+from glt.jobs import launching, resume, start
+from glt.jobs.launching import begin, not_started
 from glt.store import Run, SeedRun, Status, Store, lock
 from glt.store.liveness import ACTIVE, identity
 from glt.store.lock import take_lock
@@ -43,7 +43,7 @@ def last_round(seed_run: SeedRun, draw_seed: Draw) -> None:
 
 
 @pytest.mark.usefixtures("no_worker")
-@pytest.mark.parametrize("call", ["launch", "restart", "begin"])
+@pytest.mark.parametrize("call", ["start", "resume", "begin"])
 def test_what_was_finished_before_its_lock_was_free_is_finished_and_not_started(
     store: Store, drawn: Run, draw_seed: Draw, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
@@ -55,8 +55,8 @@ def test_what_was_finished_before_its_lock_was_free_is_finished_and_not_started(
 
     monkeypatch.setattr(launching, "take_lock", late)
     calls: dict[str, Callable[[], launching.Started[Run]]] = {
-        "launch": lambda: launch(store, drawn.config, [0]),
-        "restart": lambda: restart(store, drawn),
+        "start": lambda: start(store, drawn.config, [0]),
+        "resume": lambda: resume(store, drawn),
         "begin": lambda: begin(store, drawn, [0], leave_busy=True),
     }
     started = calls[call]()
@@ -83,10 +83,10 @@ def test_a_worker_that_has_written_its_last_status_is_waited_for_however_long_it
 
     monkeypatch.setattr(launching.time, "sleep", sleep)
     if finished:
-        assert launch(store, drawn.config, [0]).finished == (0,)
+        assert start(store, drawn.config, [0]).finished == (0,)
     else:
         with pytest.raises(pytest.fail.Exception, match="a worker was started"):
-            launch(store, drawn.config, [0])
+            start(store, drawn.config, [0])
     assert next(looks) == 3
 
 
@@ -94,14 +94,14 @@ def test_a_worker_that_has_written_its_last_status_is_waited_for_however_long_it
 def test_a_live_worker_is_named_at_once(
     store: Store, long_config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = start(store, long_config, [0])
+    run = start(store, long_config, [0]).run
     pid = run.seed(0).status().pid
     for module in (launching, lock):
         monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("the second one waited"))
     with pytest.raises(StoreError, match=f"seed-0 is in use by process {pid} on"):
         start(store, long_config, [0])
-    assert restart(store, run).elsewhere == (0,)
-    assert not_started(restart(store, run)) == "seed 0 is at work already"
+    assert resume(store, run).elsewhere == (0,)
+    assert not_started(resume(store, run)) == "seed 0 is at work already"
     monkeypatch.undo()
     assert run.seed(0).status().state in ACTIVE
 
@@ -142,9 +142,9 @@ def test_what_others_began_after_a_worker_of_ours_had_ended_is_not_stopped(
     from glt.jobs import stop
     from glt.jobs.stopping import stop_workers
 
-    ours = launch(store, long_config, [0])
+    ours = start(store, long_config, [0])
     stop(ours.run)
-    theirs = launch(store, long_config, [0])
+    theirs = start(store, long_config, [0])
     stop_workers(ours.workers)
     wait(ours.run, "running")
     assert ours.run.seed(0).status().pid == theirs.workers[0].status.pid

@@ -103,7 +103,7 @@ def test_what_is_on_disk_is_not_computed_twice(
     store: Store, fake_engine: pytest.MonkeyPatch, wait: Callable[..., None]
 ) -> None:
     first, second = configs()
-    run = start(store, first, [0])
+    run = start(store, first, [0]).run
     wait(run, "done")
     before = {path: path.stat().st_mtime_ns for path in run.seed(0).path.glob("*.safetensors")}
     started = start_all(store, [first, second], [0])
@@ -121,7 +121,7 @@ def test_stopping_all_leaves_what_others_started_at_work(
     store: Store, slow_engine: pytest.MonkeyPatch, wait: Callable[..., None]
 ) -> None:
     first, second = configs(rounds=400)
-    run = start(store, first, [0])
+    run = start(store, first, [0]).run
     wait(run, "running", rounds=1)
     started = start_all(store, [first, second], [0])
     assert [(each.seeds, each.elsewhere) for each in started] == [((), (0,)), ((0,), ())]
@@ -140,7 +140,7 @@ def test_when_one_cannot_start_none_is_left_at_work(
             raise JobError("No worker could be started: close other programs.")
         return launching.begin(at, run, seeds, **settings)
 
-    theirs = start(store, first, [1])
+    theirs = start(store, first, [1]).run
     monkeypatch.setattr(sweep, "begin", only_first)
     with pytest.raises(JobError, match="No worker could be started"):
         start_all(store, [first, second], [0, 1, 2])

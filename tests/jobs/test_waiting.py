@@ -38,11 +38,11 @@ def gate(fake_engine: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.fixture
 def begun(store: Store, gate: Path) -> Run:
     """A run at work until the gate opens, with whose masks a random ticket can be trained."""
-    return start(store, resolve({"rounds": 20, "epochs": 1, "retrain_epochs": 3}), [0])
+    return start(store, resolve({"rounds": 20, "epochs": 1, "retrain_epochs": 3}), [0]).run
 
 
 def test_it_waits_and_then_computes(store: Store, begun: Run, wait: Wait, gate: Path) -> None:
-    ticket = start(store, ticket_of(begun), [0])
+    ticket = start(store, ticket_of(begun), [0]).run
     assert awaited(store, ticket.config, 0) == begun.name
     gate.touch()
     wait(ticket, "done")
@@ -55,19 +55,19 @@ def test_what_waits_does_not_hold_up_what_comes_later(
 ) -> None:
     fake_engine.setenv("GLT_SLOTS", "2")
     fake_engine.setenv("FAKE_EPOCH", "0.2")
-    source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0])
+    source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0]).run
     config = ticket_of(source).model_copy(update={"rounds": 400})
-    ticket = start(store, config, [0])
+    ticket = start(store, config, [0]).run
     fake_engine.setenv("FAKE_EPOCH", "0")
-    later = start(store, resolve({"rounds": 1, "epochs": 1, "retrain_epochs": 3, "method": "random"}), [0])
+    later = start(store, resolve({"rounds": 1, "epochs": 1, "retrain_epochs": 3, "method": "random"}), [0]).run
     wait(later, "done")
     assert (awaited(store, config, 0), ticket.seed(0).status().state) == (source.name, "queued")
 
 
 def test_it_says_that_it_waited_in_vain(store: Store, fake_engine: pytest.MonkeyPatch, wait: Wait) -> None:
     fake_engine.setenv("FAKE_EPOCH", "0.2")
-    source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0])
-    ticket = start(store, ticket_of(source).model_copy(update={"rounds": 400}), [0])
+    source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0]).run
+    ticket = start(store, ticket_of(source).model_copy(update={"rounds": 400}), [0]).run
     stop(source)
     deadline = time.monotonic() + 1800
     while ticket.seed(0).status().state != "failed":
@@ -77,7 +77,7 @@ def test_it_says_that_it_waited_in_vain(store: Store, fake_engine: pytest.Monkey
 
 
 def test_waiting_can_be_stopped(store: Store, begun: Run) -> None:
-    ticket = start(store, ticket_of(begun).model_copy(update={"rounds": 20}), [0])
+    ticket = start(store, ticket_of(begun).model_copy(update={"rounds": 20}), [0]).run
     assert stop(ticket) == [0]
     assert ticket.seed(0).status().state == "stopped"
 

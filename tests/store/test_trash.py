@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from glt.commands import command
 from glt.errors import StoreError
 from glt.store import Run, SeedRun, Store
 
@@ -117,6 +118,6 @@ def test_links_in_the_trash_do_not_come_back(store: Store, run: Run, tmp_path: P
 
 def test_a_run_in_the_trash_is_said_to_lie_there(store: Store, run: Run) -> None:
     store.move_to_trash(run.path)
-    told = f"lies in the trash, and `python -m glt delete --restore {run.name} --store {store.root}` brings it back"
+    told = f"lies in the trash, and `{command('delete')} --restore {run.name} --store {store.root}` brings it back"
     with pytest.raises(StoreError, match=told):
         store.find(run.name)

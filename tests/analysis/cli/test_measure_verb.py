@@ -123,7 +123,7 @@ def test_without_json_a_table_is_printed(make_run: MakeRun, capsys: Capture) -> 
 def test_complaints_are_one_line(
     make_run: MakeRun, arguments: list[str], code: int, words: str, capsys: Capture
 ) -> None:
-    assert exit_code(["measure", str(make_run().path), *arguments]) == code
+    assert main(["measure", str(make_run().path), *arguments]) == code
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
@@ -132,9 +132,9 @@ def test_complaints_are_one_line(
 
 def test_unknown_run_and_unknown_verb(make_run: MakeRun, store: Store, capsys: Capture) -> None:
     name = make_run().name
-    assert exit_code(["measure", name[:-1], "--store", str(store.root), "--round", "0"]) == 1
+    assert main(["measure", name[:-1], "--store", str(store.root), "--round", "0"]) == 1
     assert name in capsys.readouterr().err
-    assert exit_code(["weigh"]) == 2
+    assert main(["weigh"]) == 2
     assert "measure" in capsys.readouterr().err
 
 
@@ -148,10 +148,3 @@ def test_measuring_needs_neither_torch_nor_pandas_nor_a_page(make_run: MakeRun) 
     arguments = [sys.executable, "-c", program, "measure", str(make_run().path), "--round", "1", "--json"]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def exit_code(arguments: list[str]) -> int:
-    try:
-        return main(arguments)
-    except SystemExit as error:
-        return int(error.code or 0)

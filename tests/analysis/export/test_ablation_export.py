@@ -13,6 +13,7 @@ from analysis import scale
 from analysis.cli.main import main
 from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
 from analysis.tables import XAxis
+from glt.commands import command
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
 
@@ -110,4 +111,4 @@ def test_a_complaint_is_one_line(runs: Sequence[Run], tmp_path: Path, capsys: py
     assert main(["figure", "ablation", str(runs[0].path), "--out", str(tmp_path / "f.pdf")]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "python -m glt sweep" in said
+    assert command("sweep") in said

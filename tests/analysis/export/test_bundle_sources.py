@@ -6,7 +6,6 @@ import io
 import json
 import shlex
 import zipfile
-from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from analysis.bundle import bundle_bytes, compute_command, lost_sources, steps_for
 from analysis.cli.main import main
 from analysis.export import FigureChoices
-from glt.cli import pretrain
+from glt.cli.run import pretrain, pretrain_settings
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Pretraining, Run, Store, bundled_examples, run_name
 
@@ -57,7 +56,8 @@ def opened(content: bytes) -> dict[str, str]:
 
 def test_what_a_run_needs_is_computed_before_it(first: Pretraining, source: Run, ticket: Run) -> None:
     files = opened(bundle_bytes([ticket], FigureChoices()))
-    commands = [shlex.split(line)[3:] for line in files["commands.sh"].splitlines() if line.startswith("python -m glt")]
+    typed = [line for line in files["commands.sh"].splitlines() if line.startswith(("glt run ", "glt pretrain "))]
+    commands = [shlex.split(line)[1:] for line in typed]
     seeds = [command[command.index("--seeds") + 1] for command in commands]
     assert [command[0] for command in commands] == ["pretrain", "run", "run"]
     assert seeds == ["0", "0,1", "0,1"]
@@ -69,10 +69,8 @@ def test_what_a_run_needs_is_computed_before_it(first: Pretraining, source: Run,
 
 
 def test_the_command_of_a_pretraining_says_all_its_settings(first: Pretraining) -> None:
-    parser = ArgumentParser()
-    pretrain.add_arguments(parser)
-    typed = shlex.split(compute_command(first.config, [0], "", "runs"))[4:]
-    assert resolve_pretraining(pretrain.settings(parser.parse_args(typed))) == first.config
+    typed = shlex.split(compute_command(first.config, [0], "", "runs"))[2:]
+    assert resolve_pretraining(pretrain_settings(pretrain.arguments(typed))) == first.config
 
 
 def test_a_source_that_is_in_the_bundle_stands_there_once_and_first(source: Run, ticket: Run) -> None:

@@ -58,10 +58,7 @@ def said(program: str, arguments: Sequence[str]) -> Said:
     main = glt_main if program == "glt" else analysis_main
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            code = main(list(arguments))
-        except SystemExit as ended:
-            code = int(ended.code or 0)
+        code = main(list(arguments))
     return Said(code, out.getvalue(), err.getvalue())
 
 

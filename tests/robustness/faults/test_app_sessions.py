@@ -38,7 +38,7 @@ def store(bare: Store) -> Iterator[Store]:  # noqa: F811
 def begun(store: Store, fake_engine: pytest.MonkeyPatch) -> Run:
     """A run at work."""
     fake_engine.setenv("FAKE_EPOCH", "0.05")
-    return start(store, resolve(LONG), [0])
+    return start(store, resolve(LONG), [0]).run
 
 
 def press(app: AppTest, key: str) -> AppTest:

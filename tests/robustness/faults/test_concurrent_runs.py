@@ -27,7 +27,7 @@ PATIENCE = 1800
 RACER = """
 import json, sys, time
 from glt.errors import StudioError
-from glt.jobs.launching import launch
+from glt.jobs import start
 from glt.jobs.sweep import start_all
 from glt.presets import resolve
 from glt.store import Store
@@ -40,7 +40,7 @@ moment = float(sys.stdin.readline())
 while time.monotonic() < moment:
     pass
 try:
-    started = start_all(store, configs, seeds) if len(widths) > 1 else [launch(store, configs[0], seeds)]
+    started = start_all(store, configs, seeds) if len(widths) > 1 else [start(store, configs[0], seeds)]
 except StudioError as error:
     print(json.dumps(str(error)))
 else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
 import streamlit as st
 from hypothesis import given
@@ -15,11 +15,10 @@ from hypothesis import strategies as hs
 from streamlit.testing.v1 import AppTest
 
 import analysis.cli.main as of_analysis
-import analysis.cli.verb as analysis_verbs
 import glt.cli.main as of_glt
 from app.data import runs
 from app.main import PAGES
-from glt.cli.verb import VERBS
+from glt.cli.main import Verbs
 from glt.config import CORE_FIELDS
 from glt.errors import ConfigError, StudioError
 from glt.presets import option_fields, resolve
@@ -40,7 +39,10 @@ from tests.robustness.fuzz.hostile import (
 )
 
 MAINS = {"glt": of_glt.main, "analysis": of_analysis.main}
-REGISTRIES = {"glt": VERBS, "analysis": analysis_verbs.VERBS}
+VERBS = {
+    program: {name: listed.verb(name) for name in listed.verbs}
+    for program, listed in (("glt", Verbs(of_glt.SECTIONS, "")), ("analysis", Verbs(of_analysis.SECTIONS, "")))
+}
 # What is given where a word must be good for the others to be looked at; these verbs begin no computation.
 GOOD = {"--round": "1", "--seed": "0", "--seeds": "0", "--grid": "p_graph=.1", "--store": "nowhere"}
 CALM = {"run", "resume", "sweep", "reproduce", "pretrain", "stop", "delete"}
@@ -51,14 +53,12 @@ SETTINGS = [*CORE_FIELDS, *option_fields(resolve({}))]
 
 
 def arguments() -> Iterator[tuple[str, str, str]]:
-    """Yield every (program, verb, argument), flags by their long name."""
-    for program, registry in REGISTRIES.items():
-        for verb in registry:
-            parser = argparse.ArgumentParser()
-            verb.add_arguments(parser)
-            for action in parser._actions:
-                if action.nargs != 0:
-                    yield program, verb.name, next(iter(action.option_strings[::-1]), action.dest.upper())
+    """Yield every (program, verb, argument), options by their first name."""
+    for program, verbs in VERBS.items():
+        for name, verb in verbs.items():
+            for param in verb.params:
+                if not getattr(param, "is_flag", False):
+                    yield program, name, param.opts[0] if isinstance(param, click.Option) else param.name.upper()
 
 
 ARGUMENTS = list(arguments())
@@ -72,10 +72,7 @@ def place(store: Store) -> Run:
 
 def complaint(capsys: pytest.CaptureFixture[str], program: str, words: list[str]) -> str:
     """Run a command and return the one line it says."""
-    try:
-        code = MAINS[program](words)
-    except SystemExit as end:
-        code = int(str(end.code))
+    code = MAINS[program](words)
     said = capsys.readouterr()
     told = f"{program} {' '.join(word[:60] for word in words)}"
     assert code in {0, 1, 2}, told
@@ -91,12 +88,11 @@ def words_for(program: str, verb: str, name: str, word: str, run: str) -> list[s
     """Return a command line in which one argument is `word` and the others are good, or missing."""
     flag = [name, word] if name.startswith("--") else []
     fitting = {"RUN": run, "RUNS": run, "FILE": "nowhere.zip", "NAME": "accuracy", "FIGURE": "accuracy"}
-    parser = argparse.ArgumentParser()
-    REGISTRIES[program].get(verb).add_arguments(parser)
-    there = {option for action in parser._actions for option in action.option_strings}
+    params = VERBS[program][verb].params
+    there = {option for param in params for option in param.opts}
     known = {option: value for option, value in GOOD.items() if option in there}
     flags = [part for flag_, value in known.items() if flag_ not in {name, "--store"} for part in (flag_, value)]
-    asked = [action.dest.upper() for action in parser._actions if not action.option_strings]
+    asked = [param.name.upper() for param in params if isinstance(param, click.Argument)]
     places = [word if place == name else fitting.get(place, "x") for place in asked]
     return [verb, *flags, *flag, "--", *places] if places else [verb, *flags, *flag]
 

@@ -1,29 +1,25 @@
-"""`show`: every round of every seed of a run, and which rounds are shown to be tickets."""
+"""The tables of `show`: every round of a seed, the verdict of every pruned round, and pre-trained seeds."""
 
 from __future__ import annotations
 
 import math
-import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from glt.cli.arguments import add_json, add_margin, add_run, find_any_run, print_json
-from glt.cli.documents import damage_in, document, judged_rounds
-from glt.cli.main import DONE, FAILED
-from glt.cli.said import lines_about
-from glt.cli.verb import VERBS, Verb
+from rich import box
+from rich.table import Table
+
+from glt.cli.documents import judged_rounds
+from glt.cli.options import print_plain
 from glt.formats import MISSING, duration, fixed, listing, macs, p_value, percent, points, spans
 from glt.lottery.diagnosis import cuts_line, diagnoses, summary
 from glt.methods import METHODS
-from glt.results_version import version_note
-from glt.store import Pretraining, Run
 from glt.verdicts import MOST_SEEDS, Verdict, margin_words, rule_words, shown_words
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from glt.store import SeedRun
+    from glt.store import Pretraining, SeedRun
 
 COLUMNS = ("round", "graph", "weights", "either", "both", "val", "test", "last", "MACs", "time")
 CAPTION = (
@@ -42,55 +38,8 @@ VERDICT_CAPTION = (
 )
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the run."""
-    add_run(parser)
-    add_margin(parser)
-    add_json(parser)
-
-
-def run(args: Namespace) -> int:
-    """Print the run's rounds and verdicts, or the JSON document; seeds that cannot be read are named, and it is 1."""
-    from rich.console import Console
-
-    from glt.training.tasks import metric_of
-
-    found = find_any_run(args)
-    told = document(found, args.margin)
-    damage = damage_in(told)
-    for sentence in damage:
-        print(sentence, file=sys.stderr)
-    code = FAILED if damage else DONE
-    if args.json:
-        print_json(told)
-        return code
-    console, metric = Console(), metric_of(found.config.dataset, found.config.task)
-    console.print(
-        f"{found.reference}{' (example)' if found.is_example and not found.is_bundled else ''}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
-    for line in lines_about(found):
-        console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
-    console.print(found.config.canonical_json(), highlight=False, markup=False, soft_wrap=True)
-    if isinstance(found, Run):
-        for seed in told["seeds"]:
-            if "error" not in seed:
-                _print_seed(console, found.seed(seed["seed"]), metric)
-        _print_verdicts(console, told, args.margin, metric)
-    else:
-        _print_pretraining(console, found, told["seeds"])
-    note = version_note([found])
-    if note:
-        console.print(note, highlight=False, markup=False, soft_wrap=True)
-    return code
-
-
-def _print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mapping[str, Any]]) -> None:
-    from rich import box
-    from rich.table import Table
-
+def print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mapping[str, Any]]) -> None:
+    """Print one row per seed of a pre-training."""
     table = Table("seed", "state", "epochs", "lowest loss", "in epoch", box=box.SIMPLE_HEAD, pad_edge=False)
     for seed in seeds:
         lowest = [MISSING, MISSING] if seed["loss"] is None else [fixed(seed["loss"], 4), str(seed["best_epoch"])]
@@ -99,13 +48,11 @@ def _print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mappi
     for number in run.seeds():
         status = run.seed(number).status()
         if status.error:
-            console.print(status.error, highlight=False, markup=False, soft_wrap=True)
+            print_plain(console, [status.error])
 
 
-def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
-    from rich import box
-    from rich.table import Table
-
+def print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
+    """Print one row per round of a seed, and what is noted about its rounds."""
     status = seed_run.status()
     table = Table(
         *COLUMNS,
@@ -132,10 +79,9 @@ def _print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
             str(record.round), *(percent(share).removesuffix(" %") for share in shares), spent, duration(record.seconds)
         )
     console.print(table)
-    for line in _notes(seed_run):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    print_plain(console, _notes(seed_run))
     if status.error:
-        console.print(status.error, highlight=False, markup=False, soft_wrap=True)
+        print_plain(console, [status.error])
 
 
 def _notes(seed_run: SeedRun) -> list[str]:
@@ -147,10 +93,8 @@ def _notes(seed_run: SeedRun) -> list[str]:
     return [cuts, *lines] if cuts else lines
 
 
-def _print_verdicts(console: Console, told: Mapping[str, Any], margin: float, metric: str) -> None:
-    from rich import box
-    from rich.table import Table
-
+def print_verdicts(console: Console, told: Mapping[str, Any], margin: float, metric: str) -> None:
+    """Print one row per pruned round of a run, with its verdict over all seeds, and the finding."""
     judged = judged_rounds(told["seeds"], margin)
     tested = [verdict for verdict in judged.values() if verdict.word != "no verdict"]
     if not judged:
@@ -186,7 +130,7 @@ def _print_verdicts(console: Console, told: Mapping[str, Any], margin: float, me
             "met" if verdict.meets_paper_criterion else "not met",
         )
     console.print(table)
-    console.print(_finding(told, judged, margin), highlight=False, markup=False, soft_wrap=True)
+    print_plain(console, [_finding(told, judged, margin)])
 
 
 def _against_dense(verdict: Verdict) -> str:
@@ -214,6 +158,3 @@ def _finding(told: Mapping[str, Any], judged: Mapping[int, Verdict], margin: flo
     words = {"open": "Open, these seeds cannot tell", "no ticket": f"Shown to {shown_words('no ticket', margin)}"}
     of = {word: [number for number, each in judged.items() if each.word == word] for word in words}
     return " ".join([first, *(f"{text}: {spans(of[word])}." for word, text in words.items() if of[word])])
-
-
-VERBS.register(Verb("show", "Show every round of a run", add_arguments, run))

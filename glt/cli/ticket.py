@@ -1,39 +1,109 @@
-"""`import`: read a ticket file, check it, and say what it is; its file has an underscore, `import` being Python's."""
+"""`export` and `import`: a ticket in one file that runs without this program, and the check of such a file."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glt.cli.arguments import add_json, place, positive, print_json
-from glt.cli.main import DONE, FAILED
-from glt.cli.verb import VERBS, Verb
+import click
+
+from glt.cli import options
+from glt.cli.main import DONE, FAILED, Args, Verb
 from glt.errors import ConfigError
-from glt.formats import count, number_of, percent
+from glt.formats import count, file_size, number_of, percent
 from glt.printable import MOST_SAID, brief
 
 if TYPE_CHECKING:
+    from glt.store import SeedRun
     from glt.ticket_file.ticket import Ticket
     from glt.ticket_file.verify import TicketReport
 
-ENDINGS = (".graphml", ".csv", ".npz")
+TICKET = "ticket"
+GRAPHS = ("graphml", "csv", "npz")
+ENDINGS = tuple(f".{form}" for form in GRAPHS)
 MB = 10**6
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the file, and where its sparse graph is written to."""
-    parser.add_argument("file", type=place, metavar="FILE", help="a ticket file, as `export` writes it")
-    told = f"write its sparse graph to this file too, as its name ends: {', '.join(ENDINGS)}"
-    parser.add_argument("--graph", type=place, metavar="FILE", help=told)
-    told = "refuse a file that would unpack to more MB than this (default: 8000)"
-    parser.add_argument("--most-mb", type=positive, default=8000, metavar="M", help=told)
-    add_json(parser)
+@click.command(
+    "export",
+    cls=Verb,
+    examples=(
+        "export RUN --round 13 --out ticket.zip",
+        "export RUN --round 13 --seed 0 --format graphml --out graph.graphml",
+    ),
+)
+@options.round_argument
+@options.option(
+    "--format",
+    type=options.choice("format", TICKET, *GRAPHS),
+    default=TICKET,
+    show_default=True,
+    metavar="F",
+    help="a ticket (weights, masks and graph in one .zip), or the sparse graph alone",
+)
+@options.option("--out", type=options.FILE, required=True, metavar="FILE", help="file to write; an old one is replaced")
+def export(args: Args) -> int:
+    """Write a ticket, or its sparse graph, to a file."""
+    options.check_folder_of(args.out, "--out")
+    refuse_other_ending(args.out, args.format)
+    content = _content(options.find_seed_run(args), args.round, args.format)
+    options.write_file(args.out, content)
+    print(f"Wrote {args.out}, {file_size(len(content))}.")
+    return DONE
 
 
-def run(args: Namespace) -> int:
-    """Check sums, compute the network again, and print what it is; whatever it states that is not so is a failure."""
+def refuse_other_ending(path: Path, form: str) -> None:
+    """Raise ConfigError for a name that ends as another format's files do; any other ending is the user's own."""
+    from glt.ticket_file.graph_formats import GRAPH_FORMATS
+
+    endings = {TICKET: ".zip", **{name: each.ending for name, each in GRAPH_FORMATS.items()}}
+    ending = path.suffix.lower()
+    if ending != endings[form] and ending in endings.values():
+        other = next(name for name, each in endings.items() if each == ending)
+        raise ConfigError(
+            f"{path} ends as a file of --format {other} and --format is {form}: let it end in {endings[form]}, or give "
+            f"--format {other}."
+        )
+
+
+def _content(seed_run: SeedRun, round_: int, form: str) -> bytes:
+    if form == TICKET:
+        from glt.ticket_file.io import ticket_bytes
+        from glt.ticket_file.ticket import make_ticket
+
+        return ticket_bytes(make_ticket(seed_run, round_))
+    from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
+
+    return GRAPH_FORMATS[form].write(SparseGraph.of(seed_run, round_))
+
+
+@click.command(
+    "import",
+    cls=Verb,
+    examples=("import ticket.zip", "import ticket.zip --graph graph.npz --json"),
+)
+@options.argument("file", metavar="FILE", type=options.FILE, help="ticket file, as `export` writes it")
+@options.option(
+    "--graph",
+    type=options.FILE,
+    metavar="FILE",
+    help=f"also write its sparse graph to this file ({', '.join(ENDINGS)})",
+)
+@options.option(
+    "--most-mb",
+    type=options.POSITIVE,
+    default=8000,
+    show_default=True,
+    metavar="M",
+    help="refuse a file that would unpack to more megabytes",
+)
+@options.as_json
+def import_(args: Args) -> int:
+    """Check a ticket file and describe it.
+
+    Checksums are verified, the network is computed again, and a number in the file that is not reproduced is a failure.
+    """
     if args.graph is not None:
         _refuse_graph(args.graph)
     from glt.ticket_file.io import about_of, members
@@ -51,7 +121,7 @@ def run(args: Namespace) -> int:
     if args.graph is not None:
         _write_graph(ticket, args.graph)
     if args.json:
-        print_json(report.as_json())
+        options.print_json(report.as_json())
     else:
         _print(report)
     return DONE if report.passed else FAILED
@@ -61,18 +131,16 @@ def _refuse_graph(path: Path) -> None:
     """Raise ConfigError for a sparse graph that could not be written, before anything is checked."""
     if path.suffix not in ENDINGS:
         raise ConfigError(f"{path} says no format: let its name end in one of {', '.join(ENDINGS)}.")
-    if not path.parent.is_dir():
-        raise ConfigError(f"There is no folder {path.parent}: create it, or give another --graph.")
+    options.check_folder_of(path, "--graph")
 
 
 def _write_graph(ticket: Ticket, path: Path) -> None:
-    from glt.cli.export import write
     from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
 
     about = ticket.about
     title = f"{about.run}, seed {about.seed}, round {about.record.round}"
     form = next(form for form in GRAPH_FORMATS.values() if form.ending == path.suffix)
-    write(path, form.write(SparseGraph.under(ticket.graph, ticket.masks.edges, title)), "--graph")
+    options.write_file(path, form.write(SparseGraph.under(ticket.graph, ticket.masks.edges, title)), "--graph")
 
 
 def _print(report: TicketReport) -> None:
@@ -110,6 +178,3 @@ def _found(report: TicketReport) -> Iterator[str]:
         yield f"it states numbers that cannot be ({', '.join(report.impossible)})"
     if report.contradictions:
         yield "what it says cannot all be true"
-
-
-VERBS.register(Verb("import", "Check a ticket file and say what it is", add_arguments, run))

@@ -1,0 +1,416 @@
+"""Options and arguments that several verbs share, the readers of their values, and the ways to write a result."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from glt.cli.main import Args, Argument, ManyOption, Option
+from glt.errors import ConfigError, StoreError, unknown_name
+from glt.printable import quoted
+from glt.registry import Registry
+from glt.user_path import DEFAULT_STORE, STORE_VARIABLE, default_store, user_path
+
+if TYPE_CHECKING:
+    from glt.store import KnownRun, Run, SeedRun, Store
+
+# What 64 bits hold has 19.
+MOST_DIGITS = 18
+# What Python makes of bytes that the locale's encoding does not have (PEP 383).
+_ESCAPED = re.compile("[\udc80-\udcff]")
+FORM = "key=value, as in rounds=5"
+CPU, CUDA = "cpu", "cuda"
+EXAMPLES = "examples/"
+
+# What puts options on the function of a verb.
+Decorator = Callable[[Any], Any]
+
+
+# --- types of values ---------------------------------------------------------
+
+
+class Value(click.ParamType[Any]):
+    """A value that `read` makes of a word; it raises ConfigError for one that is none."""
+
+    def __init__(self, name: str, read: Callable[[str], Any], completion: str = "") -> None:
+        self.name = name
+        self._read = read
+        self._completion = completion
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a word; a default that is no word stays as it is."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._read(value)
+        except ConfigError as error:
+            self.fail(str(error).removesuffix("."), param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Have the shell complete paths, where the value is one."""
+        return [CompletionItem(incomplete, type=self._completion)] if self._completion else []
+
+
+class Name(click.ParamType[Any]):
+    """A name from a list that is made when it is asked for, by the help, a shell or an unknown name.
+
+    `noun` says what it names. A name that whoever uses it checks again, and explains, is not `checked` here.
+    """
+
+    def __init__(self, noun: str, names: Callable[[], Iterable[str]], checked: bool = True) -> None:
+        self.name = noun
+        self.listed = names
+        self._checked = checked
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name; an unknown one suggests the nearest."""
+        if self._checked and value not in self.listed():
+            self.fail(unknown_name(self.name, str(value), self.listed()), param, ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        return [CompletionItem(name) for name in self.listed() if name.startswith(incomplete)]
+
+
+class RunName(click.ParamType[Any]):
+    """The name of a run in the store, `examples/NAME`, or a path."""
+
+    name = "run"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name as it is: the store says what there is instead of an unknown one."""
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the runs of the store and the examples that begin so, or have the shell complete a path."""
+        from glt.store import paths
+
+        root = ctx.params.get("store") or default_store()
+        names = [path.name for path in sorted(root.glob("*")) if paths.has_run_name(path.name)]
+        names += [f"{EXAMPLES}{path.name}" for path in sorted(paths.EXAMPLES.iterdir()) if path.is_dir()]
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="dir")]
+
+
+def registered(noun: str, module: str, registry: str, checked: bool = False) -> Name:
+    """Return the type of a name in a registry, which is imported when its names are asked for."""
+
+    def names() -> list[str]:
+        entries = getattr(import_module(module), registry)
+        return list(entries.names() if isinstance(entries, Registry) else entries)
+
+    return Name(noun, names, checked)
+
+
+def choice(noun: str, *names: str) -> Name:
+    """Return the type of one of a few fixed names."""
+    return Name(noun, lambda: names)
+
+
+# --- readers -----------------------------------------------------------------
+
+
+def place(text: str) -> Path:
+    """Read the path of a file or a folder, `~` for a home folder; raises ConfigError for an empty one.
+
+    >>> place("my runs").name
+    'my runs'
+    """
+    if not text.strip():
+        raise ConfigError("an empty path: name a file or a folder")
+    return user_path(text)
+
+
+def words(text: str) -> str:
+    r"""Read words of a person; raises ConfigError for bytes that are no UTF-8.
+
+    In an ASCII locale Python hands over every byte beyond ASCII as half a surrogate pair.
+
+    >>> words("Gr\udcc3\udcb6\udcc3\udc9fe")
+    'Größe'
+    """
+    if not _ESCAPED.search(text):
+        return text
+    try:
+        return text.encode(sys.getfilesystemencoding(), "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        raise ConfigError(f"{quoted(text)} holds bytes that are no UTF-8: write it in UTF-8") from None
+
+
+def points(text: str) -> float:
+    """Read percentage points that are not negative as a fraction; raises ConfigError.
+
+    >>> points("0.5")
+    0.005
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < 100:
+        raise ConfigError(f"{quoted(text)} is not a number of percentage points below 100 (0.5, 1, ...)")
+    return number / 100
+
+
+def count(text: str) -> int:
+    """Read a whole number that is not negative; raises ConfigError.
+
+    >>> count("13")
+    13
+    """
+    if not text.isascii() or not text.isdigit():
+        raise ConfigError(f"{quoted(text)} is not a whole number (0, 1, 2, ...)")
+    if len(text) > MOST_DIGITS:
+        raise ConfigError(f"{quoted(text)} is too large")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Read a whole number of at least 1; raises ConfigError."""
+    number = count(text)
+    if number < 1:
+        raise ConfigError(f"{quoted(text)} is less than 1")
+    return number
+
+
+def threads(text: str) -> int:
+    """Read a number of compute threads; raises ConfigError, also for more than this machine has cores."""
+    from glt.jobs.devices import refuse_too_many
+
+    return refuse_too_many(positive(text))
+
+
+def seed_list(text: str) -> list[int]:
+    """Read seeds, one by one or as ranges; raises ConfigError.
+
+    >>> seed_list("0,3-5")
+    [0, 3, 4, 5]
+    """
+    from glt.seeds import read_seeds
+
+    return list(read_seeds(text))
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Read whole numbers with commas between them; raises ConfigError.
+
+    >>> numbers("3,17")
+    (3, 17)
+    """
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise ConfigError(f"{quoted(text)} is no list of numbers such as 3,17")
+    return tuple(map(int, parts))
+
+
+def devices(text: str) -> tuple[str, ...]:
+    """Read devices with commas between them; raises ConfigError for what is none.
+
+    >>> devices("cuda:0,cuda:1")
+    ('cuda:0', 'cuda:1')
+    """
+    from glt.jobs.devices import read_device
+
+    return tuple(read_device(name) for name in text.split(","))
+
+
+def assignment(text: str, form: str = FORM) -> tuple[str, str]:
+    """Read `key=value`; raises ConfigError that asks for the `form`.
+
+    >>> assignment("rounds=5")
+    ('rounds', '5')
+    """
+    name, equals, value = words(text).partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise ConfigError(f"{quoted(text)} is no setting; write {form}")
+    return name.strip(), value.strip()
+
+
+COUNT, POSITIVE, THREADS = Value("count", count), Value("count", positive), Value("threads", threads)
+SEEDS = Value("seeds", seed_list)
+FILE, FOLDER = Value("file", place, "file"), Value("folder", place, "dir")
+WORDS = Value("text", words)
+
+
+# --- options -----------------------------------------------------------------
+
+
+def option(*names: str, **settings: Any) -> Decorator:
+    """Declare an option of a verb."""
+    return click.option(*names, cls=Option, **settings)
+
+
+def argument(name: str, **settings: Any) -> Decorator:
+    """Declare a positional argument of a verb."""
+    return click.argument(name, cls=Argument, **settings)
+
+
+def many(*names: str, **settings: Any) -> Decorator:
+    """Declare an option that takes one value or more."""
+    return click.option(*names, cls=ManyOption, **settings)
+
+
+def flag(*names: str, help: str, **settings: Any) -> Decorator:  # noqa: A002
+    """Declare an option without a value."""
+    return option(*names, is_flag=True, help=help, **settings)
+
+
+def all_of(*decorators: Decorator) -> Decorator:
+    """Declare several options, listed in this order."""
+
+    def declare(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return declare
+
+
+store = option(
+    "--store", type=FOLDER, default=DEFAULT_STORE, envvar=STORE_VARIABLE, show_envvar=True, show_default=True,
+    metavar="S", help="folder of runs",
+)  # fmt: skip
+RUN_HELP = "name of a run in the store, examples/NAME for a bundled one, or a path"
+run_argument = all_of(argument("run", metavar="RUN", type=RunName(), help=RUN_HELP), store)
+runs_argument = all_of(
+    argument("runs", metavar="RUN...", type=RunName(), nargs=-1, required=True, help=RUN_HELP), store
+)
+round_argument = all_of(
+    run_argument,
+    option("--round", type=COUNT, required=True, metavar="K", help="round; 0 is the dense network"),
+    option("--seed", type=COUNT, metavar="N", show_default="the first one", help="seed"),
+)
+as_json = flag("--json", help="print one JSON document and nothing else")
+progress = flag("--progress", help="print the share done on standard error, one line each")
+
+
+def _default_margin() -> str:
+    from glt.verdicts import DELTA
+
+    return f"{100 * DELTA:g}"
+
+
+# Older scripts call it --tolerance.
+margin = option(
+    "--margin", "--tolerance", type=Value("points", points), default=_default_margin, show_default=True, metavar="P",
+    help="a ticket must be shown to lose less than P percentage points; choose it before looking",
+)  # fmt: skip
+
+
+def seeds(default: str = "0") -> Decorator:
+    """Declare `--seeds`."""
+    text = "random seeds, as in 0,1,2 or 0-4"
+    return option("--seeds", type=SEEDS, default=default, show_default=True, metavar="N,...", help=text)
+
+
+some_seeds = option("--seeds", type=SEEDS, metavar="N,...", show_default="all", help="only these seeds")
+
+
+def settings(example: str) -> Decorator:
+    """Declare `--set`, which may be given several times with several settings each."""
+    return assignments("--set", "KEY=VALUE", f"any other setting, as in --set {example}")
+
+
+def assignments(name: str, metavar: str, text: str, form: str = FORM) -> Decorator:
+    """Declare an option that collects `key=value` pairs; `form` is what is asked for where one is none."""
+    read = Value("setting", lambda given: assignment(given, form))
+    return many(name, type=read, metavar=f"{metavar} ...", help=text)
+
+
+def _chosen_devices(ctx: click.Context, _: click.Parameter, value: tuple[str, ...] | None) -> None:
+    if value is None:
+        return
+    if ctx.params.get("device") is not None:
+        raise click.UsageError("--device and --devices exclude each other: give one of them", ctx)
+    ctx.params["device"] = value
+
+
+computing = all_of(
+    option("--device", type=choice("device", CPU, CUDA), is_eager=True, metavar="D", show_default=CPU,
+           help="where to compute"),
+    option("--devices", type=Value("devices", devices), expose_value=False, callback=_chosen_devices, metavar="D,...",
+           help="devices to spread seeds over, as in cuda:0,cuda:1; each CUDA device computes one seed at a time"),
+    option("--threads", type=THREADS, metavar="T", show_default="1", help="compute threads per seed"),
+    flag("--detach", help="return at once; the run goes on in the background"),
+)  # fmt: skip
+
+
+# --- what the options name ---------------------------------------------------
+
+
+def open_store(args: Args, writable: bool = False) -> Store:
+    """Return the store named by `--store`."""
+    from glt.store import Store
+
+    return Store(args.store, writable)
+
+
+def find_run(args: Args, writable: bool = False) -> Run:
+    """Return the run that RUN names; raises StoreError when there is none."""
+    return open_store(args, writable).find(args.run)
+
+
+def find_any_run(args: Args, writable: bool = False) -> KnownRun:
+    """Return what RUN names, a run with rounds or a pre-training; raises StoreError when there is none."""
+    return open_store(args, writable).find_any(args.run)
+
+
+def find_seed_run(args: Args) -> SeedRun:
+    """Return the seed that RUN and `--seed` name; raises StoreError when there is none."""
+    return find_run(args).existing_seed(args.seed)
+
+
+# --- results -----------------------------------------------------------------
+
+
+def report_share(args: Args, share: float) -> None:
+    """Print the share done where `--progress` asks for it; a program that started the command reads it."""
+    if args.progress:
+        print(f"{share:.4f}", file=sys.stderr, flush=True)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on standard output."""
+    print(json.dumps(document, indent=2, allow_nan=False))
+
+
+def print_plain(console: Any, lines: Iterable[str]) -> None:
+    """Print lines on a Rich console as they are, without markup, colours or new line breaks."""
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def write_file(path: Path, content: bytes, name: str = "--out") -> None:
+    """Write a file whole; raises StoreError that asks for another value of the option `name` where that cannot be.
+
+    A link stays, and what it leads to is written. A device or a pipe (/dev/stdout, /dev/null) is written into: renaming
+    a file to its name, as is done with files, would replace it for the whole machine.
+    """
+    from glt.store.safe_files import replace_file
+
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            path.write_bytes(content)
+        else:
+            replace_file(path.resolve() if path.is_symlink() else path, content)
+    except (StoreError, OSError, RuntimeError) as error:
+        # The store's own sentence speaks of another store; a RuntimeError is that of links which lead to each other.
+        cause = error.__cause__ if isinstance(error, StoreError) else error
+        reason = getattr(cause, "strerror", None) or "the file system refuses"
+        raise StoreError(f"{path} cannot be written ({reason}): give another {name}.") from error
+
+
+def check_folder_of(path: Path, name: str) -> None:
+    """Raise ConfigError where the folder of a file to write, the value of the option `name`, does not exist."""
+    if not path.parent.is_dir():
+        raise ConfigError(f"There is no folder {path.parent}: create it, or give another {name}.")

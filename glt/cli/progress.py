@@ -1,0 +1,328 @@
+"""Progress of workers: reads what they write, shows it, passes a Ctrl-C on, and reports how they ended."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from glt.cli.main import DONE, FAILED, STOPPED
+from glt.cli.options import print_plain
+from glt.commands import command
+from glt.formats import duration, fixed, listing, percent
+from glt.jobs.launching import Started
+from glt.jobs.spawning import Worker
+from glt.jobs.stopping import GRACE, stop_workers
+from glt.store import AnyRun, Event, RoundRecord, SeedFolder, SeedRun, Status
+from glt.store.liveness import ACTIVE
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from glt.jobs.sweep import Point
+
+LOOK_AGAIN = 0.3
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+# --- displays ----------------------------------------------------------------
+
+
+class SeedDisplay(Protocol):
+    """What is told of each seed."""
+
+    def show_round(self, seed: int, record: RoundRecord) -> None:
+        """Show a round that has been finished."""
+
+    def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
+        """Show where a seed is and the scores of its latest epoch."""
+
+
+class Display(SeedDisplay, Protocol):
+    """What is told of each seed, for as long as a context lasts."""
+
+    def __enter__(self) -> Display: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Lines:
+    """One line for each finished round; `before` stands at its head."""
+
+    def __init__(self, console: Console, rounds: int, before: str = "") -> None:
+        self._console = console
+        self._rounds = rounds
+        self._before = before
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def show_round(self, seed: int, record: RoundRecord) -> None:
+        """Print a line with sparsities, scores and time."""
+        sparsities = f"graph sparsity {percent(record.graph_sparsity)}, weight {percent(record.weight_sparsity)}"
+        scores = f"val {percent(record.val)}, test {percent(record.test)}, last {percent(record.test_last)}"
+        place = f"{self._before}seed {seed} round {record.round}/{self._rounds}"
+        line = f"{place}: {sparsities}, {scores}, {fixed(record.seconds, 1)} s"
+        print_plain(self._console, [line])
+
+    def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
+        """Say nothing between rounds."""
+
+
+class Bars:
+    """A bar for each seed, with round, stage, epoch, score and time left."""
+
+    def __init__(self, console: Console, rounds: int, seeds: list[int]) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._rounds = rounds
+        texts = [TextColumn("{task.fields[doing]}", markup=False), TextColumn("{task.fields[score]}", markup=False)]
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            *texts,
+            TextColumn("{task.fields[left]}", markup=False),
+            console=console,
+        )
+        self._tasks = {
+            seed: self._bars.add_task(f"seed {seed}", total=1.0, doing="queued", score="", left="") for seed in seeds
+        }
+
+    def __enter__(self) -> Bars:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def show_round(self, seed: int, record: RoundRecord) -> None:
+        """Show the round's test score."""
+        self._bars.update(self._tasks[seed], score=f"test {percent(record.test)}")
+
+    def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
+        """Move the bar and say what is being computed."""
+        at = status.progress
+        doing: str = status.state
+        if at is not None and status.state == "running":
+            place = f"round {at.round}/{self._rounds} " if at.rounds else ""
+            doing = f"{place}{at.stage} {at.epoch}/{at.epochs}"
+        left = f"{duration(at.seconds_left)} left" if at and at.seconds_left and status.state == "running" else ""
+        fraction = 1.0 if status.state == "done" else at.fraction if at else 0.0
+        self._bars.update(self._tasks[seed], completed=fraction, doing=doing, left=left)
+        if latest is not None:
+            self._bars.update(self._tasks[seed], score=f"test {percent(latest.test)}")
+
+
+def make_display(console: Console, rounds: int, seeds: list[int]) -> Display:
+    """Return bars when the console is a terminal, lines otherwise."""
+    return Bars(console, rounds, seeds) if console.is_terminal else Lines(console, rounds)
+
+
+class PointBar:
+    """One bar for all seeds of a point, with their states and the latest test score."""
+
+    def __init__(self, bars: Progress, point: Point, seeds: int) -> None:
+        self._bars = bars
+        self._seeds = seeds
+        self._fractions: dict[int, float] = {}
+        self._states: dict[int, str] = {}
+        self._task = bars.add_task(point.words, total=1.0, doing="", score="")
+
+    def show_round(self, seed: int, record: RoundRecord) -> None:
+        """Show the round's test score."""
+        score = f"seed {seed} round {record.round}: test {percent(record.test)}"
+        self._bars.update(self._task, score=score)
+
+    def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
+        """Move the bar to the mean over seeds and say how many are in which state."""
+        at = status.progress
+        self._fractions[seed] = 1.0 if status.state == "done" else at.fraction if at else 0.0
+        self._states[seed] = status.state
+        completed = sum(self._fractions.values()) / self._seeds
+        self._bars.update(self._task, completed=completed, doing=state_words(list(self._states.values())))
+
+
+def point_displays(
+    console: Console, points: Sequence[Point], seeds: int
+) -> tuple[AbstractContextManager[Any], list[SeedDisplay]]:
+    """Return what must be entered while a sweep is followed, and one display a point."""
+    if console.is_terminal:
+        bars = _bars(console)
+        return bars, [PointBar(bars, point, seeds) for point in points]
+    return nullcontext(), [Lines(console, point.config.rounds, f"{point.words}, ") for point in points]
+
+
+def state_words(states: Sequence[str]) -> str:
+    """Say how many seeds are in which state, or the state that all share.
+
+    >>> state_words(["done", "done"]), state_words(["queued", "done", "queued"]), state_words([])
+    ('done', '2 queued, 1 done', 'not started')
+    """
+    counts = {state: states.count(state) for state in dict.fromkeys(states)}
+    if not counts:
+        return "not started"
+    return ", ".join(f"{count} {state}" for state, count in counts.items()) if len(counts) > 1 else states[0]
+
+
+def _bars(console: Console) -> Progress:
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    fields = [TextColumn("{task.fields[doing]}", markup=False), TextColumn("{task.fields[score]}", markup=False)]
+    percentage = TextColumn("{task.percentage:>3.0f} %")
+    return Progress(TextColumn("{task.description}", markup=False), BarColumn(), percentage, *fields, console=console)
+
+
+# --- following ---------------------------------------------------------------
+
+
+@dataclass
+class Watch:
+    """One seed and how much of it has been shown."""
+
+    seed_run: SeedRun
+    rounds: int
+    offset: int
+
+    @classmethod
+    def on(cls, seed_run: SeedRun, rounds: int | None = None) -> Watch:
+        """Watch a seed whose first `rounds` were shown before, by default all that are written already."""
+        return cls(seed_run, seed_run.whole_rounds() if rounds is None else rounds, seed_run.event_file.end())
+
+    def look(self, display: SeedDisplay) -> Status:
+        """Show what is new and return the status."""
+        status = self.seed_run.status()
+        events, self.offset = self.seed_run.events(self.offset)
+        records = self.seed_run.rounds()
+        for record in records[self.rounds :]:
+            display.show_round(self.seed_run.seed, record)
+        self.rounds = max(self.rounds, len(records))
+        display.show_status(self.seed_run.seed, status, events[-1] if events else None)
+        return status
+
+
+@dataclass(frozen=True)
+class StatusWatch:
+    """One seed of which only the status is shown, because it has no rounds."""
+
+    seed: SeedFolder
+
+    def look(self, display: SeedDisplay) -> Status:
+        """Show where it is and return the status."""
+        status = self.seed.status()
+        display.show_status(self.seed.seed, status, None)
+        return status
+
+
+class Watching(Protocol):
+    """Something that can be looked at until it ends."""
+
+    def look(self, display: SeedDisplay) -> Status:
+        """Show what is new and return the status."""
+
+
+def watches_on(started: Started[Any], seeds: Sequence[int]) -> list[Watching]:
+    """Watch seeds of whatever kind: those that were started from their start, the others from here on."""
+    whole = {worker.seed_run.seed: worker.whole for worker in started.workers}
+    found = [started.run.seed(seed) for seed in seeds]
+    return [Watch.on(each, whole.get(each.seed)) if isinstance(each, SeedRun) else StatusWatch(each) for each in found]
+
+
+def others_line(started: Started[Any]) -> str:
+    """Say which seeds somebody else's workers compute; those are never stopped here."""
+    seeds = ", ".join(map(str, started.elsewhere))
+    return f"{started.run.name}, seed {seeds}: at work already; what works there is not stopped here."
+
+
+class Interruption:
+    """Notes the first signal to stop; a second one interrupts at once."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    def __call__(self, *_: object) -> None:
+        """Handle a signal."""
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+
+@contextmanager
+def interruption() -> Iterator[Interruption]:
+    """Catch the signals that ask a command to stop, for as long as the context lasts."""
+    caught = Interruption()
+    before = {number: signal.signal(number, caught) for number in SIGNALS}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def follow(started: Started[Any], display: Display, interrupted: Interruption) -> int:
+    """Follow seeds until none is at work; return the exit code. When interrupted, what was started is stopped."""
+    run, seeds = started.run, sorted([*started.seeds, *started.elsewhere])
+    with display:
+        statuses = watch_all([(watch, display) for watch in watches_on(started, seeds)], interrupted)
+    if interrupted.requested:
+        stop_gently(started.workers)
+        statuses = [run.seed(seed).status() for seed in seeds]
+    return report(run, statuses)
+
+
+def watch_all(watches: Sequence[tuple[Watching, SeedDisplay]], interrupted: Interruption) -> list[Status]:
+    """Look at every seed until none is at work or somebody interrupts, and return the latest statuses."""
+    statuses = [watch.look(display) for watch, display in watches]
+    while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
+        time.sleep(LOOK_AGAIN)
+        statuses = [watch.look(display) for watch, display in watches]
+    return statuses
+
+
+def report(run: AnyRun, statuses: list[Status]) -> int:
+    """Say on standard error what failed or was stopped, one line each, and return the exit code."""
+    report_failures(run, statuses)
+    stopped = [status.seed for status in statuses if status.state == "stopped"]
+    if stopped:
+        print(f"Stopped {listing(stopped)}; go on with: {command('resume', run.path)}", file=sys.stderr)
+    return exit_code(statuses)
+
+
+def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> None:
+    """Say on standard error which seeds failed, why, and where their logs are; `of` names the run where it must."""
+    for status in statuses:
+        if status.state in ("failed", "lost"):
+            seed = run.seed(status.seed)
+            why = f"{status.error} Log: {seed.log_path}" if seed.path.is_dir() else seed.gone
+            print(f"Seed {status.seed}{of} {status.state}: {why}", file=sys.stderr)
+
+
+def exit_code(statuses: Sequence[Status]) -> int:
+    """Return what a command exits with when it leaves its seeds so; it leaves one at work when it is stopped."""
+    states = {status.state for status in statuses}
+    return FAILED if states & {"failed", "lost"} else STOPPED if states & {"stopped", *ACTIVE} else DONE
+
+
+def stop_gently(workers: Sequence[Worker]) -> None:
+    """Stop workers with the grace that they get, and with none when somebody interrupts once more."""
+    if not workers:
+        return
+    print("Stopping, what computes at the end of its epoch; once more to stop at once.", file=sys.stderr)
+    try:
+        stop_workers(workers, GRACE)
+    except KeyboardInterrupt:
+        stop_workers(workers, 0)

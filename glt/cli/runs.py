@@ -1,0 +1,259 @@
+"""`list`, `show`, `annotate` and `delete`: the runs of a store, their rounds, and what people say about them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from glt.cli import options
+from glt.cli.main import DONE, FAILED, Args, Verb
+from glt.errors import ConfigError
+from glt.formats import MISSING, file_size, number_of
+
+if TYPE_CHECKING:
+    from rich.table import Column
+    from rich.text import Text
+
+    from glt.store import KnownRun, Run, Store
+
+# Columns a name is given before others are cut; it folds rather than lose its end, which must be typed.
+NAME_WIDTH = 34
+# Of seeds, and of rounds, sizes and the rules between all of them.
+LEAST, OTHERS = 12, 26
+OWN_COLOR = "none"
+
+
+# --- list --------------------------------------------------------------------
+
+
+@click.command("list", cls=Verb, examples=("list", "list --examples --all", "list --store other --json"))
+@options.store
+@options.flag("--examples", help="list the bundled examples too")
+@options.flag("--all", help="list hidden runs too (--json always does)")
+@options.as_json
+def list_runs(args: Args) -> int:
+    """List the runs of a store and the states of their seeds.
+
+    A folder that cannot be opened is named on standard error, and the exit code is 1.
+    """
+    from glt.cli.documents import list_entry
+
+    store = options.open_store(args)
+    examples = _examples_beside(store) if args.examples else []
+    if args.json:
+        options.print_json([list_entry(found) for found in (*store.all_runs(), *examples)])
+    else:
+        _print_table(store, examples, args.all)
+    damaged = store.damaged()
+    for sentence in [*(sentence for _, sentence in damaged), *filter(None, [store.annotations().damage])]:
+        print(sentence, file=sys.stderr)
+    return FAILED if damaged else DONE
+
+
+def _examples_beside(store: Store) -> list[Run]:
+    """Return the bundled examples, none where the store is their own folder."""
+    from glt.store import bundled_examples, paths
+
+    is_theirs = paths.is_same_folder(store.root, paths.EXAMPLES)
+    return [] if is_theirs else bundled_examples(annotated_in=store.root)
+
+
+def _print_table(store: Store, examples: Sequence[Run], hidden_too: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    own = store.all_runs()
+    every = [*own, *examples]
+    listed = [found for found in every if hidden_too or not found.annotation.hidden]
+    console = Console()
+    table = Table(*_columns(console.width))
+    for found in listed:
+        states = ", ".join(f"{seed} {found.seed(seed).status().state}" for seed in found.seeds())
+        table.add_row(_name(found), _rounds(found), states, file_size(found.size_bytes()))
+    if table.row_count:
+        console.print(table)
+    hidden = len(every) - len(listed)
+    told = f" ({hidden} hidden: --all lists them)" if hidden else ""
+    line = f"{store.root}: {number_of(len(own), 'run')}{told}, {file_size(store.size_bytes())}"
+    trash = len(store.trashed())
+    options.print_plain(console, [f"{line}, {trash} of them deleted ones in the trash" if trash else line])
+
+
+def _columns(width: int) -> list[Column]:
+    """Return the columns of a table so many characters wide: seeds fold first, then names, and no number is cut."""
+    from rich.table import Column
+
+    for_seeds = width - NAME_WIDTH - OTHERS
+    name = Column("run", overflow="fold", min_width=NAME_WIDTH if for_seeds >= LEAST else None)
+    seeds = Column("seeds", overflow="fold", max_width=max(for_seeds, LEAST))
+    return [name, Column("rounds", no_wrap=True), seeds, Column("size", no_wrap=True)]
+
+
+def _name(run: KnownRun) -> Text:
+    """Return the name as it is typed, under it what a person says about the run."""
+    from rich.text import Text
+
+    example = " (example)" if run.is_example and not run.is_bundled else ""
+    return Text("\n".join([run.reference + example, *(f"  {line}" for line in lines_about(run))]))
+
+
+def _rounds(run: KnownRun) -> str:
+    from glt.store import Run
+
+    return str(run.config.rounds) if isinstance(run, Run) else MISSING
+
+
+# --- show --------------------------------------------------------------------
+
+
+@click.command("show", cls=Verb, examples=("show RUN", "show examples/NAME --margin 1", "show RUN --json"))
+@options.run_argument
+@options.margin
+@options.as_json
+def show(args: Args) -> int:
+    """Show every round of a run, and which rounds are tickets.
+
+    Seeds that cannot be read are named on standard error, and the exit code is 1.
+    """
+    from rich.console import Console
+
+    from glt.cli.documents import damage_in, document
+    from glt.cli.round_tables import print_pretraining, print_seed, print_verdicts
+    from glt.results_version import version_note
+    from glt.store import Run
+    from glt.training.tasks import metric_of
+
+    found = options.find_any_run(args)
+    told = document(found, args.margin)
+    damage = damage_in(told)
+    for sentence in damage:
+        print(sentence, file=sys.stderr)
+    code = FAILED if damage else DONE
+    if args.json:
+        options.print_json(told)
+        return code
+    console, metric = Console(), metric_of(found.config.dataset, found.config.task)
+    options.print_plain(
+        console, [f"{found.reference}{' (example)' if found.is_example and not found.is_bundled else ''}"]
+    )
+    options.print_plain(console, [*(f"  {line}" for line in lines_about(found)), found.config.canonical_json()])
+    if isinstance(found, Run):
+        for seed in told["seeds"]:
+            if "error" not in seed:
+                print_seed(console, found.seed(seed["seed"]), metric)
+        print_verdicts(console, told, args.margin, metric)
+    else:
+        print_pretraining(console, found, told["seeds"])
+    options.print_plain(console, filter(None, [version_note([found])]))
+    return code
+
+
+# --- annotate ----------------------------------------------------------------
+
+
+def _colors() -> tuple[str, ...]:
+    from glt.store import COLORS
+
+    return (*COLORS, OWN_COLOR)
+
+
+@click.command(
+    "annotate",
+    cls=Verb,
+    examples=('annotate RUN --title "Wide" --color blue', "annotate RUN --hide", "annotate RUN --clear"),
+)
+@options.run_argument
+@options.option("--title", type=options.WORDS, metavar="T", help="name to show everywhere ('' removes it)")
+@options.option("--note", type=options.WORDS, metavar="N", help="remark ('' removes it)")
+@options.option("--color", type=options.Name("color", _colors), metavar="NAME", help="color in figures")
+@options.flag("--hide", help="leave it out of lists and pickers")
+@options.flag("--show", help="list it again")
+@options.flag("--clear", help="remove title, note and color, and list it again")
+@options.as_json
+def annotate(args: Args) -> int:
+    """Give a run a title, a note or a color, or hide it.
+
+    The run itself stays as it is. Without options, prints the present annotation.
+    """
+    changes = _changes(args)
+    store = options.open_store(args, writable=bool(changes))
+    found = store.find_any(args.run)
+    if changes:
+        _, told = store.annotate(found.annotation_key, changes)
+        if told:
+            print(told, file=sys.stderr)
+    elif damage := store.annotations().damage:
+        print(damage, file=sys.stderr)
+    if args.json:
+        options.print_json({"run": found.reference, "annotation": found.annotation.said()})
+    else:
+        print_about(found)
+    return 0
+
+
+def _changes(args: Args) -> dict[str, Any]:
+    if args.hide and args.show:
+        raise ConfigError("--hide and --show exclude each other: give one of them.")
+    given = {"title": args.title, "note": args.note}
+    changes = {name: value for name, value in given.items() if value is not None}
+    if args.color is not None:
+        changes["color"] = "" if args.color == OWN_COLOR else args.color
+    if args.hide or args.show:
+        changes["hidden"] = args.hide
+    if args.clear and changes:
+        raise ConfigError("--clear takes back all that was said: give it alone.")
+    return {"title": "", "note": "", "color": "", "hidden": False} if args.clear else changes
+
+
+def lines_about(run: KnownRun) -> list[str]:
+    """Return what is said about a run, a line each: title, note, colour and whether it is hidden."""
+    said = run.annotation
+    lines = [said.title, *said.note.split("\n"), f"color: {said.color}" if said.color else ""]
+    return [line for line in [*lines, "hidden" if said.hidden else ""] if line]
+
+
+def print_about(run: KnownRun) -> None:
+    """Print a run's name and what is said about it."""
+    from rich.console import Console
+
+    lines = lines_about(run) or ["no annotation"]
+    options.print_plain(Console(), [run.reference, *(f"  {line}" for line in lines)])
+
+
+# --- delete ------------------------------------------------------------------
+
+
+@click.command(
+    "delete", cls=Verb, examples=("delete RUN", "delete --restore RUN", "delete --empty-trash --store other")
+)
+@options.argument("runs", metavar="[RUN]...", type=options.RunName(), nargs=-1, help="names of runs in the store")
+@options.many("--restore", metavar="NAME", help="restore the most recently deleted run of that name")
+@options.flag("--empty-trash", help="delete the runs in the trash permanently")
+@options.store
+def delete(args: Args) -> int:
+    """Move runs to the store's trash, restore them, or empty it."""
+    if not (args.runs or args.restore or args.empty_trash):
+        raise ConfigError("Nothing to delete: name a run, or give --empty-trash.")
+    store = options.open_store(args, writable=True)
+    for name in args.restore:
+        print(f"Brought {store.restore(name).name} back from the trash of {store.root}.")
+    _delete(store, args.runs)
+    if args.empty_trash:
+        print(f"Emptied the trash of {store.root}: {file_size(store.empty_trash())} freed.")
+    return 0
+
+
+def _delete(store: Store, names: Sequence[str]) -> None:
+    """Move runs to the trash, what reads another one before it, and say which runs are left without what they read."""
+    from glt.store.readers import readers_first, readers_left
+
+    folders = {folder.name: folder for folder in map(store.folder, names)}
+    for name in readers_first(folders, store.runs()):
+        readers = store.readers(name)
+        store.move_to_trash(folders[name])
+        print(f"Moved {name} to the trash of {store.root}.")
+        if left := readers_left(name, readers):
+            print(left)
