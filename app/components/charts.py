@@ -24,9 +24,9 @@ def show(figure: go.Figure, key: str, title: str, sentence: str = "", **looks: A
     return st.plotly_chart(figure, key=key, theme=None, alt=alt, **{"config": PLAIN, **looks})
 
 
-def numbers(figure: go.Figure, key: str, title: str, table: pd.DataFrame | None = None) -> None:
-    """Offer the values of a figure, or its `table`, in a pop-over: for charts that have no table under them."""
-    shown = alt_text.table(figure) if table is None else table
+def numbers(figure: go.Figure, key: str, title: str, values: pd.DataFrame | None = None) -> None:
+    """Offer the values of a figure, or given ones, in a pop-over: for charts that have no table under them."""
+    shown = alt_text.table(figure) if values is None else values
     with st.popover("The numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
         st.dataframe(cells(shown), hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")
 
@@ -41,6 +41,12 @@ def show_rounds(figure: go.Figure, key: str, title: str) -> None:
             url_state.go("subgraphs", run=str(run), round=str(number))
 
 
+def table(key: str, read: pd.DataFrame) -> None:
+    """Show a small table of figures as people read them."""
+    with st.container(key=f"figures-{key}"):
+        st.table(read, border="horizontal", hide_index=True, width="content")
+
+
 def _decimals(columns: Mapping[str, Any]) -> dict[str, int]:
     """Return how many decimals the format of each column writes; columns without such a format are left out."""
     written = {name: str(column.get("type_config", {}).get("format")) for name, column in columns.items()}
@@ -48,14 +54,14 @@ def _decimals(columns: Mapping[str, Any]) -> dict[str, int]:
     return {name: int(match[1]) for name, match in found.items() if match}
 
 
-def cells(table: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def cells(values: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Return a table for `st.dataframe`: numbers rounded as everywhere, texts that no spreadsheet computes.
 
     `columns` is the column configuration. A browser rounds the binary value, so a number under a format with decimals
     is rounded here first; it can save what it shows as CSV, so no text may look like a formula.
     """
     for name, decimals in _decimals(columns or {}).items():
-        if name in table:
-            table = table.assign(**{name: [formats.rounded(value, decimals) for value in table[name].astype(float)]})
-    texts = {name: table[name].map(cell) for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])}
-    return table.assign(**texts).rename(columns=cell)
+        if name in values:
+            values = values.assign(**{name: [formats.rounded(value, decimals) for value in values[name].astype(float)]})
+    texts = {name: values[name].map(cell) for name in values if not pd.api.types.is_numeric_dtype(values[name])}
+    return values.assign(**texts).rename(columns=cell)

@@ -14,20 +14,20 @@ import numpy as np
 import streamlit as st
 
 from analysis.labels import dataset_label
-from analysis.subgraphs import SAMPLERS, Sample, Subgraph, sample_nodes, take
+from analysis.subgraphs import SAMPLERS, Sample, Subgraph, make_panel, original_panel, panels_html, sample_nodes, take
 from analysis.subgraphs.panel import class_names, node_name
 from analysis.subgraphs.samplers import DEFAULT_SIZE, Sampler, in_order
-from app.components import controls, url_state
-from app.components.frame import plain
+from app.components import controls, frame, url_state
 from app.data import cache
 from glt import formats
 from glt.data import Graph
 from glt.errors import ConfigError
-from glt.masks import BoolArray
+from glt.masks import BoolArray, EdgeMask
 from glt.store import Run
 
 SIZES = (50, 100, 150, 300, 600, 1000)
 MOST_NAMED = 200
+BESIDE_HEIGHT = 560
 # A sentence names so many of them.
 MOST_TOLD = 5
 ABOUT_CENTRE = "A node by its number (or its own id): the sample grows around it, and it is pointed out."
@@ -47,7 +47,7 @@ class RoundSample:
 
 
 def pick_sample(graph: Graph) -> Sample:
-    """Choose kind, size and start of a sample; raises ConfigError for a node the graph does not have."""
+    """Choose kind, size and start of a sample; raises ConfigError for an unknown node."""
     return _pick(graph, [sampler for sampler in _fitting(graph) if not sampler.needs_more])[0]
 
 
@@ -134,7 +134,7 @@ def no_node(graph: Graph, missing: Sequence[str]) -> str:
 def tell_unknown(graph: Graph, wish: RoundSample) -> None:
     """Say which of the names no node has, where others are drawn."""
     if wish.unknown:
-        st.warning(plain(no_node(graph, wish.unknown)), icon=controls.UNKNOWN)
+        st.warning(frame.plain(no_node(graph, wish.unknown)), icon=controls.UNKNOWN)
 
 
 def describe(graph: Graph, wish: RoundSample) -> str:
@@ -173,6 +173,14 @@ def _subgraph(graph: Graph, wish: RoundSample, cut: BoolArray | None) -> Subgrap
         graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=cut, nodes=wish.nodes
     )
     return take(graph, nodes)
+
+
+def show_beside_original(graph: Graph, mask: EdgeMask, title: str) -> None:
+    """Draw the nodes of a random walk in the original graph and with a mask, side by side."""
+    part = subgraph(graph, Sample("walk", 120))
+    panel = make_panel(graph, part, mask, title)
+    html = panels_html([original_panel(graph, part), panel], frame.is_dark(), BESIDE_HEIGHT)
+    st.iframe(html, height=BESIDE_HEIGHT, alt=f"{dataset_label(graph.name)}, {title}. {' '.join(panel.caption)}")
 
 
 KEY = "picking"

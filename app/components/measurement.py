@@ -6,14 +6,19 @@ A large graph is measured by the command line in a process of its own, which can
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 import pandas as pd
 import streamlit as st
 
+from analysis.curves.trend import TrendAxis
 from analysis.measures import (
     At,
     Engine,
     MeasuredGraph,
+    descriptions,
+    in_order,
     measurement_table,
     networkx_seconds,
     trend_table,
@@ -22,7 +27,7 @@ from analysis.measures import (
 )
 from analysis.measures.connectivity import MOST_NODES_FACTORED, MOST_NODES_SOLVED
 from analysis.runs import shared_graph
-from app.components import computation
+from app.components import computation, controls
 from app.data import cache
 from glt import formats
 from glt.store import Run
@@ -153,3 +158,24 @@ def _kept(key: object, measure: Callable[[Advance], pd.DataFrame]) -> pd.DataFra
 def _known() -> dict[object, pd.DataFrame]:
     """Return the tables of all sessions, oldest first."""
     return {}
+
+
+FIRST_MEASURE = "average_clustering"
+AXES = {"round": "Round", "kept": "Edges kept"}
+COUNTS = ("entries_kept", "edges_kept_either_way", "edges_kept_both_ways")
+
+
+@dataclass(frozen=True)
+class Trend:
+    """What the controls say: the measure and the axis it is drawn over."""
+
+    name: str
+    x: TrendAxis
+
+
+def pick_trend() -> Trend:
+    """Choose the measure and the axis."""
+    options = {name: descriptions.label(name) for name in COUNTS}
+    options |= {measure.name: measure.label for measure in in_order() if measure.cost != "background"}
+    name = controls.select("measure", "Measure", options, FIRST_MEASURE, width=270)
+    return Trend(name, cast("TrendAxis", controls.segments("over", "Over", AXES)))

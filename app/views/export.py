@@ -37,7 +37,6 @@ from app.components import controls, downloads, frame, graph_select, measurement
 from app.components.frame import plain
 from app.data import cache
 from app.data.runs import opened
-from app.views import measurements
 from glt import formats
 from glt.errors import ConfigError, StudioError
 from glt.lottery.graph import graph_of
@@ -49,7 +48,7 @@ TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Tabl
 BUNDLE, PANELS = "bundle", "panels"
 DOTS = {"150": "150 dpi", "300": "300 dpi", "600": "600 dpi"}
 GRIDS = ("1x2", "2x1", "2x2", "1x3", "3x1", "2x3", "3x2", "1x4", "4x1")
-SHAPES = {"": "as they fit", **{grid: grid.replace("x", " by ") for grid in GRIDS}}
+SHAPES = {"": "automatic", **{grid: grid.replace("x", " by ") for grid in GRIDS}}
 FIRST_PANELS = ("accuracy", "pareto")
 SCREEN_PIXELS_AN_INCH = 150
 
@@ -80,7 +79,7 @@ def _whats() -> dict[str, str]:
     """Return everything that can be exported, figures in the order of the gallery."""
     figures = {each.name: f"Figure · {each.label}" for group in GROUPS for each in FIGURES if each.group == group}
     first = {GALLERY: "Gallery · all figures of these runs"}
-    last = {BUNDLE: "Reproduction bundle · all of it in a zip"}
+    last = {BUNDLE: "Reproduction bundle · everything as a zip"}
     return {**first, **figures, PANELS: "Panels · several figures as one", **TABLES, **last}
 
 
@@ -121,7 +120,7 @@ def _figure(wanted: Wanted, what: str) -> None:
     row = frame.row("downloads")
     told = st.container()
     with row:
-        dots = int(controls.select("dpi", "Dots an inch", DOTS, str(DPI), width=110, label_visibility="collapsed"))
+        dots = int(controls.select("dpi", "Resolution", DOTS, str(DPI), width=110, label_visibility="collapsed"))
         _downloads(wanted, what, dots, told)
     with place:
         _preview(wanted, dots)
@@ -261,13 +260,13 @@ ABOUT_NULL = "Dotted: as many undirected edges as each run kept, drawn at random
 
 
 def pick_page() -> FigureChoices:
-    """Choose venue, width, letters and greys."""
+    """Choose venue, width, font and greys."""
     venue = controls.select("venue", "Venue", {v.name: v.label for v in VENUES.values()}, "icml", width=120)
     columns = controls.segments("columns", "Width", COLUMNS)
-    letters = controls.select("font", "Letters", {str(name): words for name, words in FONTS.items()}, width=130)
+    letters = controls.select("font", "Font", {str(name): words for name, words in FONTS.items()}, width=130)
     own = VENUES[venue].text
-    points = controls.number("text", "Points", own, SMALLEST, LARGEST, 0.5, width=110)
-    grey = controls.switch("grey", "Grey", help="Greys and dashes instead of colours, for a print without any.")
+    points = controls.number("text", "Font size (pt)", own, SMALLEST, LARGEST, 0.5, width=110)
+    grey = controls.switch("grey", "Grey", help="Greys and dashes instead of colours, for print.")
     font = next(name for name in FONTS if name == letters)
     text = None if points == own else points
     return FigureChoices(venue=venue, columns=int(columns), font=font, text=text, grey=grey)
@@ -310,13 +309,13 @@ def _pick_round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Us
         graph = graph_of(runs[0].existing_seed(choices.seed))
         picked = graph_select.pick_round_sample(graph)
         graph_select.tell_unknown(graph, picked)
-        fresh = controls.switch("fresh", "Mark this round's", help="Strong dashes: edges that this very round removed.")
+        fresh = controls.switch("fresh", "Mark this round's", help="Strong dashes: edges removed in this round.")
         choices = replace(choices, sample=replace(picked.sample, nodes=picked.nodes), fresh=fresh)
     return choices
 
 
 def _pick_measure(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
-    trend = measurements.pick_trend()
+    trend = measurement.pick_trend()
     null = controls.switch("null", "Beside random graphs", True, help=ABOUT_NULL)
     return replace(choices, measure=trend.name, over=trend.x, null=null)
 
@@ -337,12 +336,12 @@ ACROSS, THUMBNAIL_DPI = 3, 120
 THUMBNAIL_HEIGHT = 270
 # A figure with a panel a run shows so many of them here: a strip of more is too narrow to read.
 MOST_PANELS = 4
-SLOW = "Reads every round of every seed: open it to draw it."
-LARGE = "Reads a large graph: open it to draw it."
+SLOW = "Reads every round of every seed; open it to draw it."
+LARGE = "Reads a large graph; open it to draw it."
 
 
 def show_gallery(runs: Sequence[Run], choices: FigureChoices) -> None:
-    """Show every figure there is of these runs, drawn one after the other; those drawn before are there at once."""
+    """Show every figure of these runs, drawn one after the other or read from the cache."""
     choices = replace(choices, round=min(run_select.DEFAULT_ROUND, _last_round(runs)))
     for group, words in GROUPS.items():
         st.subheader(words, anchor=False)
@@ -383,7 +382,7 @@ def _thumbnail(entry: PaperFigure, wanted: Wanted) -> None:
         st.image(picture, width="stretch", alt=f"Preview: {entry.label}")
     except StudioError as error:
         st.caption(f":material/info: {plain(str(error))}")
-    # One that fails by itself must not cost the rest; Streamlit's own exceptions, which end a page, are no Exception.
+    # One failure must not cost the other figures; Streamlit's own exceptions, which end a page, are no Exception.
     except Exception as error:
         st.caption(f":material/info: It could not be drawn ({plain(f'{type(error).__name__}: {error}')}).")
 
@@ -401,14 +400,12 @@ def open_figure(name: str) -> None:
 
 BUNDLE_KEPT = "export: bundle"
 BUNDLE_HEIGHT = 520
-ABOUT_BUNDLE = (
-    "Figures, tables, the numbers behind them, settings, environments, and the commands that make it all again."
-)
-BUNDLING = "Draws the figures and measures the graphs; one never measured before takes up to a minute"
+ABOUT_BUNDLE = "Figures, tables, their numbers, settings, environments, and the commands that reproduce them."
+BUNDLING = "Drawing figures and measuring graphs; a new graph takes up to a minute"
 
 
 def made_bundle(runs: list[Run], choices: FigureChoices) -> bytes | None:
-    """Return the bundle of these runs and choices, None until the reader has asked for it."""
+    """Return the bundle of these runs and choices, None until it was asked for."""
     state = cache.stamps(runs), repr(choices)
     known, content = st.session_state.get(BUNDLE_KEPT, (None, None))
     if known == state:
@@ -425,7 +422,7 @@ def made_bundle(runs: list[Run], choices: FigureChoices) -> bytes | None:
 
 
 def bundle_contents(bundle: bytes, runs: list[Run]) -> None:
-    """Show which files are in a bundle of these runs, its README, and what its commands cannot compute anew."""
+    """Show the files of a bundle, its README, and what its commands cannot reproduce."""
     for sentence in lost_sources(runs_with_rounds(runs)):
         st.warning(frame.plain(sentence), icon=":material/warning:")
     with zipfile.ZipFile(io.BytesIO(bundle)) as archive:

@@ -17,7 +17,7 @@ from app.data.runs import Opened, any_active, setting
 from app.views import run_actions
 from glt.config import RunConfig
 from glt.data import DATASETS
-from glt.errors import ConfigError, StudioError
+from glt.errors import ConfigError
 from glt.jobs.launching import start_pretraining
 from glt.jobs.sweep import read_grid, value_words
 from glt.methods import METHODS
@@ -138,12 +138,12 @@ def pick_start(found: Opened, setting: Mapping[str, str], seeds: str, hidden: st
         chosen = controls.optional(PRETRAINING, "Start", words, help=told, on_change=run_select.let_go(PRETRAINING))
         _pretrain(found, setting, seeds, hidden)
     if gone:
-        # What was asked for stays asked for, so that no run starts otherwise than it was meant to.
+        # It stays asked for, so that no run starts from other weights than it was meant to.
         run_select.tell_gone(PRETRAINING)
         return {PRETRAINING: gone[0]}
     if chosen is None:
         return {}
-    st.caption("The first layer comes from the pre-training, the rest of theta_0 is random from the seed as always.")
+    st.caption("The first layer comes from the pre-training; the rest of theta_0 is random, from the seed.")
     return {PRETRAINING: chosen}
 
 
@@ -155,17 +155,14 @@ def _pretrain(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str
             f"{frame.plain(brief(seeds))}. Then it can be chosen here."
         )
         labels = {each.name: each.label for each in AUGMENTATIONS}
-        augmentation = controls.select("augmentation", "The two views differ by", labels, "edges", width=240)
+        augmentation = controls.select("augmentation", "Augmentation", labels, "edges", width=240)
         if st.button("Start pre-training", key="start-pre-training", type="primary"):
             _start_pretraining(found, {**_subject(setting), "hidden": hidden, "augmentation": augmentation}, seeds)
 
 
 def _start_pretraining(found: Opened, values: Mapping[str, str], seeds: str) -> None:
-    try:
+    with frame.or_why():
         started = start_pretraining(found.store, resolve_pretraining(values), read_seeds(seeds), leave_busy=True)
-    except StudioError as error:
-        frame.failure(str(error))
-    else:
         run_actions.say_not_started([started])
         url_state.go("runs", run=started.run.name)
 

@@ -16,7 +16,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis import published
 from analysis.curves import trend_figure
-from analysis.curves.trend import TrendAxis
 from analysis.labels import dataset_label
 from analysis.measures import Engine, Explanation, MeasuredGraph, descriptions, explanation, explanations, in_order
 from analysis.measures.tables import is_as_published
@@ -65,7 +64,7 @@ def _turn(found: list[Run]) -> None:
 def _of_several(found: list[Run], view: str) -> None:
     with frame.row("controls"):
         runs = run_select.pick_runs(found, run_select.together(found))
-        chosen = pick_rounds(runs or found) if view == "table" else pick_trend()
+        chosen = pick_rounds(runs or found) if view == "table" else measurement.pick_trend()
         engine = pick_engine() if view == "table" else "default"
         null = controls.switch(
             "null",
@@ -74,7 +73,7 @@ def _of_several(found: list[Run], view: str) -> None:
         )
     if not (runs := run_select.chosen_runs(runs, "straighten")):
         return
-    if isinstance(chosen, Trend):
+    if isinstance(chosen, measurement.Trend):
         show_trend(runs, chosen, null)
     else:
         show_table(runs, chosen, null, engine)
@@ -185,7 +184,7 @@ def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
     """Show what stands first of a graph, under its name beside others; return the place of its downloads."""
     if is_named:
         st.subheader(frame.plain(graph.name), anchor=False)
-    _figures(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
+    charts.table(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
     st.caption(_table_caption(graph))
     if graph.printed:
         _papers(graph)
@@ -215,7 +214,7 @@ def _papers(graph: Measured) -> None:
     st.markdown(f"**The paper's table** :gray[{published.MEASUREMENT_TABLE.split(' (')[0]}]")
     as_printed = published.measurements(dataset, as_printed=True) if published.swapped(dataset) else {}
     read = as_read(graph.table(), published.MEASUREMENT_ROWS, graph.printed, as_printed, dataset)
-    _figures(f"paper-table-{graph.name}", read)
+    charts.table(f"paper-table-{graph.name}", read)
     notes = [published.measured_at(dataset), WHERE, *([published.SWAP_NOTE] if as_printed else [])]
     st.caption(" ".join(notes))
 
@@ -232,13 +231,10 @@ def _others(graphs: Sequence[Measured]) -> bool:
             if slow and not graph.is_ready(slow):
                 slow = False
             table, shown = graph.table(slow), {*HEADLINE, *graph.printed}
-            _figures(f"others-{graph.name}", as_read(table, [name for name in _names(table) if name not in shown], {}))
+            charts.table(
+                f"others-{graph.name}", as_read(table, [name for name in _names(table) if name not in shown], {})
+            )
     return slow
-
-
-def _figures(key: str, read: pd.DataFrame) -> None:
-    with st.container(key=f"figures-{key}"):
-        st.table(read, border="horizontal", hide_index=True, width="content")
 
 
 def as_read(
@@ -320,28 +316,7 @@ def _engine_words(graph: Measured) -> str:
     return f"Computed by NetworkX itself. {descriptions.largest_difference(largest)}"
 
 
-FIRST_MEASURE = "average_clustering"
-AXES = {"round": "Round", "kept": "Edges kept"}
-COUNTS = ("entries_kept", "edges_kept_either_way", "edges_kept_both_ways")
-
-
-@dataclass(frozen=True)
-class Trend:
-    """What the controls say: the measure and the axis it is drawn over."""
-
-    name: str
-    x: TrendAxis
-
-
-def pick_trend() -> Trend:
-    """Choose the measure and the axis."""
-    options = {name: descriptions.label(name) for name in COUNTS}
-    options |= {measure.name: measure.label for measure in in_order() if measure.cost != "background"}
-    name = controls.select("measure", "Measure", options, FIRST_MEASURE, width=270)
-    return Trend(name, cast("TrendAxis", controls.segments("over", "Over", AXES)))
-
-
-def show_trend(runs: list[Run], trend: Trend, null: bool) -> None:
+def show_trend(runs: list[Run], trend: measurement.Trend, null: bool) -> None:
     """Draw the trend on every graph that these runs are on; what must be measured first shows how far it is."""
     graphs = by_graph(runs)
     for name, chosen in graphs.items():
@@ -352,7 +327,7 @@ def show_trend(runs: list[Run], trend: Trend, null: bool) -> None:
         _one_graph(chosen, trend, null, f"-{name}" if len(graphs) > 1 else "")
 
 
-def _one_graph(runs: list[Run], trend: Trend, null: bool, key: str) -> None:
+def _one_graph(runs: list[Run], trend: measurement.Trend, null: bool, key: str) -> None:
     table = measurement.trend_of(runs, trend.name, null)
     figure = _trend_figure(runs, trend, null, frame.is_dark())
     charts.show(figure, f"trend{key}", f"{descriptions.label(trend.name)} over the rounds")
@@ -362,7 +337,7 @@ def _one_graph(runs: list[Run], trend: Trend, null: bool, key: str) -> None:
 
 
 @cache.cached(32, shared=True)
-def _trend_figure(runs: list[Run], trend: Trend, null: bool, dark: bool) -> go.Figure:
+def _trend_figure(runs: list[Run], trend: measurement.Trend, null: bool, dark: bool) -> go.Figure:
     return trend_figure(measurement.trend_of(runs, trend.name, null), trend.name, trend.x, dark)
 
 
@@ -386,7 +361,7 @@ def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
     )
 
 
-def _trend_caption(runs: list[Run], trend: Trend, table: pd.DataFrame) -> str:
+def _trend_caption(runs: list[Run], trend: measurement.Trend, table: pd.DataFrame) -> str:
     mine = table[table["kind"] == "run"]
     parts = [
         f"{dataset_label(runs[0].config.dataset)}, rounds 0 to {mine['round'].max()}: {averaged_over(mine['seeds'])}",

@@ -15,7 +15,6 @@ from analysis.curves import ablation_figure, accuracy_figure
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Kind, Picture, Verdict, judge, settled
 from analysis.reproduction.comparison import family_words, margins_words
-from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from analysis.tables import caption
 from app.components import charts, controls, frame, graph_select, measurement, url_state
 from app.components.frame import BadgeColor
@@ -62,33 +61,26 @@ def _controls() -> tuple[str, str, tuple[int, ...]]:
     with frame.row("controls"):
         dataset = controls.segments("dataset", "Data set", datasets, "cora")
         model = controls.segments("model", "Network", models, "gcn")
-        told = "What should be there; a mean is over all seeds that are."
-        written = controls.text("seeds", "Seeds needed", DEFAULT_SEEDS, width=130, help=told) or DEFAULT_SEEDS
-    return dataset, model, _seeds(written)
-
-
-def _seeds(written: str) -> tuple[int, ...]:
-    """Read the seeds; where they are none, say so and go on with the usual ones."""
+        about = "Seeds that every run should have; means are over all seeds there are."
+        written = controls.text("seeds", "Seeds needed", DEFAULT_SEEDS, width=130, help=about) or DEFAULT_SEEDS
     try:
-        return read_seeds(written)
+        seeds = read_seeds(written)
     except ConfigError as error:
         frame.failure(f"{error} Shown are seeds {DEFAULT_SEEDS}.")
-        return read_seeds(DEFAULT_SEEDS)
+        seeds = read_seeds(DEFAULT_SEEDS)
+    return dataset, model, seeds
 
 
 def _contents(found: Opened, dataset: str, model: str, seeds: Sequence[int]) -> Experiment:
     experiments = {experiment.name: experiment for experiment in in_order()}
     labels = {name: f"{each.place} · {each.label}" for name, each in experiments.items()}
     task = st.session_state.get("task")
-    captions = {
-        name: _badge(found, each, each.nearest(dataset, model, task), seeds) for name, each in experiments.items()
-    }
+    captions = {}
+    for name, each in experiments.items():
+        setting = each.nearest(dataset, model, task)
+        seen = _judged(found, each, setting, seeds)
+        captions[name] = badge(seen.verdict, bool(seen.runs) and _is_unmeasured(each, setting))
     return experiments[controls.contents("experiment", "Contents", labels, FIRST, captions)]
-
-
-def _badge(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int]) -> str:
-    seen = _judged(found, experiment, setting, seeds)
-    return badge(seen.verdict, bool(seen.runs) and _is_unmeasured(experiment, setting))
 
 
 def _task(experiment: Experiment) -> str:
@@ -202,14 +194,12 @@ LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
     "not run": ("gray", ":material/radio_button_unchecked:"),
     "unavailable": ("gray", ":material/block:"),
 }
-GALLERY = Sample("walk", 120)
-HEIGHT = 560
 
 
 def badge(verdict: Verdict, unmeasured: bool = False) -> str:
     """Write a verdict's kind as a small coloured word inside Markdown; `unmeasured` graphs have none yet."""
     if unmeasured:
-        return ":gray-badge[:material/straighten: Open it to measure and judge]"
+        return ":gray-badge[:material/straighten: Open to measure]"
     color, icon = LOOKS[verdict.kind]
     return f":{color}-badge[{icon} {verdict.title}]"
 
@@ -280,17 +270,13 @@ def _curve_figure(runs: list[Run], picture: Picture, dark: bool, printed: bool) 
 def _subgraphs(run: Run, number: int) -> None:
     seed = next((seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number), None)
     if seed is None:
-        st.caption(f"The subgraphs are of round {number}, which no seed has finished yet.")
+        st.caption(f"The subgraphs show round {number}, which no seed has finished yet.")
         return
-    graph = graph_of(run.seed(seed))
-    part = graph_select.subgraph(graph, GALLERY)
     title = f"{palette.label(run.config.method)}, round {number}"
-    panel = make_panel(graph, part, cache.edge_mask(run, seed, number), title)
-    html = panels_html([original_panel(graph, part), panel], frame.is_dark(), HEIGHT)
-    st.iframe(html, height=HEIGHT, alt=f"{dataset_label(graph.name)}, {title}. {' '.join(panel.caption)}")
+    graph_select.show_beside_original(graph_of(run.seed(seed)), cache.edge_mask(run, seed, number), title)
     sparsity = formats.percent(run.seed(seed).rounds()[number].graph_sparsity, 2)
     st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}; a random walk's nodes.")
-    url_state.link("subgraphs", "Choose another part", ":material/hub:", run=run.reference, round=str(number))
+    url_state.link("subgraphs", "Choose another sample", ":material/hub:", run=run.reference, round=str(number))
 
 
 def _side_by_side(rows: Sequence[Comparison]) -> None:
@@ -308,8 +294,7 @@ def _side_by_side(rows: Sequence[Comparison]) -> None:
         *(["Authors' code, run again"] if again else []),
     ]
     table = [_cells(row, again) for row in rows]
-    with st.container(key="figures-paper"):
-        st.table(pd.DataFrame(table, columns=heads), border="horizontal", hide_index=True, width="content")
+    charts.table("paper", pd.DataFrame(table, columns=heads))
     sources = "; ".join(dict.fromkeys(row.source for row in rows))
     st.caption(f"{_method_words(rows)} Paper: {sources}.")
 

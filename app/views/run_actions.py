@@ -51,7 +51,7 @@ def damaged_folders(found: Opened) -> None:
 
 def stop(run: AnyRun, seeds: Sequence[int] | None) -> None:
     """Stop workers; their finished rounds stay."""
-    with st.spinner("Stops at the end of the epoch"):
+    with st.spinner("Stopping at the end of the epoch"):
         _attempt(lambda: jobs.stop(run, seeds))
 
 
@@ -104,9 +104,7 @@ def _confirm_delete(found: Opened, folder: Path) -> None:
         st.markdown(
             f"{frame.plain(folder.name)} ({formats.file_size(folder_size(folder))}) moves to the trash of the store."
         )
-        st.caption(
-            "Nothing is lost until the trash is emptied: Restore, beside Empty trash below the runs, brings it back."
-        )
+        st.caption("Nothing is lost until the trash is emptied; Restore, below the runs, brings it back.")
     if st.button("Move to trash", key="confirm-delete", type="primary", disabled=is_read):
         _attempt(lambda: _delete(found, folder), "Moved to the trash")
 
@@ -136,7 +134,7 @@ def _choose_restored(found: Opened) -> None:
     said = found.store.annotations()
     names = {name: " · ".join(filter(None, [said.of(name).title, name])) for name in found.store.restorable()}
     name = st.selectbox("Run", names, key="restored", format_func=lambda name: names.get(name, name))
-    st.caption("Of a run that was deleted more than once, what was deleted last comes back.")
+    st.caption("Restores the most recent deletion.")
     if name is not None and st.button("Restore", key="confirm-restore", type="primary"):
         _attempt(lambda: found.store.restore(name), "Restored")
 
@@ -144,7 +142,7 @@ def _choose_restored(found: Opened) -> None:
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")
 def _confirm_empty(found: Opened, shown: Sequence[Path]) -> None:
     if found.store.trashed() != shown:
-        frame.failure("The trash has changed since this was opened: close it, and look again before it is emptied.")
+        frame.failure("The trash has changed since this was opened: close this and check again before you empty it.")
         return
     st.markdown(f"Removes {formats.number_of(len(found.store.trashed()), 'deleted run')} from the disk for good.")
     if st.button("Empty trash", key="confirm-empty", type="primary"):
@@ -164,11 +162,11 @@ def _attempt(action: Callable[[], object], told: str = "") -> None:
         st.rerun()
 
 
-ABOUT_ANNOTATION = "Kept beside the runs; the run itself, its name and its results stay as they are."
+ABOUT_ANNOTATION = "Kept beside the runs; the run and its results do not change."
 ABOUT_COLOR = (
-    "Its colour in every figure; none is its method's own. The colour of another method is drawn in a shade of its own."
+    "Its colour in every figure; none: the method's colour. The colour of another method is drawn in another shade."
 )
-ABOUT_HIDING = "Hidden runs stand at the end of the list and are not offered elsewhere; nothing is deleted."
+ABOUT_HIDING = "Hidden runs are listed last and not offered on other pages; nothing is deleted."
 FIELDS = ("title", "note", "color")
 
 

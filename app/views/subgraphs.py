@@ -119,7 +119,7 @@ def _pick_told(view: View) -> Run:
         url_state.drop("whose")
         return view.run
     words = run_select.run_words(view.runs)
-    name = controls.segments("whose", "What became of edges in", words, label_visibility="collapsed")
+    name = controls.segments("whose", "Edges of", words, label_visibility="collapsed")
     return next(run for run in view.runs if run.reference == name)
 
 
@@ -138,14 +138,14 @@ def _caption(view: View, record: RoundRecord) -> str:
 
 
 BESIDE = "beside"
-ABOUT_COMPARING = "A third panel: the same nodes in the same places, as the same seed of another run has them."
+ABOUT_COMPARING = "Adds a panel: the same nodes, from the same seed of another run."
 
 
 def pick_compared(run: Run, seed: int, found: Sequence[Run]) -> Run | None:
     """Choose another run on the same graph to stand beside this one, or none."""
     others = [other for other in found if other.reference != run.reference and _comparable(run, other, seed)]
     words = run_select.run_words(found)
-    options = {"": "nothing", **{other.reference: words[other.reference] for other in others}}
+    options = {"": "No other run", **{other.reference: words[other.reference] for other in others}}
     run_select.gone_from(BESIDE, options)
     changed = run_select.let_go(BESIDE)
     chosen = controls.optional(BESIDE, "Compare with", options, width=240, help=ABOUT_COMPARING, on_change=changed)

@@ -109,7 +109,7 @@ def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
 
 
 SCALES = {"score": "Score", "rank": "Rank"}
-ABOUT_NODE = "A node by its number (or its own id), or click one. Empty: the one of the sample with most neighbours."
+ABOUT_NODE = "A node by number or id, or click one. Empty: the one of the sample with most neighbours."
 ABOUT_NEIGHBOUR = (
     "An edge carries a message each way, and the mask has an entry for each. UGS learns a soft score for every entry; "
     "a round cuts those with the lowest."
@@ -118,9 +118,9 @@ ROUGH = "Bundled examples and runs on large graphs keep ranks in 256 steps inste
 
 
 def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> tuple[int, ...]:
-    """Choose a node and one of its edges, and tell what became of it; `nodes` are those of the picture.
+    """Choose a node and one of its edges, and explain its removal; `nodes` are those of the picture.
 
-    Returns the node that was named, both ends of its edge when one is told about, or nothing.
+    Returns the node that was named, both ends of the edge that was chosen, or nothing.
     """
     start = int(nodes[degrees(graph)[nodes].argmax()])
     with frame.row("edge-controls"):
@@ -138,7 +138,7 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
         row = _pick_neighbour(place, table)
         decided = [] if row is None else cache.decisions(run, seed)
         rough = any(decision.ranks for decision in decided)
-        ranks = rough or not decided or controls.segments("scale", "Show its", SCALES) == "rank"
+        ranks = rough or not decided or controls.segments("scale", "Scale", SCALES) == "rank"
     if row is None:
         edge_table(place, table)
         return about
@@ -298,9 +298,9 @@ CONFIG = {"displaylogo": False, "displayModeBar": False}
 
 
 def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
-    """Show who lost edges by the end of a round."""
+    """Show the shares of edges and nodes lost by class and degree, beside those of random graphs."""
     if cache.edge_mask(run, seed, number).either_way().all():
-        frame.empty("Nobody loses yet", f"Round {number} leaves every edge in at least one direction.", "balance")
+        frame.empty("No edges removed yet", f"Round {number} leaves every edge in at least one direction.", "balance")
         return
     table = _losses(graph, run, seed, number)
     st.markdown(" ".join(sentences(table)))
@@ -365,6 +365,5 @@ def _caption(run: Run, seed: int, number: int, graph: Graph) -> str:
     return (
         f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. An edge is cut when neither "
         f"direction is left. By chance: {DRAWS} draws of as many undirected edges as this round keeps{of_nodes}. A "
-        "star, or a full mark, is a share outside the middle 95 % of the draws; with so many groups one in twenty is "
-        "so by chance."
+        "star, or a filled mark, is a share outside the middle 95 % of the draws; by chance one group in twenty is."
     )

@@ -18,7 +18,6 @@ from analysis.curves import guest, pareto_figure
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.marks.axes import MAC_NAMES
 from analysis.measures import compute, descriptions
-from analysis.subgraphs import Sample, make_panel, original_panel, panels_html
 from analysis.tables import Score, XAxis
 from analysis.tables.curves import with_front
 from app.components import charts, computation, controls, frame, graph_select, run_select, url_state
@@ -46,8 +45,8 @@ UPLOADER, BROUGHT, NAME = "ticket-upload", "ticket file: check", "ticket file: n
 ABOUT_FILE = (
     f"A .zip as Download on a ticket's card and `{command('export')}` write it, up to {MOST_MB} MB "
     f"({formats.file_size(MOST_UNPACKED_MB * 10**6)} unpacked). Its checksums are compared, its network runs once more "
-    "on the edges that are left, and every number that can be found again is held against what is found. Nothing in it "
-    "is unpickled; it is forgotten when you close it or this tab."
+    "on the edges that are left, and every number that can be computed again is compared. Nothing in it is unpickled; "
+    "it is forgotten when you close it or this tab."
 )
 TASK = computation.Task("Check it again", "Running the network", "import", 15)
 
@@ -123,8 +122,7 @@ def show_report(found: Report, graph: bytes, name: str, close: Callable[[], None
     with st.container(border=True, key="imported", gap="small"):
         _head(found, name, close)
         _verdict(found)
-        with st.container(key="figures-stated"):
-            st.table(report_as_read(found), border="horizontal", hide_index=True, width="content")
+        charts.table("stated", report_as_read(found))
         st.caption(_report_caption(found))
         sparse = sparse_graph(found, graph)
         st.markdown("**Its sparse graph**")
@@ -281,7 +279,7 @@ def show_beside(found: Mapping[str, Any]) -> None:
     runs = run_select.together(alike) if alike else []
     if not runs:
         frame.empty(
-            "No run to stand beside",
+            "No run to compare with",
             "No run here, example or yours, has this data set, task and network.",
             "stacked_line_chart",
             "launch",
@@ -293,13 +291,14 @@ def show_beside(found: Mapping[str, Any]) -> None:
         _beside_figure(runs, found, x), "guest", "The ticket file's test score and cost among the rounds here"
     )
     curve = cache.curve_of(runs, SCORE, "graph", "dense_features", DELTA)
-    with st.container(key="figures-guest"):
-        st.table(beside_as_read(found, curve), border="horizontal", hide_index=True, width="content")
+    charts.table("guest", beside_as_read(found, curve))
     st.caption(
-        "The ring and the first line are the file's, one seed. Each run's round is the one nearest in graph "
-        "sparsity, the mean over its seeds. MACs with dense features."
+        "The ring and the first row are the file's (one seed). Other rows: the round of each run nearest in graph "
+        "sparsity, mean over seeds. MACs with dense features."
     )
-    _same_run(found, runs)
+    if source := next((run for run in runs if run.name == found["run"]), None):
+        view = {"run": source.reference, "round": str(found["round"])}
+        url_state.link("subgraphs", "The run it was made from is here", ":material/hub:", **view)
 
 
 def file_numbers(found: Mapping[str, Any]) -> dict[str, float]:
@@ -349,18 +348,6 @@ def _beside_row(
     }
 
 
-def _same_run(found: Mapping[str, Any], runs: list[Run]) -> None:
-    """Lead to the run the file was made from, where it is here."""
-    made_from = next((run for run in runs if run.name == found["run"]), None)
-    if made_from is not None:
-        view = {"run": made_from.reference, "round": str(found["round"])}
-        url_state.link("subgraphs", "The run it was made from is here", ":material/hub:", **view)
-
-
-HEIGHT = 560
-PART = Sample("walk", 120)
-
-
 def show_graph(found: Mapping[str, Any], sparse: SparseGraph, view: str) -> None:
     """Show the view, or why it cannot be: the data set is unknown here, or another version of it.
 
@@ -371,7 +358,7 @@ def show_graph(found: Mapping[str, Any], sparse: SparseGraph, view: str) -> None
         frame.empty(
             "An unknown data set",
             f"{frame.plain(brief(config.dataset))} is no data set of this version: its sparse graph can be downloaded "
-            "above, but there is no original to hold it against.",
+            "above, but there is no original to compare it with.",
             "database_off",
         )
         return
@@ -381,37 +368,29 @@ def show_graph(found: Mapping[str, Any], sparse: SparseGraph, view: str) -> None
     if not graph.has_content(found["graph_hash"]):
         st.caption(":material/info: Labels or the order of edges are not those of the data set here.")
     if view == "subgraph":
-        _subgraph(graph, mask, found)
+        graph_select.show_beside_original(graph, mask, f"Ticket file, round {found['round']}")
+        st.caption("The nodes of a random walk, in the same places; dashed: removed.")
     else:
         _measures(graph, mask)
-
-
-def _subgraph(graph: Graph, mask: EdgeMask, found: Mapping[str, Any]) -> None:
-    part = graph_select.subgraph(graph, PART)
-    title = f"Ticket file, round {found['round']}"
-    html = panels_html([original_panel(graph, part), make_panel(graph, part, mask, title)], frame.is_dark(), HEIGHT)
-    st.iframe(html, height=HEIGHT, alt=f"{dataset_label(graph.name)}: original and {title}, side by side")
-    st.caption("A random walk's nodes, in the same places; dashed: removed.")
 
 
 def _measures(graph: Graph, mask: EdgeMask) -> None:
     bar = st.progress(0.0, "Measuring the original")
     try:
-        before = _measured(graph.content_hash, b"", graph, EdgeMask.full(mask.kind, mask.num_edges))
-        bar.progress(0.5, "Measuring what is left")
-        after = _measured(graph.content_hash, mask.keep.tobytes(), graph, mask)
+        before = _measured(graph, EdgeMask.full(mask.kind, mask.num_edges))
+        bar.progress(0.5, "Measuring the ticket")
+        after = _measured(graph, mask)
     finally:
         bar.empty()
-    with st.container(key="figures-guest-measures"):
-        st.table(measures_as_read(before, after), border="horizontal", hide_index=True, width="content")
+    charts.table("guest-measures", measures_as_read(before, after))
     st.caption(
         "An edge counts when it survives in at least one direction; NetworkX's definitions, isolated nodes kept."
     )
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
-def _measured(content_hash: str, kept: bytes, _graph: Graph, _mask: EdgeMask) -> compute.Numbers:
-    return compute.measure_mask(_graph, _mask)
+@cache.cached(16)
+def _measured(graph: Graph, mask: EdgeMask) -> compute.Numbers:
+    return compute.measure_mask(graph, mask)
 
 
 def measures_as_read(before: Mapping[str, float], after: Mapping[str, float]) -> pd.DataFrame:

@@ -253,7 +253,7 @@ def test_a_seed_that_starts_says_for_how_long(
     told = re.search(r"starts: loads torch and the data, (\d+) min (\d+) s so far", words(app))
     assert told is not None
     assert 60 * int(told[1]) + int(told[2]) >= 200
-    assert "Nothing yet: a run that works well writes nothing here." in words(app)
+    assert "Nothing yet: only problems are written here." in words(app)
 
 
 def _report(seed_run: SeedRun, state: State, **changes: object) -> None:

@@ -1,4 +1,4 @@
-"""The gallery opens a figure, panels stand on one page, and what is seen there is the file itself."""
+"""Export: gallery and reproduction bundle."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import NoReturn
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.bundle import bundle_bytes
 from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
 from app.components.downloads import Written
+from app.views import export
 from app.views.export import Wanted
 from glt.errors import StudioError
 from glt.store import Run
@@ -114,3 +116,16 @@ def test_a_strip_of_many_panels_shows_the_first_runs_and_says_so(
     told = [caption.value for caption in open_page("export", what="gallery", runs=runs).caption]
     shown = sum("The first 4 of 5 runs" in text for text in told)
     assert shown == sum("round" in figure.uses for figure in FIGURES)
+
+
+def test_the_page_makes_the_same_bytes(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+    run = make_run("ugs")
+    app = open_page("export", what="bundle", runs=run.name, columns="2")
+    assert not app.exception
+    assert export.BUNDLE_KEPT not in app.session_state
+    app.button(key="make-bundle").click().run()
+    assert not app.exception
+    assert app.session_state[export.BUNDLE_KEPT][1] == bundle_bytes([run], FigureChoices(columns=2))
+    assert any("Reproduction bundle" in block.value for block in app.code)
+    app.segmented_control(key="columns").set_value("1").run()
+    assert app.button(key="make-bundle")

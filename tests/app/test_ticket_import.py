@@ -1,4 +1,4 @@
-"""Tickets from a file: checked in a process of its own, held against what it states, and every bad one told."""
+"""A ticket file from elsewhere, and the limits of what is accepted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from streamlit.testing.v1 import AppTest
 from app.components.computation import Computation
 from app.views import ticket_import
 from app.views.ticket_import import quantity, report_as_read, sparse_graph
-from glt.data import load_graph
+from glt import formats, printable, zips
+from glt.data import load_graph, ogb_files
 from glt.presets import resolve
-from glt.store import Store
+from glt.store import Store, annotations, compact_masks, json_files
 from glt.ticket_file.io import ticket_bytes
-from glt.ticket_file.schema import About
+from glt.ticket_file.schema import LONGEST_NAME, About
 from glt.ticket_file.ticket import Ticket, make_ticket
 from tests.conftest import write_true_rounds
 from tests.opening import MAIN, SECONDS, load_settings
@@ -208,3 +209,31 @@ def test_a_file_is_brought_checked_and_closed(ticket: Ticket) -> None:
     assert "mine.zip, made from" in texts(app)
     app.button(key="close-imported").click().run()
     assert "made from" not in texts(app)
+
+
+ROOT = Path(__file__).parents[2]
+PROMISED = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def test_an_upload_may_be_as_large_as_the_page_says() -> None:
+    settings = (ROOT / "app" / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    assert f"maxUploadSize = {ticket_import.MOST_MB}\n" in settings
+    assert f"up to {ticket_import.MOST_MB} MB" in ticket_import.ABOUT_FILE
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"{ticket_import.MOST_MB} MB",
+        f"{formats.count(ticket_import.MOST_UNPACKED_MB)} MB on the page",
+        f"{zips.MOST_DIRECTORY >> 20} MiB; the sizes it states",
+        f"{LONGEST_NAME} characters",
+        f"{json_files.MOST_BYTES >> 20} MiB; {json_files.MOST_BYTES_OF_LINES >> 30} GiB",
+        f"{compact_masks.MOST_BYTES >> 20} MiB |",
+        f"{ogb_files._CHUNK >> 20} MiB; the number",
+        f"{annotations.LONGEST_TITLE}, {formats.count(annotations.LONGEST_NOTE)} characters",
+        f"{formats.count(printable.MOST_SAID)} characters",
+    ],
+)
+def test_every_limit_is_the_one_that_is_promised(words: str) -> None:
+    assert words in PROMISED

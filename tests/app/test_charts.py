@@ -1,4 +1,4 @@
-"""The tables of Curves, Measurements and Tickets."""
+"""Numbers on pages, and the diagnostics beside a curve."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from analysis import published
 from analysis.measures import At, measurement_table
 from analysis.tables import curve_table, rounds_table
 from app.views import curves, measurements, tickets
+from app.views.curves import AT_CHANCE, CUTS
 from glt.config import canonical_json
 from glt.store import Run, paths
 from glt.store.checksums import add_checksums
@@ -100,3 +101,36 @@ def test_a_paired_difference_shows_its_interval() -> None:
     assert tickets.difference(row) == "\N{MINUS SIGN}0.4 points (\N{MINUS SIGN}1.1 to +0.3)"
     alone = {"difference": 0.0, "difference_low": float("nan"), "difference_high": float("nan")}
     assert tickets.difference(alone) == "0.0 points"
+
+
+UGS = "cora-node-gcn-ugs-df8e8f72"
+OpenPage = Callable[..., AppTest]
+
+
+def test_curves_list_cuts_without_a_gradient(open_page: OpenPage) -> None:
+    app = open_page("curves", runs=UGS)
+    assert not app.exception
+    (table,) = [each.value for each in app.dataframe]
+    shares = dict(zip(table["Round"], table[CUTS], strict=True))
+    # The mean of 40.0, 30.5, 52.6, 0 and 13.0 %.
+    assert float(shares[13]) == pytest.approx(27.2, abs=0.1)
+    assert float(shares[9]) == 0.0
+    assert float(dict(zip(table["Round"], table[AT_CHANCE], strict=True))[13]) == 171
+    assert not app.warning
+
+
+def test_curves_of_a_method_without_a_search_have_no_such_column(open_page: OpenPage) -> None:
+    app = open_page("curves", runs="cora-node-gcn-admm-0913104b")
+    (table,) = [each.value for each in app.dataframe]
+    assert CUTS not in table
+    assert AT_CHANCE not in table
+
+
+def test_runs_say_where_a_search_was_at_chance(open_page: OpenPage) -> None:
+    app = open_page("runs", run=UGS, training_round="13")
+    assert not app.exception
+    told = [each.value for each in app.caption]
+    assert any(
+        "validation is at chance from epoch 171 or earlier to the end; masks were read before, at epoch 15" in t
+        for t in told
+    )

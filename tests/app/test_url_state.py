@@ -1,4 +1,4 @@
-"""The state of a view lives in the address."""
+"""Views live in the address: links, defaults and values that cannot be used."""
 
 from __future__ import annotations
 

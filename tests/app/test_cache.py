@@ -1,8 +1,9 @@
-"""What tabs are told of a run at work: the same as the whole file says, also when it grows or a resume cuts it."""
+"""Cached readers: keys, epochs that are read on, and the end of logs."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from app.data import cache
 from app.data.cache import Reader
 from app.views import run_detail
 from glt.config import RunConfig
-from glt.store import Event, SeedRun, Store
+from glt.errors import StoreError
+from glt.store import Event, Run, SeedRun, Store
 
 
 @pytest.fixture
@@ -108,3 +110,32 @@ def test_a_long_log_is_shown_by_its_end(tmp_path: Path) -> None:
     assert run_detail.tail(path, 9) == "one\ntwo\nthree"
     path.write_bytes(b"\xff" * 2 * run_detail.MOST_BYTES)
     assert len(run_detail.tail(path, 3)) == run_detail.MOST_BYTES
+
+
+def test_a_result_is_kept_until_its_run_changes(make_run: Callable[..., Run], store: Store) -> None:
+    run, computed = make_run("ugs"), []
+
+    @cache.cached(4)
+    def first(run: Run) -> int:
+        computed.append(run)
+        return len(computed)
+
+    @cache.cached(4)
+    def second(run: Run) -> int:
+        return -1
+
+    assert [first(run), first(run), second(run)] == [1, 1, -1]
+    store.annotate(run.name, {"title": "Mine"})
+    assert first(store.find(run.name)) == 2
+
+
+def test_an_error_of_the_store_reaches_the_page(make_run: Callable[..., Run]) -> None:
+    run = make_run("ugs")
+    (run.path / "seed-0" / "rounds.jsonl").write_text("damaged")
+    with pytest.raises(StoreError, match="damaged"):
+        cache.rounds_of([run])
+
+
+def test_only_what_has_a_key_is_cached() -> None:
+    with pytest.raises(TypeError, match="no cache key for set"):
+        cache.cache_key({1})
