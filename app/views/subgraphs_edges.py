@@ -300,7 +300,7 @@ CONFIG = {"displaylogo": False, "displayModeBar": False}
 def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     """Show the shares of edges and nodes lost by class and degree, beside those of random graphs."""
     if cache.edge_mask(run, seed, number).either_way().all():
-        frame.empty("No edges removed yet", f"Round {number} leaves every edge in at least one direction.", "balance")
+        frame.empty("No edge is gone yet", f"Round {number} leaves every edge in at least one direction.", "balance")
         return
     table = _losses(graph, run, seed, number)
     st.markdown(" ".join(sentences(table)))

@@ -61,7 +61,8 @@ def test_a_run_of_the_users_own_stands_beside_the_example_of_its_name(
 
 # What pages may import: igraph lays out graphs (and imports matplotlib where it is there), Export draws for paper.
 HEAVY = {"torch", "torch_geometric", "ogb", "matplotlib", "igraph"}
-WANTED = {"subgraphs": {"igraph", "matplotlib"}, "export": {"matplotlib", "igraph"}}
+# igraph, which brings matplotlib, also measures bridges, cores and triangles.
+WANTED = {page: {"igraph", "matplotlib"} for page in ("measurements", "subgraphs", "export")}
 OPENED_ONE_BY_ONE = """
 import json, sys
 from streamlit import config

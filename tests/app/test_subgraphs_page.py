@@ -88,7 +88,7 @@ def test_losers_hold_their_sentence_and_round_0_has_none(make_run: MakeRun, open
     assert "By chance: 100 draws" in shown(app)
     empty = open_page("subgraphs", section="losers", round="0")
     assert not empty.exception
-    assert [heading.value for heading in empty.subheader] == ["No edges removed yet"]
+    assert [heading.value for heading in empty.subheader] == ["No edge is gone yet"]
 
 
 def test_the_whole_graph_of_cora_is_a_picture(make_run: MakeRun, open_page: OpenPage) -> None:
