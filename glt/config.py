@@ -1,4 +1,4 @@
-"""RunConfig: everything that determines a result, and nothing else (seeds stand beside it, not in it)."""
+"""RunConfig: everything that determines a result, and nothing else; seeds are given beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EdgeMaskKind = Literal["directed", "undirected"]
 DegreeKind = Literal["source", "target", "both", "fixed"]
 Activation = Literal["relu", "none"]
 OptionValue = bool | int | float | str
-# What a method notes about a round, beside what every round records.
+# A method's note in a round's record.
 Note = bool | int | float | str | list[float]
 Options = TypeVar("Options", bound=BaseModel)
 
@@ -26,7 +26,7 @@ PruneRate = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
-# Above these a typing error is likelier than a wish; a worker would plan or allocate for hours before it fails.
+# Larger values are likelier a typing error; a worker would allocate for hours before it fails.
 Width = Annotated[int, Field(ge=1, le=65_536)]
 Rounds = Annotated[int, Field(ge=1, le=1_000)]
 Epochs = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -34,10 +34,9 @@ Epochs = Annotated[int, Field(ge=1, le=1_000_000)]
 
 @dataclass(frozen=True)
 class AbsentMeans:
-    """Marks an option younger than some runs: a config without it has this value; one with this value leaves it out.
+    """Marks an option younger than some runs: absence means this value, and this value is left out.
 
-    So runs from before the option keep their names, and open with the value that produced them, which need not be
-    today's default.
+    So older runs keep their names, and open with the value that made them, which need not be today's default.
     """
 
     value: bool | int | float | str
@@ -46,9 +45,8 @@ class AbsentMeans:
 class RunConfig(BaseModel):
     """The settings of a run; field names are those of the command line's `--set`.
 
-    `options` holds the settings that only the chosen method, model or task has; `glt.presets.resolve`
-    fills and checks them. Rates are shares of what remains (paper, Algorithm 1); gammas multiply the
-    sum over a mask's own values (paper, equation 3).
+    `options` are the settings of the chosen method, model and task, filled and checked by `glt.presets.resolve`. Rates
+    are shares of what remains (paper, Algorithm 1); gammas multiply sums over a mask's values (paper, equation 3).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -74,14 +72,14 @@ class RunConfig(BaseModel):
     options: dict[str, OptionValue] = Field(default_factory=dict, description="Settings of the method, model or task")
 
     def canonical_json(self) -> str:
-        """Return the config as JSON with sorted keys and no spaces: equal configs give equal bytes."""
+        """Return the config as JSON of which equal configs give equal bytes."""
         return canonical_json(self.model_dump(mode="json"))
 
 
 def options_of(values: Mapping[str, OptionValue], kind: type[Options]) -> Options:
-    """Return the part of a config's `options` that belongs to one options model; what is absent is filled in.
+    """Return the part of a config's `options` that belongs to one options model.
 
-    Absent options have the value of their `AbsentMeans` mark, those without a mark their default.
+    Absent options get the value of their `AbsentMeans` mark, or their default.
     """
     marked = {name: mark.value for name, field in kind.model_fields.items() if (mark := absent_means(field))}
     return kind.model_validate(
@@ -90,7 +88,7 @@ def options_of(values: Mapping[str, OptionValue], kind: type[Options]) -> Option
 
 
 def absent_means(field: FieldInfo) -> AbsentMeans | None:
-    """Return the mark of an option that configs may leave out, None where it has none."""
+    """Return an option's `AbsentMeans` mark, if any."""
     return next((mark for mark in field.metadata if isinstance(mark, AbsentMeans)), None)
 
 
@@ -98,7 +96,7 @@ CORE_FIELDS = tuple(name for name in RunConfig.model_fields if name != "options"
 
 
 def canonical_json(value: Any) -> str:
-    """Return JSON with sorted keys and no spaces, refusing NaN and infinities.
+    """Return JSON with sorted keys and no spaces; NaN and infinities are refused.
 
     >>> canonical_json({"b": 1, "a": [0.5]})
     '{"a":[0.5],"b":1}'
@@ -107,12 +105,12 @@ def canonical_json(value: Any) -> str:
 
 
 def make_config(values: Mapping[str, Any]) -> RunConfig:
-    """Build a RunConfig from plain values; raises ConfigError that names every bad field."""
+    """Build a RunConfig from plain values; raise ConfigError that names every bad field."""
     return checked(RunConfig, values, CORE_FIELDS)
 
 
 def checked(kind: type[Options], values: Mapping[str, Any], known: Sequence[str]) -> Options:
-    """Build a settings model from plain values; raises ConfigError for every bad field, nearest names told."""
+    """Build a settings model from plain values; raise ConfigError that names every bad field."""
     unknown = [name for name in values if name not in kind.model_fields]
     faults = [unknown_name("setting", name, known) for name in unknown]
     try:
@@ -124,7 +122,7 @@ def checked(kind: type[Options], values: Mapping[str, Any], known: Sequence[str]
     return made
 
 
-# What stands in place of pydantic's words about parsing.
+# Replace pydantic's messages about parsing.
 WANTED = {
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number belongs here"),
     **dict.fromkeys(("float_parsing", "float_type"), "a number belongs here"),
@@ -133,7 +131,7 @@ WANTED = {
 
 
 def all_faults(error: ValidationError) -> list[str]:
-    """Put what pydantic found into sentences, the first fault of each field."""
+    """Return pydantic's errors as sentences, the first of each field."""
     fields = {fault["loc"][:1]: fault for fault in reversed(error.errors())}
     return [_fault(fault) for fault in reversed(fields.values())]
 

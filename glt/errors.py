@@ -1,4 +1,4 @@
-"""Errors a user can act on: each message is one sentence that says what is wrong, where, and what to do."""
+"""Errors a user can act on: one sentence that says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from glt.printable import MOST, quoted
 
 
 class StudioError(Exception):
-    """Anything the user can put right; `str(error)` is the one sentence to show."""
+    """Anything the user can correct; `str(error)` is the sentence to show."""
 
 
 class ConfigError(StudioError):
-    """A setting, name or command-line value that cannot be used; `faults` are the sentences where there are several."""
+    """A setting, name or command-line value that cannot be used; `faults` are its sentences."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = tuple(dict.fromkeys(faults))
@@ -22,31 +22,31 @@ class ConfigError(StudioError):
 
 
 class Faults:
-    """Collects what is wrong with several settings, so that all of it is said at once."""
+    """Collects errors of several settings, to be raised together."""
 
     def __init__(self) -> None:
         self._found: list[str] = []
 
     def add(self, *sentences: str) -> None:
-        """Note what is wrong."""
+        """Add sentences."""
         self._found += sentences
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Note the faults of a ConfigError that the context raises, and go on after it."""
+        """Collect a ConfigError that the context raises, and continue."""
         try:
             yield
         except ConfigError as error:
             self.add(*error.faults)
 
     def raise_any(self) -> None:
-        """Raise one ConfigError for everything that was noted."""
+        """Raise one ConfigError for everything collected."""
         if self._found:
             raise ConfigError(*self._found)
 
 
 class DataError(StudioError):
-    """A data set that is missing, damaged or not what its name promises."""
+    """A data set that is missing, damaged or not what its name says."""
 
 
 class StoreError(StudioError):
@@ -58,7 +58,7 @@ class JobError(StudioError):
 
 
 def _joined(faults: tuple[str, ...]) -> str:
-    """Put sentences into one: several are counted first.
+    """Join sentences into one, with their number first if several.
 
     >>> _joined(("a cannot be 1.", "b cannot be 2."))
     '2 settings cannot be used: a cannot be 1; b cannot be 2.'
@@ -69,14 +69,14 @@ def _joined(faults: tuple[str, ...]) -> str:
 
 
 def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
-    """Say that a name is unknown, suggest the nearest known one and list the rest.
+    """Say that a name is unknown, suggest the nearest and list the known ones.
 
     >>> unknown_name("method", "ugz", ["ugs", "random"])
     "Unknown method 'ugz': did you mean 'ugs'? Known: random, ugs."
     """
     names = sorted(known)
     close = difflib.get_close_matches(name[:MOST], names, n=3, cutoff=0.5)
-    # Of names about as near, one with the same letters in another order is the likelier slip.
+    # Among near names, one with the same letters in another order is the likelier slip.
     nearest = next((other for other in close if sorted(other) == sorted(name)), close[0] if close else None)
     hint = f": did you mean {nearest!r}?" if nearest else "."
     return f"Unknown {noun} {quoted(name)}{hint} Known: {', '.join(names)}."

@@ -1,6 +1,6 @@
-"""Binary masks over edges and weights: self-checking sets that prune exactly k entries.
+"""Binary masks over edges and weights that check themselves and prune exactly k entries.
 
-Sparsity is the share REMOVED. Soft scores are plain float arrays; only 0/1 values make a mask.
+Sparsity is the share REMOVED. Scores are plain float arrays; a mask holds only 0 and 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from glt.config import EdgeMaskKind
 
 BoolArray = NDArray[np.bool_]
 
-# Rounds whose counts are found together.
+# Rounds whose counts are computed together.
 BLOCK = 64
 
 
@@ -42,13 +42,13 @@ def remaining_after(rate: float, total: int, rounds: int) -> int:
 
 @lru_cache(maxsize=256)
 def _course(rate: float, total: int, rounds: int) -> tuple[int, ...]:
-    """Return what is left after 0 to `rounds` rounds: a forecast asks for every one of them."""
+    """Return what is left after 0 to `rounds` rounds."""
     steps = accumulate(range(rounds), lambda left, _: left - prune_count(rate, left), initial=total)
     return tuple(steps)
 
 
 def lowest(scores: NDArray[np.floating], count: int) -> NDArray[np.int64]:
-    """Return the indices of the `count` lowest scores, ties broken by index; raises ValueError on NaN.
+    """Return the indices of the `count` lowest scores, ties by index; raise ValueError on NaN.
 
     >>> lowest(np.array([2.0, 1.0, 1.0, 1.0]), 2).tolist()
     [1, 2]
@@ -64,7 +64,7 @@ def lowest(scores: NDArray[np.floating], count: int) -> NDArray[np.int64]:
 
 
 def as_binary(values: NDArray[np.generic]) -> BoolArray:
-    """Return `values` as booleans; raises ValueError unless every value is exactly 0 or 1."""
+    """Return `values` as booleans; raise ValueError unless all are exactly 0 or 1."""
     array = np.asarray(values)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         raise ValueError("a mask holds only 0 and 1")
@@ -75,8 +75,8 @@ def as_binary(values: NDArray[np.generic]) -> BoolArray:
 class EdgeMask:
     """Which entries of the edge index survive.
 
-    `keep` has E values when `kind` is "undirected" and 2E when it is "directed": first every listed edge
-    (i, j) as the entry that carries the message from i to j, then every edge as (j, i).
+    `keep` has E values if `kind` is "undirected", 2E if "directed": first every edge (i, j) as the entry that carries
+    the message from i to j, then every edge as (j, i).
     """
 
     kind: EdgeMaskKind
@@ -94,7 +94,7 @@ class EdgeMask:
 
     @property
     def num_edges(self) -> int:
-        """Number of undirected edges the mask is about."""
+        """Number of undirected edges."""
         return self.keep.size // 2 if self.kind == "directed" else self.keep.size
 
     @property
@@ -104,27 +104,27 @@ class EdgeMask:
 
     @property
     def sparsity(self) -> float:
-        """Share of the mask's own entries that is removed (0 for a graph without edges)."""
+        """Share of entries removed (0 for a graph without edges)."""
         return 1 - self.kept / self.keep.size if self.keep.size else 0.0
 
     def directions(self) -> BoolArray:
-        """Return the [2, E] survivors: row 0 the entries (i, j), row 1 the entries (j, i)."""
+        """Return survivors [2, E]: row 0 the entries (i, j), row 1 the entries (j, i)."""
         return self.keep.reshape(2, -1) if self.kind == "directed" else np.stack([self.keep, self.keep])
 
     def either_way(self) -> BoolArray:
-        """Return the [E] undirected edges that survive in at least one direction."""
+        """Mark the undirected edges [E] that survive in at least one direction."""
         return np.asarray(self.directions().any(axis=0))
 
     def both_ways(self) -> BoolArray:
-        """Return the [E] undirected edges that survive in both directions."""
+        """Mark the undirected edges [E] that survive in both directions."""
         return np.asarray(self.directions().all(axis=0))
 
     def prune(self, scores: NDArray[np.floating], rate: float) -> EdgeMask:
-        """Remove exactly floor(rate * kept) survivors, the lowest `scores` (one value a survivor) first."""
+        """Remove exactly floor(rate * kept) survivors, lowest `scores` (one per survivor) first."""
         return self.prune_exactly(scores, prune_count(rate, self.kept))
 
     def prune_exactly(self, scores: NDArray[np.floating], count: int) -> EdgeMask:
-        """Remove exactly `count` survivors with the lowest `scores` (one value a survivor), ties by index."""
+        """Remove exactly `count` survivors with the lowest `scores` (one per survivor), ties by index."""
         if scores.shape != (self.kept,):
             raise ValueError(f"{scores.shape} scores for {self.kept} surviving entries")
         keep = self.keep.copy()
@@ -139,7 +139,7 @@ class EdgeMask:
 
 @dataclass(frozen=True, eq=False)
 class WeightMask:
-    """Which entries of each prunable tensor survive; one threshold runs over all tensors together."""
+    """Which entries of each prunable tensor survive; one threshold for all tensors."""
 
     keep: Mapping[str, BoolArray]
 
@@ -163,11 +163,11 @@ class WeightMask:
 
     @property
     def sparsity(self) -> float:
-        """Share of the prunable weights that is removed."""
+        """Share of prunable weights removed."""
         return 1 - self.kept / self.total if self.total else 0.0
 
     def prune(self, scores: Mapping[str, NDArray[np.floating]], rate: float) -> WeightMask:
-        """Remove exactly floor(rate * kept) survivors with the lowest `scores` (arrays of the tensors' shapes)."""
+        """Remove exactly floor(rate * kept) survivors with the lowest `scores`, shaped as the tensors."""
         return self.prune_exactly(scores, prune_count(rate, self.kept))
 
     def prune_exactly(self, scores: Mapping[str, NDArray[np.floating]], count: int) -> WeightMask:
@@ -192,17 +192,17 @@ class WeightMask:
 
 @dataclass(frozen=True, eq=False)
 class Masks:
-    """The pair a round is about: m_g over edges and m_theta over weights (paper, section 3.2)."""
+    """A round's masks: m_g over edges and m_theta over weights (paper, section 3.2)."""
 
     edges: EdgeMask
     weights: WeightMask
 
     def within(self, other: Masks) -> bool:
-        """Say whether both masks are nested in the other pair's."""
+        """Say whether both masks are nested in the other's."""
         return self.edges.within(other.edges) and self.weights.within(other.weights)
 
     def alike(self, other: Masks) -> bool:
-        """Say whether both pairs are about the same entries: kind, names and shapes."""
+        """Say whether both have the same entries: kind, names and shapes."""
         shapes = [{name: keep.shape for name, keep in masks.weights.keep.items()} for masks in (self, other)]
         same_edges = self.edges.kind == other.edges.kind and self.edges.keep.shape == other.edges.keep.shape
         return same_edges and shapes[0] == shapes[1]

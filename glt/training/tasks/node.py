@@ -19,21 +19,30 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class NodeClassification(BoundTask):
+class NodesOfSplit(BoundTask):
+    """A task whose loss reads training nodes, and whose scores read validation and test nodes."""
+
+    def __init__(self, graph: Graph, device: str, evaluator: str) -> None:
+        import torch
+
+        self._evaluator = evaluator
+        self._split = graph.split
+        self._train = torch.from_numpy(graph.split.train).to(device)
+
+    def reads(self) -> tuple[IntArray, IntArray]:
+        """Return the training nodes, then those of validation and test."""
+        return _trained(self._split), np.union1d(self._split.val, self._split.test)
+
+
+class NodeClassification(NodesOfSplit):
     """Cross-entropy (paper, equation 2) and accuracy on the graph's split, by ogb's `evaluator` if named."""
 
     def __init__(self, graph: Graph, device: str, evaluator: str = "") -> None:
         import torch
 
-        self._evaluator = evaluator
+        super().__init__(graph, device, evaluator)
         self._labels = torch.from_numpy(graph.labels).to(device)
-        split = (graph.split.train, graph.split.val, graph.split.test)
-        self._train, self._val, self._test = (torch.from_numpy(nodes).to(device) for nodes in split)
-        self._split = graph.split
-
-    def reads(self) -> tuple[IntArray, IntArray]:
-        """Return the training nodes, then those of validation and test."""
-        return _read_of(self._split)
+        self._val, self._test = (torch.from_numpy(nodes).to(device) for nodes in (graph.split.val, graph.split.test))
 
     def loss(self, step: TrainingPass) -> Tensor:
         """Return the mean cross-entropy over training nodes of logits [N, C]."""
@@ -56,22 +65,16 @@ class NodeClassification(BoundTask):
         return int(correct.sum()) / correct.numel()
 
 
-class BinaryTasks(BoundTask):
+class BinaryTasks(NodesOfSplit):
     """T binary tasks: cross-entropy over training nodes, and their mean ROC-AUC by ogb's evaluator."""
 
     def __init__(self, graph: Graph, device: str, evaluator: str) -> None:
         import torch
 
+        super().__init__(graph, device, evaluator)
         assert graph.targets is not None
-        self._evaluator = evaluator
-        self._train = torch.from_numpy(graph.split.train).to(device)
         self._truth = torch.from_numpy(graph.targets).to(device)
         self._val, self._test = ((nodes, graph.targets[nodes]) for nodes in (graph.split.val, graph.split.test))
-        self._split = graph.split
-
-    def reads(self) -> tuple[IntArray, IntArray]:
-        """Return the training nodes, then those of validation and test."""
-        return _read_of(self._split)
 
     def loss(self, step: TrainingPass) -> Tensor:
         """Return the mean binary cross-entropy of logits [N, T] over training nodes and tasks."""
@@ -89,10 +92,6 @@ class BinaryTasks(BoundTask):
             raise DataError("Outputs grew beyond all bounds while nodes were trained: lower learning_rate.")
         val, test = (node_score(self._evaluator, truth, logits[nodes]) for nodes, truth in (self._val, self._test))
         return Scores(val, test)
-
-
-def _read_of(split: Split) -> tuple[IntArray, IntArray]:
-    return _trained(split), np.union1d(split.val, split.test)
 
 
 def _trained(split: Split) -> IntArray:
