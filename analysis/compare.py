@@ -17,7 +17,7 @@ from analysis.statistics import significances
 from analysis.tables.captions import check_shared_data
 from analysis.tables.curves import INTERVAL, Score, mean_and_interval
 from glt.config import RunConfig
-from glt.data.registry import current_hash
+from glt.datasets.registry import current_hash
 from glt.errors import ConfigError, unknown_name
 from glt.jobs.sweep import value_words
 from glt.presets import option_fields

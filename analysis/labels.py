@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import palette
 from glt.config import RunConfig
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.jobs.sweep import value_words
 from glt.methods import METHODS
 from glt.models import MODELS

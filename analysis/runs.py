@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from analysis import published
 from analysis.labels import dataset_label, setting_words, task_label
 from glt.config import RunConfig, options_of
-from glt.data import DATASETS, Graph, load_graph
+from glt.datasets import DATASETS, Graph, load_graph
 from glt.errors import ConfigError, StoreError
 from glt.formats import count
 from glt.lottery.graph import check_computed_on

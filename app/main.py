@@ -38,9 +38,9 @@ def main() -> None:
     from app import tour
     from app.components import frame, url_state
     from app.data.runs import one_look
-    from glt.data import reading_apart
+    from glt.datasets import cache
 
-    reading_apart.only_apart.set()
+    cache.only_cached.set()
     streamlit_patches.apply_patches()
     # The first page of a server opens its session before the patches: this check covers it too.
     streamlit_patches.require_own_origin()

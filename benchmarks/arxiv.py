@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, load_npz
 
 from glt.config import RunConfig
 from glt.cost.latency import measure
-from glt.data.graph import Graph, Provenance, Split, simple_edges
+from glt.datasets.graph import Graph, Provenance, Split, simple_edges
 from glt.errors import DataError
 from glt.masks import Masks, remaining_after
 from glt.presets import resolve

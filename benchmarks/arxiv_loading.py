@@ -22,7 +22,7 @@ NAME = "ogbn-arxiv"
 # The highest resident memory is of the whole process, so that each reading needs one.
 CHILD = """
 import json, resource, sys, time
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 spec = DATASETS.get(sys.argv[1])
 started = time.perf_counter()
 graph = spec.load()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glt.config import RunConfig
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS

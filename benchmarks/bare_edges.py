@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.sparse_products import Pattern
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.masks import EdgeMask
 from glt.sparse import GraphOperator
 from glt.sparse.operator import SMALLEST_DEGREE

@@ -45,7 +45,7 @@ def _in_process(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
 def _epoch(layers: int, hidden: int) -> dict[str, Any]:
     import torch
 
-    from glt.data import load_graph
+    from glt.datasets import load_graph
     from glt.presets import resolve
     from glt.seeds import stream
     from glt.training.network import Network, SoftMasks

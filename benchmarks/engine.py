@@ -14,7 +14,7 @@ from benchmarks.floors import schedule
 from benchmarks.machine import machine, versions
 from benchmarks.references import dense_search, pyg_search
 from benchmarks.timing import median_cpu_seconds
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.jobs.worker import keep_freed_memory
 from glt.presets import resolve
 from glt.seeds import stream

@@ -20,8 +20,8 @@ from benchmarks.bare_epoch import BareEpoch, Kernel
 from benchmarks.results import Measured, document
 from benchmarks.seen_epoch import SeenEpoch
 from benchmarks.subjects import FLOORS
-from glt.data import load_graph
-from glt.data.graph import Graph, IntArray
+from glt.datasets import load_graph
+from glt.datasets.graph import Graph, IntArray
 from glt.jobs.worker import keep_freed_memory
 from glt.presets import resolve
 from glt.seeds import stream

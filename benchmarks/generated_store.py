@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from glt.config import RunConfig
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import MAC_CONVENTIONS, RoundRecord, Run, Status, Store
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.lottery.lottery import retrain_schedule
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve

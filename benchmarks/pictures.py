@@ -14,7 +14,7 @@ from analysis.subgraphs.panel import make_panel, original_panel, take
 from analysis.subgraphs.samplers import sample_nodes
 from benchmarks.results import Measured, document, repeated
 from benchmarks.subjects import SMALL, graph_of
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.store import Store
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "runs"

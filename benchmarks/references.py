@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.sparse import row_normalised
 
 Forward = Callable[[Tensor, list[Tensor], bool], Tensor]

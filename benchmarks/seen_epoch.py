@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from benchmarks.bare_epoch import BareEpoch, Kernel, loss_and_gradient, sampled
 from benchmarks.sparse_products import IMPLEMENTATIONS, Pattern, pattern_of
-from glt.data.graph import IntArray
+from glt.datasets.graph import IntArray
 from glt.sparse import Structure, row_normalised
 
 

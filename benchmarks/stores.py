@@ -29,7 +29,7 @@ from benchmarks.results import Measured, document, repeated, single, spread
 from benchmarks.subjects import network_of
 from glt.cli.documents import list_entry
 from glt.config import RunConfig
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.masks import Masks
 from glt.store import MAC_CONVENTIONS, RoundRecord, SeedFolder, Store
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.arxiv_layout import LAST_TRAINING_YEAR, VALIDATION_YEAR, Papers, read_structure, synthetic_features
 from glt.config import RunConfig
-from glt.data import load_graph
-from glt.data.graph import Graph, Provenance, Split, simple_edges
+from glt.datasets import load_graph
+from glt.datasets.graph import Graph, Provenance, Split, simple_edges
 from glt.presets import resolve
 from glt.user_path import path_from_environment
 

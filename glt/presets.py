@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig, absent_means, all_faults, make_config
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import ConfigError, Faults, unknown_name
 from glt.methods import METHODS
 from glt.models import MODELS

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.masks import BoolArray, EdgeMask
 from glt.methods import METHODS
 from glt.methods.base import Cause

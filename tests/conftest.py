@@ -12,8 +12,9 @@ from hypothesis import settings
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from glt.data import load_graph, reading_apart
-from glt.data.graph import Graph, Provenance, Split
+from glt.datasets import load_graph
+from glt.datasets.cache import only_cached
+from glt.datasets.graph import Graph, Provenance, Split
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Epoch, Event, Pretraining, RoundRecord, SeedRun, State, Status, Store
@@ -45,7 +46,7 @@ def test_data() -> Path:
 def _reads_for_itself() -> Generator[None]:
     """A page that a test opened leaves its process reading data sets in another one."""
     yield
-    reading_apart.only_apart.clear()
+    only_cached.clear()
 
 
 @pytest.fixture

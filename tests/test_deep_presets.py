@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from glt.config import CORE_FIELDS, RunConfig
-from glt.data import DATASETS
-from glt.data.registry import DatasetSpec
+from glt.datasets import DATASETS
+from glt.datasets.registry import DatasetSpec
 from glt.errors import StudioError
 from glt.methods import METHODS
 from glt.models import MODELS

@@ -34,7 +34,7 @@ FLOORS = (
         "zips",
         "config",
         "masks",
-        "data",
+        "datasets",
         "receptive_field",
         "sparse",
     ),
@@ -120,7 +120,7 @@ for name in {sorted(modules)!r}:
     except ModuleNotFoundError:
         owner, _, attribute = name.rpartition(".")
         getattr(importlib.import_module(owner), attribute)
-registries = ["glt.data.DATASETS", "glt.methods.METHODS", "glt.models.MODELS", "glt.training.tasks.TASKS"]
+registries = ["glt.datasets.DATASETS", "glt.methods.METHODS", "glt.models.MODELS", "glt.training.tasks.TASKS"]
 for name in [*registries, "glt.pretraining.augmentations.AUGMENTATIONS"]:
     owner, _, registry = name.rpartition(".")
     assert getattr(importlib.import_module(owner), registry).names()

@@ -36,7 +36,7 @@ import sys
 import numpy as np
 import glt.methods
 glt.methods.__path__.append(sys.argv[1])
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve

@@ -25,7 +25,7 @@ OTHERS = ("glt", "analysis", "app") if sys.version_info >= (3, 11) else ()
 SHORT = ("--set", "rounds=1", "epochs=1", "retrain_epochs=1", "hidden=8")
 LOOK = """
 import importlib.util, json, glt
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.store import bundled_examples
 print(json.dumps({
     "place": glt.__file__,

@@ -22,7 +22,8 @@ from analysis.measures import cache
 from app.main import PAGES
 from app.views.run_actions import short
 from glt.cli.main import main as glt
-from glt.data import load_graph, reading_apart
+from glt.datasets import load_graph
+from glt.datasets.cache import only_cached
 from glt.errors import ConfigError, DataError
 from glt.store import Run, Store
 from glt.user_path import cache_folder, data_root, state_folder
@@ -151,7 +152,7 @@ def test_a_large_graph_that_the_app_cannot_keep_names_the_cache(
     unwritable: Path, test_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLT_DATA", str(test_data / "ogb_sample"))
-    reading_apart.only_apart.set()
+    only_cached.set()
     with pytest.raises(DataError, match=re.escape(f"cannot be kept in {unwritable / 'graphs'}: set GLT_CACHE")):
         load_graph("ogbn-arxiv")
 

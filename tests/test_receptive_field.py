@@ -10,7 +10,7 @@ import torch
 from scipy.sparse import csr_array
 
 from glt.config import RunConfig
-from glt.data.graph import Graph, Provenance, Split
+from glt.datasets.graph import Graph, Provenance, Split
 from glt.masks import EdgeMask
 from glt.presets import resolve
 from glt.receptive_field import values_with_gradient

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from glt.config import RunConfig
-from glt.data import load_graph
-from glt.data.graph import Graph
+from glt.datasets import load_graph
+from glt.datasets.graph import Graph
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve
 from glt.removal_causes import cause_of, cuts_without_gradient, had_gradient, removed_in, why_underived

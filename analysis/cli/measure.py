@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from analysis.measures import MeasuredRound
     from analysis.measures.centrality import Betweenness
     from analysis.measures.graph import MeasuredGraph
-    from glt.data import Graph
+    from glt.datasets import Graph
     from glt.store import SeedRun
 
 WIDTH = 100

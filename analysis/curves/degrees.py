@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from analysis import marks, palette, theme
 from analysis.figure_text import escape
 from glt import formats
-from glt.data.graph import IntArray
+from glt.datasets.graph import IntArray
 
 HEIGHT = 460
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure
-from glt.data.graph import IntArray
+from glt.datasets.graph import IntArray
 
 
 def nodes(graph: MeasuredGraph) -> int:

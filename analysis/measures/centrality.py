@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure
-from glt.data.graph import IntArray
+from glt.datasets.graph import IntArray
 from glt.formats import count
 
 FloatArray = NDArray[np.float64]

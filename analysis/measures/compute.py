@@ -10,7 +10,7 @@ from analysis.measures import centrality
 from analysis.measures.cache import MeasureCache, shared_cache
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES, Measure, in_order
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.errors import DataError
 from glt.lottery.graph import graph_of
 from glt.masks import BoolArray, EdgeMask

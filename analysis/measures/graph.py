@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from analysis.measures.bfs import Distances, all_distances, sampled_distances
-from glt.data.graph import Graph, IntArray, networkx_graph
+from glt.datasets.graph import Graph, IntArray, networkx_graph
 from glt.masks import BoolArray
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class MeasuredGraph:
     @cached_property
     def component(self) -> IntArray:
         """Connected component of every node, [N], numbered from 0 by their lowest nodes."""
-        # Imported when it is needed, as in glt.data.link_split.
+        # Imported when it is needed, as in glt.datasets.link_split.
         from scipy.sparse.csgraph import connected_components
 
         return np.asarray(connected_components(self.adjacency, directed=False)[1], dtype=np.int64)

@@ -19,7 +19,7 @@ from analysis.measures.null_model import DRAWS, random_twins
 from analysis.published import measured_alike
 from analysis.runs import shared_graph
 from analysis.statistics import deviation_of, half_width
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.errors import ConfigError
 from glt.formats import percent
 from glt.masks import EdgeMask

@@ -17,7 +17,7 @@ from analysis import palette
 from analysis.labels import dataset_label
 from glt import formats
 from glt.config import RunConfig
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
 from glt.methods.base import Cause
 from glt.removal_causes import cause_of, had_gradient, removed_in

@@ -14,7 +14,7 @@ from analysis.measures.null_model import random_survivors
 from analysis.removal.edges import degrees
 from analysis.subgraphs.panel import class_names, has_classes
 from glt import formats
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
 
 # Degrees from one of these to the next one stand together.

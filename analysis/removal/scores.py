@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.masks import BoolArray, EdgeMask
 from glt.removal_causes import had_gradient
 from glt.store import SeedRun

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-from glt.data.graph import IntArray
+from glt.datasets.graph import IntArray
 
 _lock = threading.Lock()
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from analysis.subgraphs.html import MARKERS, Look, class_color, class_shape, look
 from analysis.subgraphs.panel import REMOVED, Panel
-from glt.data.graph import IntArray
+from glt.datasets.graph import IntArray
 from glt.masks import BoolArray
 
 MOST_CLASSES = 12

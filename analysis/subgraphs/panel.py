@@ -14,7 +14,7 @@ from analysis.measures.basic import isolated_nodes
 from analysis.measures.connectivity import components
 from analysis.subgraphs.layout import Positions, layout
 from glt import formats
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from analysis.subgraphs.layout import seeded_igraph
 from analysis.subgraphs.panel import has_classes, node_name
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.errors import ConfigError
 from glt.masks import BoolArray
 from glt.printable import quoted

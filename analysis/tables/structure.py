@@ -13,7 +13,7 @@ from analysis.labels import run_labels
 from analysis.measures import MeasuredGraph, random_twins
 from analysis.measures.basic import degree_counts
 from analysis.tables.curves import mean_and_interval
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.masks import WeightMask
 from glt.store import Run, SeedRun
 

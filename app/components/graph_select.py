@@ -20,7 +20,7 @@ from analysis.subgraphs.samplers import DEFAULT_SIZE, Sampler, in_order
 from app.components import controls, frame, url_state
 from app.data import cache
 from glt import formats
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.errors import ConfigError
 from glt.masks import BoolArray, EdgeMask
 from glt.store import Run

@@ -27,7 +27,7 @@ from analysis.tables import Score, XAxis
 from app.components import controls, frame, url_state
 from app.data.runs import ORDER, follows_another, opened, setting, state_of
 from glt import formats
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import ConfigError, StoreError
 from glt.jobs.sweep import value_words
 from glt.pretraining.augmentations import AUGMENTATIONS

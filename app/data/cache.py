@@ -20,7 +20,7 @@ from analysis import removal
 from analysis.tables import Score, XAxis, curve_table, diagnosis_table, rounds_table, tickets_table
 from app.data.runs import Opened
 from glt.config import RunConfig
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.jobs.estimate import Forecast, forecast
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask

@@ -17,7 +17,7 @@ from analysis import palette
 from analysis.labels import settings_of, value_order
 from glt import formats
 from glt.config import RunConfig
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
 from glt.pretraining.config import pretraining_of

@@ -16,8 +16,8 @@ from app.data.runs import Opened, opened
 from app.views import launch_fields, run_actions
 from glt import formats
 from glt.config import RunConfig
-from glt.data import DATASETS, DatasetSpec
-from glt.data.room import free_bytes
+from glt.datasets import DATASETS, DatasetSpec
+from glt.datasets.cache import free_bytes
 from glt.errors import ConfigError, Faults, StudioError
 from glt.jobs import memory
 from glt.jobs.dependencies import awaited, check_needs

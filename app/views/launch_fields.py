@@ -16,7 +16,7 @@ from app.components import controls, frame, run_select, url_state
 from app.data.runs import Opened, any_active, setting
 from app.views import run_actions
 from glt.config import RunConfig
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.jobs.launching import start_pretraining
 from glt.jobs.sweep import read_grid, value_words

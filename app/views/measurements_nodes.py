@@ -22,7 +22,7 @@ from app.components import charts, computation, controls, frame, graph_select, r
 from app.components.frame import plain
 from app.data import cache
 from glt import formats
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import Run

@@ -22,7 +22,7 @@ from app.data import cache
 from app.data.runs import Opened, opened, state_of
 from app.views import run_actions
 from glt import formats
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.jobs.dependencies import awaited
 from glt.jobs.estimate import Forecast

@@ -16,8 +16,8 @@ from app.components.graph_select import RoundSample
 from app.data import cache
 from app.views.subgraphs_edges import edge_story, losers
 from glt import formats
-from glt.data import Graph
-from glt.data.graph import IntArray
+from glt.datasets import Graph
+from glt.datasets.graph import IntArray
 from glt.errors import ConfigError, StudioError
 from glt.lottery.graph import graph_of
 from glt.store import RoundRecord, Run

@@ -22,7 +22,7 @@ from app.components.frame import plain
 from app.components.graph_select import find_node
 from app.data import cache
 from glt import formats
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.masks import EdgeMask
 from glt.store import Run
 

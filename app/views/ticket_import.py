@@ -28,7 +28,7 @@ from app.views import measurements, ticket_actions
 from glt import formats
 from glt.commands import command
 from glt.config import RunConfig
-from glt.data import DATASETS, Graph
+from glt.datasets import DATASETS, Graph
 from glt.masks import EdgeMask
 from glt.printable import MOST_SAID, brief
 from glt.store import Run

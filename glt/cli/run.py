@@ -30,7 +30,7 @@ Start = Callable[[], "Started[Any]"]
 # --- choices -----------------------------------------------------------------
 
 # Resolving the settings explains an unknown name, and all of them at once.
-DATASET = options.registered("data set", "glt.data", "DATASETS")
+DATASET = options.registered("data set", "glt.datasets", "DATASETS")
 MODEL = options.registered("model", "glt.models", "MODELS")
 METHOD = options.registered("method", "glt.methods", "METHODS")
 TASK = options.registered("task", "glt.training.tasks", "TASKS")

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
 from glt.config import RunConfig
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.errors import ConfigError
 from glt.formats import fixed
 from glt.masks import EdgeMask, Masks

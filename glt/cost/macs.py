@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from glt.config import RunConfig
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.masks import Masks
 from glt.models import MODELS, LayerCost, NetworkShape
 from glt.store.records import MacConvention

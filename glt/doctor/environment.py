@@ -14,8 +14,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
 import glt
-from glt.data import DATASETS
-from glt.data.room import free_bytes
+from glt.datasets import DATASETS
+from glt.datasets.cache import free_bytes
 from glt.errors import StoreError
 from glt.formats import file_size
 from glt.store import Store, paths

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import glt
-from glt.data.registry import current_hash
+from glt.datasets.registry import current_hash
 from glt.errors import JobError
 from glt.jobs.devices import Settings
 from glt.lottery.initial_weights import ENVIRONMENT_KEY, Source

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from glt.config import RunConfig
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.jobs.devices import Wanted, places
 from glt.jobs.memory import needed_bytes, side_by_side_bytes
 from glt.masks import remaining_after

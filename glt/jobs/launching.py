@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from glt.config import RunConfig
-from glt.data.room import free_bytes
+from glt.datasets.cache import free_bytes
 from glt.errors import StoreError
 from glt.formats import file_size, listing
 from glt.jobs.dependencies import check_needs

@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 
 from glt.config import RunConfig
-from glt.data import DATASETS
-from glt.data.graph import Sizes
+from glt.datasets import DATASETS
+from glt.datasets.graph import Sizes
 from glt.errors import JobError
 from glt.formats import file_size, number_of
 from glt.jobs.devices import CPU, CUDA, Wanted, kind_of, listed

@@ -137,7 +137,7 @@ def unexpected(error: Exception) -> str:
 def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> State:
     import torch
 
-    from glt.data import load_graph
+    from glt.datasets import load_graph
 
     if not _gives_memory_back(seed_run):
         keep_freed_memory()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from glt.config import Note, RunConfig, options_of
-from glt.data import DATASETS, Graph
+from glt.datasets import DATASETS, Graph
 from glt.errors import DataError, StoreError
 from glt.formats import percent, spans
 from glt.lottery.graph import whole_graph_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from glt.data import DATASETS, Graph, load_graph
+from glt.datasets import DATASETS, Graph, load_graph
 from glt.errors import DataError
 from glt.store import SeedRun
 from glt.training.tasks import TASKS

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glt.commands import command
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.pretraining.config import FIRST_LAYER, check_fit, pretraining_of
 from glt.printable import quoted

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glt.config import Note, RunConfig, options_of
 from glt.cost.macs import macs
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.errors import ConfigError
 from glt.lottery.diagnosis import diagnosed, readable_epochs, round_words
 from glt.lottery.initial_weights import source_of, with_first_layer

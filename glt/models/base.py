@@ -18,7 +18,7 @@ from glt.receptive_field import MaskEffect
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from glt.data.graph import Sizes
+    from glt.datasets.graph import Sizes
     from glt.sparse import Adjacency, Dropout, Features, GraphOperator
 
 

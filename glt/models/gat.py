@@ -14,7 +14,7 @@ from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_a
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from glt.data.graph import Sizes
+    from glt.datasets.graph import Sizes
     from glt.sparse import Dropout, Features, GraphOperator
 
 ENDS = ("source", "target")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from glt.config import RunConfig, options_of
-from glt.data.graph import Sizes
+from glt.datasets.graph import Sizes
 from glt.models import MODELS
 from glt.models.base import (
     BYTES_OF_A_NUMBER,

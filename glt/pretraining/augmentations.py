@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.errors import DataError
 from glt.masks import BoolArray, prune_count
 from glt.registry import Registry

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from glt.commands import command
 from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked, options_of
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.models import MODELS, NetworkShape, weight_name
 from glt.pretraining.augmentations import AUGMENTATIONS

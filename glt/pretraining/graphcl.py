@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, prelu
 
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.errors import DataError
 from glt.masks import BoolArray, EdgeMask
 from glt.models import TensorSpec, initial_weights, weight_name

@@ -10,7 +10,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.sparse.spmm import index_type, linear, product
 
 # The product with a gradient reads the gradient's rows in random order; more numbers than this leave a usual cache.

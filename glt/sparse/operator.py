@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.config import Activation, DegreeKind
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.masks import EdgeMask
 from glt.receptive_field import Entries, steps_towards, surviving_entries
 from glt.sparse.dropout import Dropout, hidden_linear

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from glt.commands import command
 from glt.config import RunConfig, canonical_json
-from glt.data.registry import current_hash
+from glt.datasets.registry import current_hash
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
 from glt.store import paths

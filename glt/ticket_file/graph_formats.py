@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, triu
 
-from glt.data.graph import Graph, IntArray
+from glt.datasets.graph import Graph, IntArray
 from glt.errors import DataError
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask

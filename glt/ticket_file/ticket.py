@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from glt import __version__
 from glt.config import RunConfig
-from glt.data.graph import Graph, LinkSplit, Provenance, Split
+from glt.datasets.graph import Graph, LinkSplit, Provenance, Split
 from glt.errors import ConfigError
 from glt.formats import count, file_size, number_of
 from glt.lottery.graph import whole_graph_of

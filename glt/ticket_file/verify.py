@@ -17,8 +17,8 @@ import numpy as np
 
 from glt.config import RunConfig
 from glt.cost import macs
-from glt.data import DATASETS, Graph, load_graph
-from glt.data.registry import current_hash
+from glt.datasets import DATASETS, Graph, load_graph
+from glt.datasets.registry import current_hash
 from glt.errors import ConfigError, DataError
 from glt.formats import count
 from glt.masks import remaining_after

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from glt.config import RunConfig
-from glt.data.graph import IntArray
+from glt.datasets.graph import IntArray
 from glt.models import MODELS, Clusters
 from glt.models.base import LARGEST_FIELD
 from glt.seeds import stream

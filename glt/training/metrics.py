@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glt.data.registry import DATASETS
+from glt.datasets.registry import DATASETS
 from glt.errors import DataError
 
 # Hits@K of ogbl-collab; with fewer than K negatives ogb calls every positive a hit, and the score is 1.

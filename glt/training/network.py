@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glt.data.graph import IntArray
+from glt.datasets.graph import IntArray
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.sparse import Dropout, Features, GraphOperator
 from glt.training.problem import Arrays, Problem

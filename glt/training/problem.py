@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glt.config import RunConfig
-from glt.data.graph import Graph, Sizes
+from glt.datasets.graph import Graph, Sizes
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.models import MODELS, NetworkShape, TensorSpec, initial_weights
 from glt.seeds import stream

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from glt.config import RunConfig
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import MAC_CONVENTIONS, RoundRecord, Run, SeedRun, Status, Store
 

@@ -31,7 +31,7 @@ from analysis.subgraphs.overview import overview_png
 from analysis.subgraphs.panel import classes_of
 from analysis.tables import caption, curve_table, rounds_table, tickets_table
 from analysis.tables.curves import with_front
-from glt.data import DATASETS, Graph, load_graph
+from glt.datasets import DATASETS, Graph, load_graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.methods import METHODS

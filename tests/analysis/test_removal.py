@@ -33,7 +33,7 @@ from analysis.removal.groups import edge_groupings, loss_table, outside, pair_ma
 from analysis.removal.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.removal.scores import line_table
 from glt.config import RunConfig
-from glt.data import Graph, Provenance, Split, load_graph
+from glt.datasets import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask
 from glt.presets import resolve
 from glt.store import Run

@@ -16,7 +16,7 @@ from analysis.reproduction.claims import leads, saves_macs, tally
 from analysis.reproduction.comparison import FIRST, SECOND, judged
 from analysis.statistics import Gap, agreements
 from analysis.tables import rounds_table
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.reproduction import EXPERIMENTS, Plan, Setting, make_plan
 from glt.reproduction.plan import arm_config
 from glt.store import Run, Store, bundled_examples

@@ -19,7 +19,7 @@ from analysis.subgraphs import samplers
 from app.components import computation, measurement
 from app.main import PAGES
 from app.views import subgraphs
-from glt.data import DATASETS, Graph, Split, load_graph
+from glt.datasets import DATASETS, Graph, Split, load_graph
 from glt.errors import StoreError
 from glt.store import Run
 

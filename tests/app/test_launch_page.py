@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.views.launch_fields import numeric_fields
 from glt.config import RunConfig
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.jobs import memory, sweep
 from glt.jobs.launching import Started

@@ -21,7 +21,7 @@ from app.components import computation
 from app.views import measurements
 from app.views.measurements import HEADLINE, SLOW
 from app.views.measurements_nodes import CHANGE, ORIGINAL, PRUNED, Choice, destination, edges_as_read, nodes_as_read
-from glt.data import Graph, citeseer, load_graph
+from glt.datasets import Graph, load_graph, planetoid
 from glt.formats import MISSING
 from glt.masks import EdgeMask
 from glt.store import Run
@@ -122,7 +122,7 @@ def test_a_graph_that_cannot_be_measured_leaves_the_others(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "damaged.npz").write_text("nothing of use")
-    monkeypatch.setattr(citeseer, "BUNDLED_FILE", tmp_path / "damaged.npz")
+    monkeypatch.setattr(planetoid, "BUNDLED", tmp_path)
     load_graph.cache_clear()
     runs = [make_run("ugs"), make_run("ugs", dataset="citeseer")]
     app = open_page("measurements", round="2", runs=[run.name for run in runs])

@@ -18,7 +18,7 @@ from analysis.subgraphs.panel import node_name
 from app.components import graph_select
 from app.components.graph_select import find_nodes
 from app.views import subgraphs
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.errors import ConfigError
 from glt.store import Run, bundled_examples
 

@@ -16,7 +16,7 @@ from app.components.computation import Computation
 from app.views import ticket_import
 from app.views.ticket_import import quantity, report_as_read, sparse_graph
 from glt import formats, printable, zips
-from glt.data import load_graph, ogb_files
+from glt.datasets import load_graph, ogb_io
 from glt.presets import resolve
 from glt.store import Store, annotations, compact_masks, json_files
 from glt.ticket_file.io import ticket_bytes
@@ -230,7 +230,7 @@ def test_an_upload_may_be_as_large_as_the_page_says() -> None:
         f"{LONGEST_NAME} characters",
         f"{json_files.MOST_BYTES >> 20} MiB; {json_files.MOST_BYTES_OF_LINES >> 30} GiB",
         f"{compact_masks.MOST_BYTES >> 20} MiB |",
-        f"{ogb_files._CHUNK >> 20} MiB; the number",
+        f"{ogb_io._CHUNK >> 20} MiB; the number",
         f"{annotations.LONGEST_TITLE}, {formats.count(annotations.LONGEST_NOTE)} characters",
         f"{formats.count(printable.MOST_SAID)} characters",
     ],

@@ -16,7 +16,7 @@ from app.views import ticket_actions
 from glt import formats
 from glt.commands import command, program
 from glt.cost.macs import counterfactuals
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.presets import resolve
 from glt.store import bundled_examples
 from glt.training.problem import full_masks

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from benchmarks.arxiv_layout import Papers, make_layout, part, synthetic_features, write_layout
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import DataError
 
 

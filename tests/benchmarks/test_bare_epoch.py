@@ -13,7 +13,7 @@ from benchmarks.bare_epoch import SPARSE_PRODUCTS, BareEpoch
 from benchmarks.floors import arrays_of, schedule
 from benchmarks.seen_epoch import SeenEpoch
 from benchmarks.sparse_products import IMPLEMENTATIONS, pattern_of
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.presets import resolve
 from glt.seeds import stream
 from glt.training.network import Network, SoftMasks

@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.references import MaskedSearch, authors_search, dense_search
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.presets import resolve
 
 Made = Callable[[Graph, RunConfig], MaskedSearch]

@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from analysis.subgraphs import Sample, make_panel, panels_html
 from app.main import PAGES
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.store import Store
 from tests.browser import hostile_store
 from tests.browser.conftest import serving

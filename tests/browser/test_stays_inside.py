@@ -58,7 +58,7 @@ def test_reading_a_data_set_of_ogb_asks_nobody(test_data: Path, tmp_path: Path) 
     """Its package starts a thread that looks for a newer version of itself, where nobody stops it."""
     log = tmp_path / "network.log"
     environment = {**os.environ, **guarded(log), "GLT_DATA": str(test_data / "ogb_sample"), "GLT_CACHE": str(tmp_path)}
-    command = [sys.executable, "-m", "glt.data.reading_apart", "ogbn-arxiv"]
+    command = [sys.executable, "-m", "glt.datasets.cache", "ogbn-arxiv"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert not log.exists(), log.read_text()

@@ -17,7 +17,7 @@ from analysis.subgraphs.samplers import SAMPLERS
 from app.command import ABOUT, SECTIONS, main
 from glt.cli.main import Verbs
 from glt.config import RunConfig
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.presets import PRESETS

@@ -20,7 +20,7 @@ from glt.cost.latency import (
     peak_bytes,
     tensor_bytes,
 )
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.errors import ConfigError
 from glt.masks import Masks
 from glt.presets import resolve

@@ -7,7 +7,7 @@ import pytest
 
 from glt.cost import macs
 from glt.cost.macs import counterfactuals
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask, remaining_after
 from glt.presets import resolve
 from glt.training.problem import full_masks

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from glt.config import RunConfig
-from glt.data import DATASETS
-from glt.data.graph import Sizes
+from glt.datasets import DATASETS
+from glt.datasets.graph import Sizes
 from glt.jobs.estimate import WORKER_START, Growth, epochs_of, forecast, pace, side_by_side
 from glt.jobs.memory import needed_bytes
 from glt.masks import EdgeMask, Masks, WeightMask

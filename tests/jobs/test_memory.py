@@ -46,7 +46,7 @@ from glt.jobs.worker import keep_freed_memory
 import torch
 keep_freed_memory()
 torch.set_num_threads(1)
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.presets import resolve
 from glt.seeds import stream
 from glt.training.trainer import Schedule, train

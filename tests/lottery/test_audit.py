@@ -13,7 +13,7 @@ from analysis.measures.compute import measure_round
 from analysis.runs import shared_graph
 from glt.cli.main import main as glt_main
 from glt.config import RunConfig
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.errors import DataError, StoreError
 from glt.lottery.audit import audit, deleted_logits, multiplied_logits
 from glt.lottery.graph import graph_of, whole_graph_of

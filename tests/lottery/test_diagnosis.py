@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from glt.cli.main import main
-from glt.data import DATASETS, load_graph
+from glt.datasets import DATASETS, load_graph
 from glt.errors import StoreError
 from glt.lottery.diagnosis import Diagnosis, cuts_line, derive, diagnoses, diagnosis_of, of_notes, summary
 from glt.lottery.lottery import find_tickets

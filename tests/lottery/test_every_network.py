@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.lottery.audit import audit
 from glt.lottery.lottery import Stopped, find_tickets
 from glt.masks import remaining_after

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from glt.config import RunConfig
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.lottery.audit import audit
 from glt.lottery.lottery import Stopped, epochs_before, find_tickets
 from glt.masks import remaining_after

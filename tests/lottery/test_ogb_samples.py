@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from glt.data import Graph, registry
+from glt.datasets import Graph, registry
 from glt.lottery.audit import audit
 from glt.lottery.lottery import retrain_schedule
 from glt.masks import remaining_after

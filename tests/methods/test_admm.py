@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from glt.config import options_of
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.methods import admm
 from glt.methods.admm import ADMM, ADMMOptions, SolvedEdges, SolverSettings, largest, solve_edges, support, updated
 from glt.presets import PRESETS, all_options, resolve

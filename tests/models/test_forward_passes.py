@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from glt.config import RunConfig
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.masks import EdgeMask
 from glt.models import MODELS, NetworkShape
 from glt.presets import resolve

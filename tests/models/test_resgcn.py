@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from glt.config import RunConfig
 from glt.cost.macs import macs
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.masks import EdgeMask
 from glt.models import MODELS
 from glt.models import resgcn as module

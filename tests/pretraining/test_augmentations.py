@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from glt.data import Graph, load_graph
-from glt.data.graph import IntArray, Provenance, Split
+from glt.datasets import Graph, load_graph
+from glt.datasets.graph import IntArray, Provenance, Split
 from glt.errors import DataError
 from glt.pretraining.augmentations import AUGMENTATIONS, new_edges, walked
 from glt.seeds import stream

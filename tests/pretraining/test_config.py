@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.errors import ConfigError, DataError, JobError
 from glt.jobs import start
 from glt.jobs.devices import Settings
@@ -171,7 +171,7 @@ def test_another_graph_is_noticed_when_it_starts(store: Store) -> None:
 
 
 def test_no_edge_that_links_are_scored_on_is_seen(store: Store) -> None:
-    from glt.data.link_split import split_links
+    from glt.datasets.link_split import split_links
     from glt.training.tasks import message_graph
 
     graph = load_graph("cora")

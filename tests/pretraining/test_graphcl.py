@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from glt.data import Graph, load_graph
-from glt.data.graph import Provenance, Split
+from glt.datasets import Graph, load_graph
+from glt.datasets.graph import Provenance, Split
 from glt.errors import DataError
 from glt.pretraining.augmentations import AUGMENTATIONS, View
 from glt.pretraining.config import PretrainConfig

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.masks import EdgeMask
 from glt.sparse import ConstantMatrix, Dropout, Features, GraphOperator
 

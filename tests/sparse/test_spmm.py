@@ -8,7 +8,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from glt.data.graph import Graph
+from glt.datasets.graph import Graph
 from glt.sparse import ConstantMatrix, Dropout, Features, hidden_linear, inner_products, linear, row_normalised
 from glt.sparse import features as module
 from glt.sparse.spmm import product, product_into

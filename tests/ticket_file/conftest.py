@@ -14,7 +14,7 @@ import pytest
 from safetensors.numpy import load, save
 
 from glt.config import canonical_json
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.lottery.lottery import find_tickets
 from glt.masks import Masks
 from glt.presets import resolve

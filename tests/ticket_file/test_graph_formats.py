@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.errors import DataError
 from glt.masks import EdgeMask
 from glt.ticket_file.graph_formats import SparseGraph, adjacency, edge_list, graphml, read_adjacency

@@ -19,7 +19,7 @@ from safetensors.numpy import load, save
 
 from glt.cli.main import main
 from glt.config import canonical_json
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.store import SeedRun
 from glt.ticket_file.io import checksum, members, read_ticket, ticket_bytes

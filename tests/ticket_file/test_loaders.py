@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from glt.cli.main import main
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.masks import EdgeMask
 from glt.models import MODELS
 from glt.store import SeedRun

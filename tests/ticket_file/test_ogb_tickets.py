@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.errors import ConfigError, DataError
 from glt.store import SeedRun
 from glt.ticket_file import ticket as module

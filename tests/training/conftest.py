@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from glt.data import DATASETS
-from glt.data.graph import Graph
-from glt.data.registry import DatasetSpec
+from glt.datasets import DATASETS
+from glt.datasets.graph import Graph
+from glt.datasets.registry import DatasetSpec
 
 
 def unread() -> Graph:

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from glt.data import load_graph
-from glt.data.graph import Graph
+from glt.datasets import load_graph
+from glt.datasets.graph import Graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve

@@ -11,9 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from glt.data import DATASETS, Graph, load_graph
-from glt.data.graph import LinkSplit
-from glt.data.link_split import split_links
+from glt.datasets import DATASETS, Graph, load_graph
+from glt.datasets.graph import LinkSplit
+from glt.datasets.link_split import split_links
 from glt.errors import ConfigError, DataError
 from glt.masks import EdgeMask
 from glt.models import MODELS

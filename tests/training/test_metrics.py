@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from glt.data import load_graph
-from glt.data.graph import Graph
+from glt.datasets import load_graph
+from glt.datasets.graph import Graph
 from glt.errors import DataError
 from glt.presets import resolve
 from glt.seeds import stream
@@ -186,7 +186,7 @@ def separable() -> Graph:
     """Two classes that features and edges tell, 40 nodes of each."""
     from scipy.sparse import csr_array
 
-    from glt.data.graph import Provenance, Split
+    from glt.datasets.graph import Provenance, Split
 
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], 40)

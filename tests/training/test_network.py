@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.presets import resolve
 from glt.seeds import stream

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from glt.config import RunConfig
-from glt.data import DATASETS, Graph
-from glt.data.graph import Split
+from glt.datasets import DATASETS, Graph
+from glt.datasets.graph import Split
 from glt.errors import DataError
 from glt.training.tasks import TASKS, Scores, TrainingPass, metric_of
 

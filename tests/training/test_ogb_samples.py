@@ -11,7 +11,7 @@ import pytest
 import torch
 from scipy.stats import rankdata
 
-from glt.data import DATASETS, Graph
+from glt.datasets import DATASETS, Graph
 from glt.errors import ConfigError
 from glt.presets import resolve
 from glt.training.problem import Problem

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.masks import Masks
 from glt.presets import resolve
 from glt.seeds import stream

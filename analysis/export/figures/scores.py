@@ -26,7 +26,7 @@ from analysis.removal.edges import degrees, no_scores, removal_rounds
 from analysis.removal.scores import decisions_of, line_table, score_table
 from analysis.runs import shared_graph
 from analysis.subgraphs.panel import node_name
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
 

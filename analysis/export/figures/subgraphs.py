@@ -21,8 +21,8 @@ from analysis.runs import shared_graph
 from analysis.subgraphs import BOTH, REMOVED, Panel, Sample, make_panel, original_panel, sample_nodes, take
 from analysis.subgraphs.html import MARKERS, SHAPES, class_color, class_shape
 from analysis.subgraphs.panel import panel_table
-from glt.data import Graph
-from glt.data.graph import IntArray
+from glt.datasets import Graph
+from glt.datasets.graph import IntArray
 from glt.masks import BoolArray
 from glt.store import Run
 

@@ -1,7 +1,7 @@
 """Tasks: the loss and the metrics of a model's output on a split; one file a task."""
 
 from glt.config import RunConfig
-from glt.data import DATASETS, Graph, load_graph
+from glt.datasets import DATASETS, Graph, load_graph
 from glt.registry import Registry
 from glt.training.tasks.base import BoundTask, Scores, Task, TrainingPass
 

@@ -11,8 +11,8 @@ import numpy as np
 from pydantic import BaseModel
 
 from glt.config import RunConfig
-from glt.data.graph import Graph, IntArray
-from glt.data.registry import DatasetSpec
+from glt.datasets.graph import Graph, IntArray
+from glt.datasets.registry import DatasetSpec
 from glt.errors import ConfigError
 from glt.models.base import NoOptions, TensorSpec
 from glt.training.metrics import Chance

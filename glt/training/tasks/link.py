@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from glt.config import Activation, Count, Positive, RunConfig, options_of
-from glt.data.graph import Graph, IntArray, LinkSplit
-from glt.data.link_split import NonEdges, held_out, split_links, training_graph
-from glt.data.registry import DatasetSpec, load_graph
+from glt.datasets.graph import Graph, IntArray, LinkSplit
+from glt.datasets.link_split import NonEdges, held_out, split_links, training_graph
+from glt.datasets.registry import DatasetSpec, load_graph
 from glt.errors import ConfigError, DataError
 from glt.models import MODELS
 from glt.models.base import TensorSpec

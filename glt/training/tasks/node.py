@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glt.config import RunConfig
-from glt.data.graph import Graph, IntArray, Split
-from glt.data.registry import DatasetSpec
+from glt.datasets.graph import Graph, IntArray, Split
+from glt.datasets.registry import DatasetSpec
 from glt.errors import DataError
 from glt.training.metrics import Chance, accuracy_by_chance, auc_by_chance, evaluator_of, load_evaluator, node_score
 from glt.training.tasks import TASKS

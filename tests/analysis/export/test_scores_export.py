@@ -8,7 +8,7 @@ import pytest
 from analysis.export import FigureChoices, plan
 from analysis.removal import removal_causes, removal_rounds
 from analysis.removal.edges import CAUSES
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.store import Run, bundled_examples
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from analysis.measures import Measure, MeasuredGraph, centrality, in_order
-from glt.data.graph import simple_edges
+from glt.datasets.graph import simple_edges
 
 
 def measured(graph: nx.Graph, labels: list[int] | None = None) -> MeasuredGraph:

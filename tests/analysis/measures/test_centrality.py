@@ -19,7 +19,7 @@ from analysis.measures.centrality import Betweenness, betweenness, spearman
 from analysis.measures.compute import betweenness_seconds
 from analysis.measures.networkx_engine import networkx_betweenness
 from analysis.measures.tables import edge_table, node_table
-from glt.data import Graph, Provenance, Split, load_graph
+from glt.datasets import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask
 from glt.store import Run
 

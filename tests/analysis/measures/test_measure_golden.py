@@ -7,7 +7,7 @@ import pytest
 
 from analysis import published
 from analysis.measures import MeasuredGraph, measure_graph, measure_mask, random_survivors
-from glt.data import Graph, load_graph
+from glt.datasets import Graph, load_graph
 from glt.masks import EdgeMask
 
 GOLDEN = {

@@ -12,7 +12,7 @@ from hypothesis import given
 from analysis.measures import MeasuredGraph, explanation, in_order, measure, networkx_engine, networkx_seconds
 from analysis.measures.cache import MeasureCache
 from analysis.measures.networkx_engine import DEFINITIONS, NetworkXGraph, compute
-from glt.data import Graph, load_graph
+from glt.datasets import Graph, load_graph
 from glt.errors import ConfigError
 from tests.analysis.measures.test_against_networkx import SMALL, measured, random_graphs, reference
 

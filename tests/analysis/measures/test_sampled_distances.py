@@ -13,7 +13,7 @@ from analysis.measures import graph as measured_graph
 from analysis.measures.bfs import Distances, all_distances, half_width, sampled_distances
 from analysis.measures.cache import MeasureCache
 from analysis.measures.compute import is_measured
-from glt.data import load_graph
+from glt.datasets import load_graph
 
 ESTIMATED = ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness")
 

@@ -20,7 +20,7 @@ from analysis.measures import (
 )
 from analysis.measures.cache import MeasureCache
 from glt import formats
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.masks import EdgeMask
 from glt.store import Run

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from scipy.sparse import csr_array
 
-from glt.data import Graph, Provenance, Split, load_graph, simple_edges
+from glt.datasets import Graph, Provenance, Split, load_graph, simple_edges
 
 CHROMIUM = shutil.which("chromium")
 # A machine may have other things to do.

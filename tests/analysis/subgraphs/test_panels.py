@@ -31,7 +31,7 @@ from analysis.subgraphs.html import JUST_REMOVED, LARGEST, SMALLEST, edge_looks,
 from analysis.subgraphs.layout import LARGE, layout, pivot_layout
 from analysis.subgraphs.overview import overview_png
 from analysis.subgraphs.samplers import find_communities
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.masks import EdgeMask
 from tests.analysis.subgraphs.conftest import MILLISECONDS
 
@@ -186,7 +186,7 @@ def hostile(two_triangles: Graph) -> str:
 
 @pytest.fixture(scope="module")
 def document() -> tuple[str, str]:
-    from glt.data import load_graph
+    from glt.datasets import load_graph
 
     cora = load_graph("cora")
     part = take(cora, sample_nodes(cora, "ego", size=60, center=1358))
@@ -305,7 +305,7 @@ def test_removed_edges_can_be_hidden_and_a_chosen_node_is_announced(page: Page, 
 @pytest.fixture(scope="module")
 def played() -> str:
     """Return panels of the third round of a run, with the rounds before it."""
-    from glt.data import load_graph
+    from glt.datasets import load_graph
 
     cora = load_graph("cora")
     part = take(cora, sample_nodes(cora, "ego", size=60, center=1358))

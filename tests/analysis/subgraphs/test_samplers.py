@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from analysis.subgraphs import SAMPLERS, sample_nodes
 from analysis.subgraphs.samplers import find_communities
-from glt.data import Graph
+from glt.datasets import Graph
 from glt.errors import ConfigError
 
 FROM_THE_GRAPH = [sampler.name for sampler in SAMPLERS if not sampler.needs_more]

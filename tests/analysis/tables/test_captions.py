@@ -31,7 +31,7 @@ from analysis.tables import (
 )
 from app.views.compare import first_pair
 from glt.config import RunConfig
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.presets import resolve
 from glt.store import Run, Store

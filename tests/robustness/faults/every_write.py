@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from glt.cli.main import main as glt
-from glt.data import load_graph
+from glt.datasets import load_graph
 from glt.jobs import launching
 from glt.jobs.worker import main as glt_worker
 from glt.presets import resolve

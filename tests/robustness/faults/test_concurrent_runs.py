@@ -31,10 +31,10 @@ from glt.jobs import start
 from glt.jobs.sweep import start_all
 from glt.presets import resolve
 from glt.store import Store
-import glt.jobs.estimate, glt.data
+import glt.jobs.estimate, glt.datasets
 store, seeds, widths = Store(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
 configs = [resolve({"rounds": 3, "epochs": 1, "retrain_epochs": 3, "hidden": width}) for width in widths]
-glt.data.load_graph("cora")
+glt.datasets.load_graph("cora")
 print("ready", flush=True)
 moment = float(sys.stdin.readline())
 while time.monotonic() < moment:

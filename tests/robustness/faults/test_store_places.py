@@ -18,7 +18,7 @@ from analysis.cli.main import main as analysis
 from app.main import PAGES
 from glt.cli.main import main
 from glt.cli.main import main as glt
-from glt.data.scratch import alone
+from glt.datasets.cache import file_lock
 from glt.store import Run, Store
 from tests.app.conftest import make_run as make_run  # noqa: PLC0414 - the app's fixtures
 from tests.app.conftest import open_page as open_page  # noqa: PLC0414
@@ -117,7 +117,7 @@ def test_data_sets_are_read_without_waiting_for_others(
     tmp_path: Path, no_locks: Callable[[int], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     no_locks(errno.ENOLCK)
-    with alone(tmp_path / "lock", "reading"):
+    with file_lock(tmp_path / "lock", "reading"):
         pass
     assert capsys.readouterr().err == ""
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from app.views.run_detail import tail
 from glt.cli.main import main
-from glt.data.planetoid import read_planetoid
+from glt.datasets.planetoid import read_planetoid
 from glt.errors import DataError, StoreError, StudioError
 from glt.jobs import resume
 from glt.presets import resolve
@@ -50,7 +50,7 @@ def arxiv(test_data: Path, around: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 def read(name: str) -> str:
-    ended = limited("glt.data.reading_apart", name)
+    ended = limited("glt.datasets.cache", name)
     assert ended.code == 1, ended
     lines = [line for line in ended.said.splitlines() if not line.startswith("Reading ")]
     assert len(lines) == 1, ended.said
@@ -98,8 +98,7 @@ def test_a_split_that_holds_more_than_numbers_stays_closed(
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", pickle.dumps(Harm()), b"PK\x03\x04" + bytes(99)])
 def test_an_archive_of_the_cache_that_is_none_is_told_or_made_again(tmp_path: Path, content: bytes) -> None:
-    from glt.data.archive import read_graph
-    from glt.data.mapped_archive import read_mapped
+    from glt.datasets.npz import read_graph, read_mapped
     from glt.errors import DataError
 
     (tmp_path / "graph.npz").write_bytes(content)
@@ -111,7 +110,7 @@ def test_an_archive_of_the_cache_that_is_none_is_told_or_made_again(tmp_path: Pa
 
 
 def test_an_archive_of_objects_is_told(tmp_path: Path) -> None:
-    from glt.data.archive import read_graph
+    from glt.datasets.npz import read_graph
     from glt.errors import DataError
 
     np.savez(tmp_path / "graph.npz", edges=np.array([Harm()], dtype=object), about=np.zeros(2, dtype=np.uint8))
@@ -134,10 +133,10 @@ def test_a_command_says_the_same(around: Path) -> None:
 
 @pytest.mark.parametrize("letter", [b"0", b"1\n", b"1,"])
 def test_a_count_or_table_without_end_is_refused_by_itself(tmp_path: Path, letter: bytes) -> None:
-    from glt.data.ogb_files import OgbFiles, check_rows, stated_counts
+    from glt.datasets.ogb_io import OgbFiles, check_rows, stated_counts
     from glt.errors import DataError
 
-    files = OgbFiles("ogbn-some", ("edge",), "time")
+    files = OgbFiles("ogbn-some", ("edge",), "time", "nodeproppred/some")
     raw = tmp_path / "raw"
     raw.mkdir()
     for name in ("num-node-list", "num-edge-list"):

@@ -1,4 +1,6 @@
-"""Build a bundled graph: `python -m glt.data.bundled.build cora WHEEL ORDER`, `... citeseer ROOT` or `... pubmed ROOT`.
+"""Build a bundled graph.
+
+Run `python -m glt.datasets.bundled.build cora WHEEL ORDER`, `... citeseer ROOT` or `... pubmed ROOT`.
 
 ROOT is a folder with Planetoid's raw files in `Citeseer/raw` and `PubMed/raw`. Cora is made from a table that has its
 papers' ids, which Planetoid's files lack: WHEEL is graphdatascience 2.2 (`pip download --no-deps
@@ -20,14 +22,12 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from glt.data import citeseer, pubmed
-from glt.data.archive import write_graph
-from glt.data.graph import Graph, Provenance, Split, simple_edges
-from glt.data.planetoid import read_planetoid
+from glt.datasets.graph import Graph, Provenance, Split, simple_edges
+from glt.datasets.npz import write_graph
+from glt.datasets.planetoid import BUNDLED, CLASS_NAMES, read_planetoid
 from glt.user_path import user_path
 
-FOLDER = Path(__file__).parent
-PLANETOID = {"citeseer": ("Citeseer", citeseer), "pubmed": ("PubMed", pubmed)}
+PLANETOID = {"citeseer": "Citeseer", "pubmed": "PubMed"}
 _RESOURCES = "graphdatascience/resources/cora"
 # In the order of the wheel's subject numbers.
 _SUBJECTS = (
@@ -73,8 +73,7 @@ def cora_of(papers: pd.DataFrame, citations: pd.DataFrame, order: Mapping[str, A
 
 def from_planetoid(root: Path, name: str) -> Graph:
     """Return Citeseer or PubMed from Planetoid's raw files; raises DataError for other files."""
-    folder, spec = PLANETOID[name]
-    return read_planetoid(root, folder, name, spec.CLASS_NAMES)
+    return read_planetoid(root, PLANETOID[name], name, CLASS_NAMES[name])
 
 
 def main() -> None:
@@ -92,7 +91,7 @@ def main() -> None:
         graph = cora_of(*read_wheel(arguments.wheel), order)
     else:
         graph = from_planetoid(arguments.root, arguments.name)
-    write_graph(FOLDER / f"{arguments.name}.npz", graph)
+    write_graph(BUNDLED / f"{arguments.name}.npz", graph)
 
 
 if __name__ == "__main__":

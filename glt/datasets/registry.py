@@ -1,4 +1,4 @@
-"""The registry of data sets: one file of this folder declares each."""
+"""The registry of data sets: each is registered by a file of this folder, which may register several."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from glt.data.graph import Graph, Sizes
+from glt.datasets.graph import Graph, Sizes
 from glt.registry import Registry
 
 
@@ -51,7 +51,7 @@ class DatasetSpec:
         return found or Sizes(self.nodes, self.edges, self.features, outputs, self.edge_features, self.trained)
 
 
-DATASETS: Registry[DatasetSpec] = Registry("data set", "glt.data")
+DATASETS: Registry[DatasetSpec] = Registry("data set", "glt.datasets")
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from glt.data.graph import Graph, IntArray, LinkSplit
+from glt.datasets.graph import Graph, IntArray, LinkSplit
 from glt.errors import DataError
 from glt.seeds import stream
 

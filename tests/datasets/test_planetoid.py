@@ -1,7 +1,9 @@
-"""The bundled graphs are Planetoid's to the bit, are read without torch, and their script makes what is bundled."""
+"""The bundled graphs are Planetoid's to the bit, with the facts that loaders often lose; raw files are checked."""
 
 from __future__ import annotations
 
+import pickle
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,13 +16,12 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from glt.data import DATASETS, Graph, load_graph
-from glt.data.archive import write_graph
-from glt.data.bundled.build import FOLDER, cora_of
-from glt.data.cora import BUNDLED_FILE
-from glt.data.planetoid import read_planetoid
-from glt.data.registry import current_hash
-from glt.errors import JobError
+from glt.datasets import DATASETS, Graph, load_graph
+from glt.datasets.bundled.build import cora_of
+from glt.datasets.npz import write_graph
+from glt.datasets.planetoid import BUNDLED, read_planetoid
+from glt.datasets.registry import current_hash
+from glt.errors import ConfigError, DataError, JobError
 from glt.jobs.environment import check_data
 from glt.lottery import lottery
 from glt.lottery.graph import graph_of
@@ -122,7 +123,7 @@ def test_every_example_opens_without_a_network(name: str, tmp_path: Path, monkey
 
 
 def test_they_are_small() -> None:
-    sizes = {path.name: path.stat().st_size for path in FOLDER.glob("*.npz")}
+    sizes = {path.name: path.stat().st_size for path in BUNDLED.glob("*.npz")}
     assert set(sizes) == {"cora.npz", "citeseer.npz", "pubmed.npz"}
     assert sizes["cora.npz"] < 100_000
     assert sum(sizes.values()) < 5_000_000
@@ -132,7 +133,7 @@ def test_they_are_small() -> None:
 def test_it_is_read_without_torch(name: str) -> None:
     code = f"""
 import sys
-from glt.data import DATASETS, Graph, load_graph
+from glt.datasets import DATASETS, Graph, load_graph
 load_graph({name!r})
 heavy = {{"torch", "torch_geometric", "pandas"}} & set(sys.modules)
 assert not heavy, heavy
@@ -174,8 +175,134 @@ def test_the_build_script_makes_what_is_bundled_from_the_published_tables(tmp_pa
     }
     write_graph(tmp_path / "cora.npz", cora_of(papers, citations, order))
     # Not the bytes: zip headers differ between versions of Python and NumPy.
-    with np.load(tmp_path / "cora.npz") as made, np.load(BUNDLED_FILE) as bundled:
+    with np.load(tmp_path / "cora.npz") as made, np.load(BUNDLED / "cora.npz") as bundled:
         assert made.files == bundled.files
         for name in bundled.files:
             assert made[name].dtype == bundled[name].dtype
             assert np.array_equal(made[name], bundled[name]), name
+
+
+# Raw rows, duplicates and self-loops dropped; nodes without edges; rows without features.
+FACTS = {
+    "cora": ((5429, 151, 0), 0, 0),
+    "citeseer": ((4732, 56, 124), 48, 15),
+    "pubmed": ((44338, 11, 3), 0, 0),
+}
+SPLITS = {"cora": (140, 500, 1000), "citeseer": (120, 500, 1000), "pubmed": (60, 500, 1000)}
+COUNTS = {"cora": (2708, 5278, 1433, 7), "citeseer": (3327, 4552, 3703, 6), "pubmed": (19717, 44324, 500, 3)}
+
+
+def counts(graph: Graph) -> tuple[int, int, int, int]:
+    return graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes
+
+
+def test_the_three_planetoid_sets_are_registered() -> None:
+    assert set(COUNTS) <= set(DATASETS.names())
+    assert [spec.name for spec in DATASETS if spec.bundled] == ["citeseer", "cora", "pubmed"]
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_facts_and_splits(name: str) -> None:
+    spec = DATASETS.get(name)
+    graph = spec.load()
+    assert counts(graph) == COUNTS[name] == (spec.nodes, spec.edges, spec.features, spec.classes)
+    assert graph.split.train.size == spec.trained
+
+    rows, isolated, empty = FACTS[name]
+    source = graph.provenance
+    assert (source.raw_rows, source.duplicates_dropped, source.self_loops_dropped) == rows
+    assert graph.num_nodes - np.unique(graph.edges).size == isolated
+    assert int((np.diff(graph.features.indptr) == 0).sum()) == empty
+
+    parts = (graph.split.train, graph.split.val, graph.split.test)
+    assert tuple(part.size for part in parts) == SPLITS[name]
+    assert np.unique(np.concatenate(parts)).size == sum(SPLITS[name])
+    assert all((np.diff(part) > 0).all() for part in parts)
+    assert len(graph.class_names) == graph.num_classes
+
+
+def test_citeseer_papers_in_no_table_have_no_words_no_class_and_no_part_but_edges() -> None:
+    graph = DATASETS.get("citeseer").load()
+    wordless = np.flatnonzero(np.diff(graph.features.indptr) == 0)
+    assert wordless.size == 15
+    assert np.array_equal(np.flatnonzero(graph.labels == -1), wordless)
+    assert np.isin(wordless, graph.edges).all()
+    assert not np.isin(wordless, np.concatenate([graph.split.train, graph.split.val, graph.split.test])).any()
+
+
+def test_citeseer_class_names_stand_at_classes_of_their_size() -> None:
+    # Sizes of the named classes where the set was first published (LINQS).
+    published = {
+        "Agents": 596,
+        "Artificial Intelligence": 249,
+        "Databases": 701,
+        "Information Retrieval": 668,
+        "Machine Learning": 590,
+        "Human-Computer Interaction": 508,
+    }
+    graph = DATASETS.get("citeseer").load()
+    sizes = np.bincount(graph.labels[graph.labels >= 0])
+    assert dict(zip(graph.class_names, sizes.tolist(), strict=True)) == published
+
+
+def test_a_graph_is_read_once_a_process() -> None:
+    assert load_graph("cora") is load_graph("cora")
+
+
+def test_an_unknown_data_set_suggests_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="Unknown data set 'coar': did you mean 'cora'"):
+        load_graph("coar")
+
+
+FILES = [f"ind.citeseer.{part}" for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")]
+
+
+@pytest.fixture
+def raw(tmp_path: Path, test_data: Path) -> Path:
+    """The folder of Citeseer's published raw files, copied so that a test may change them."""
+    raw = tmp_path / "Citeseer" / "raw"
+    raw.mkdir(parents=True)
+    for file in FILES:
+        shutil.copyfile(test_data / "planetoid" / "Citeseer" / "raw" / file, raw / file)
+    return raw
+
+
+def refusal(root: Path) -> str:
+    with pytest.raises(DataError) as caught:
+        read_planetoid(root, "Citeseer", "citeseer", ())
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.endswith(".")
+    return message
+
+
+def test_a_tampered_file_is_refused_before_it_is_opened(raw: Path, tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (exec, (f"open({str(tmp_path / 'opened')!r}, 'w')",))
+
+    (raw / "ind.citeseer.graph").write_bytes(pickle.dumps(Trap()))
+    assert f"{raw / 'ind.citeseer.graph'} is not the published file" in refusal(tmp_path)
+    assert not (tmp_path / "opened").exists()
+
+
+def test_a_missing_file_is_one_sentence_that_says_where_it_is_from(raw: Path, tmp_path: Path) -> None:
+    (raw / "ind.citeseer.tx").unlink()
+    told = refusal(tmp_path)
+    assert f"{raw / 'ind.citeseer.tx'} is missing: fetch the raw files of Citeseer from https://" in told
+    assert str(raw) in told
+
+
+def test_nothing_is_written_beside_the_raw_files(raw: Path, tmp_path: Path) -> None:
+    read_planetoid(tmp_path, "Citeseer", "citeseer", ())
+    assert sorted(path.name for path in raw.iterdir()) == sorted(FILES)
+    assert [path.name for path in raw.parent.iterdir()] == ["raw"]
+
+
+def test_papers_outside_the_test_index_have_no_class(raw: Path, tmp_path: Path) -> None:
+    graph = read_planetoid(tmp_path, "Citeseer", "citeseer", ())
+    listed = {int(line) for line in (raw / "ind.citeseer.test.index").read_text().split()}
+    missing = sorted(set(range(min(listed), max(listed) + 1)) - listed)
+    assert len(missing) == 15
+    assert np.flatnonzero(graph.labels == -1).tolist() == missing
+    assert graph.num_classes == 6

@@ -1,6 +1,7 @@
-"""Large graphs in a folder: arrays of numbers without pickle, of which the large ones are mapped and not read.
+"""Graphs on disk as plain arrays, without pickle or torch: one .npz, or for large graphs a folder.
 
-A process that looks at the structure alone never holds the features, and those that train share them.
+The large arrays of a folder are mapped, not read: a process that looks at the structure alone never holds the features,
+and those that train share them.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from glt import zips
-from glt.data.archive import describe, narrow, wide
-from glt.data.graph import DenseArray, Graph, LinkSplit, Provenance, Sizes, Split
+from glt.datasets.graph import DenseArray, Graph, IntArray, LinkSplit, Provenance, Sizes, Split
 from glt.errors import DataError
 
 Arrays = dict[str, NDArray[Any]]
@@ -26,6 +27,94 @@ _HASH = "content_hash"
 _SPLIT = ("train", "val", "test")
 _LINKS = ("train", "val", "test", "val_negatives", "test_negatives")
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, *zips.DAMAGE)
+
+
+def write_graph(path: Path, graph: Graph) -> None:
+    """Write `graph` to `path` whole or not at all; raises OSError. On one machine equal graphs give equal bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **_arrays(graph))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_graph(path: Path) -> Graph:
+    """Return the graph in `path`; raises DataError when the file is missing or damaged."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return _graph(dict(arrays))
+    except _DAMAGE as error:
+        raise DataError(f"{path} cannot be read as a graph ({error}): delete it or install again.") from error
+
+
+def _arrays(graph: Graph) -> Arrays:
+    features = graph.sparse_features
+    values = features.data
+    integers = {
+        "edges": graph.edges,
+        "labels": graph.labels,
+        "columns": features.indices,
+        "row_lengths": np.diff(features.indptr),
+        "shape": np.array(features.shape),
+        "train": graph.split.train,
+        "val": graph.split.val,
+        "test": graph.split.test,
+    }
+    return {
+        **{name: _narrow(array) for name, array in integers.items()},
+        # Bags of words hold ones only: an empty array says so.
+        "values": values if (values != 1).any() else values[:0],
+        "about": np.frombuffer(_describe(graph).encode(), dtype=np.uint8),
+    }
+
+
+def _narrow(array: IntArray) -> NDArray[np.integer]:
+    """Return whole numbers in the narrowest type that holds them all."""
+    ends = (np.min_scalar_type(array.min(initial=0)), np.min_scalar_type(array.max(initial=0)))
+    return array.astype(np.result_type(*ends))
+
+
+def _describe(graph: Graph) -> str:
+    """Return what a graph has beside its arrays, as JSON."""
+    about = {
+        "name": graph.name,
+        "class_names": graph.class_names,
+        "node_ids": graph.node_ids,
+        "provenance": vars(graph.provenance),
+    }
+    return json.dumps(about, sort_keys=True, ensure_ascii=False)
+
+
+def _graph(arrays: Arrays) -> Graph:
+    about = json.loads(arrays["about"].tobytes())
+    ids = about["node_ids"]
+    return Graph(
+        name=about["name"],
+        edges=_wide(arrays["edges"]),
+        features=_features(arrays),
+        labels=_wide(arrays["labels"]),
+        split=Split(*(_wide(arrays[part]) for part in ("train", "val", "test"))),
+        provenance=Provenance(**about["provenance"]),
+        class_names=tuple(about["class_names"]),
+        node_ids=None if ids is None else tuple(ids),
+    )
+
+
+def _features(arrays: Arrays) -> csr_array:
+    columns = arrays["columns"].astype(np.int32)
+    values = arrays["values"].astype(np.float32)
+    if not values.size:
+        values = np.ones(columns.size, dtype=np.float32)
+    starts = np.concatenate([[0], np.cumsum(arrays["row_lengths"], dtype=np.int64)]).astype(np.int32)
+    return csr_array((values, columns, starts), shape=tuple(arrays["shape"].tolist()))
+
+
+def _wide(array: NDArray[Any]) -> IntArray:
+    """Return whole numbers as graphs have them."""
+    return array.astype(np.int64)
 
 
 def write_mapped(folder: Path, graph: Graph) -> None:
@@ -47,7 +136,7 @@ def read_mapped(folder: Path) -> Graph:
     try:
         with (folder / _STRUCTURE).open("rb") as file, np.load(file, allow_pickle=False) as held:
             arrays: Arrays = dict(held)
-        return _graph(folder, arrays, sizes_of(folder))
+        return _mapped_graph(folder, arrays, sizes_of(folder))
     except _DAMAGE as error:
         raise DataError(f"{folder} cannot be read as a graph ({error}): delete it.") from error
 
@@ -71,21 +160,21 @@ def _structure(graph: Graph) -> Arrays:
     integers |= {f"split.{part}": getattr(graph.split, part) for part in _SPLIT}
     if graph.links is not None:
         integers |= {f"links.{part}": getattr(graph.links, part) for part in _LINKS}
-    arrays: Arrays = {name: narrow(array) for name, array in integers.items()}
-    arrays["about"] = np.frombuffer(describe(graph).encode(), dtype=np.uint8)
+    arrays: Arrays = {name: _narrow(array) for name, array in integers.items()}
+    arrays["about"] = np.frombuffer(_describe(graph).encode(), dtype=np.uint8)
     # Features are read here anyway; whoever maps them later need not read them to know whether it is this graph.
     arrays[_HASH] = np.frombuffer(bytes.fromhex(graph.content_hash), dtype=np.uint8)
     return arrays if graph.targets is None else {**arrays, "targets": graph.targets}
 
 
-def _graph(folder: Path, arrays: Arrays, sizes: Sizes) -> Graph:
+def _mapped_graph(folder: Path, arrays: Arrays, sizes: Sizes) -> Graph:
     about = json.loads(arrays["about"].tobytes())
     graph = Graph(
         name=about["name"],
-        edges=wide(arrays["edges"]),
+        edges=_wide(arrays["edges"]),
         features=_mapped(folder / _FEATURES, (sizes.nodes, sizes.features)),
-        labels=wide(arrays["labels"]),
-        split=Split(*(wide(arrays[f"split.{part}"]) for part in _SPLIT)),
+        labels=_wide(arrays["labels"]),
+        split=Split(*(_wide(arrays[f"split.{part}"]) for part in _SPLIT)),
         provenance=Provenance(**about["provenance"]),
         class_names=tuple(about["class_names"]),
         targets=arrays.get("targets"),
@@ -103,7 +192,7 @@ def _edge_features(folder: Path, sizes: Sizes) -> DenseArray | None:
 
 
 def _links(arrays: Arrays) -> LinkSplit | None:
-    return LinkSplit(*(wide(arrays[f"links.{part}"]) for part in _LINKS)) if "links.train" in arrays else None
+    return LinkSplit(*(_wide(arrays[f"links.{part}"]) for part in _LINKS)) if "links.train" in arrays else None
 
 
 def _mapped(path: Path, shape: tuple[int, int]) -> DenseArray:

@@ -1,10 +1,12 @@
-"""The three OGB sets as read from small folders in their layout: held against the files, read here by hand."""
+"""The three OGB sets as read from small folders in their layout, compared with the files; what is cached."""
 
 from __future__ import annotations
 
 import gzip
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +14,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from glt.data import DATASETS, Graph
-from glt.data.graph import Sizes
+from glt.datasets import DATASETS, Graph, cache
+from glt.datasets.graph import Sizes
+from glt.errors import DataError
+from tests.datasets.conftest import files_under, lines_of, write_lines
 
 FOLDERS = {"ogbn-arxiv": "ogbn_arxiv", "ogbn-proteins": "ogbn_proteins", "ogbl-collab": "ogbl_collab"}
 SIZES = {
@@ -181,7 +185,7 @@ def watch(event, arguments):
         raise AssertionError(event)
 
 sys.addaudithook(watch)
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 graph = DATASETS.get(sys.argv[1]).load()
 assert threading.active_count() == 1, threading.enumerate()
 assert "outdated" not in sys.modules
@@ -212,9 +216,88 @@ def test_reading_asks_nobody_starts_no_thread_calls_no_host_and_prints_nothing(n
 def test_the_next_process_takes_the_graph_without_torch() -> None:
     expected = load("ogbn-arxiv").content_hash
     code = (
-        "import sys; from glt.data import load_graph; print(load_graph('ogbn-arxiv').content_hash);"
+        "import sys; from glt.datasets import load_graph; print(load_graph('ogbn-arxiv').content_hash);"
         "sys.exit(bool({'torch', 'ogb', 'pandas'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == expected
+
+
+Copy = Callable[[str], Path]
+
+
+def test_nothing_is_written_beside_the_files(copied: Copy, ogb_root: Path, tmp_path: Path) -> None:
+    copied("ogbn-arxiv")
+    before = files_under(ogb_root)
+    DATASETS.get("ogbn-arxiv").load()
+    assert files_under(ogb_root) == before
+    left = {path.name for path in (tmp_path / "cache").iterdir()}
+    assert left == {"graphs"}
+
+
+def test_a_change_of_the_files_is_seen_and_the_earlier_graph_goes(copied: Copy, tmp_path: Path) -> None:
+    folder = copied("ogbn-arxiv")
+    first = DATASETS.get("ogbn-arxiv").load()
+    labels = folder / "raw/node-label.csv.gz"
+    write_lines(labels, ["39", *lines_of(labels)[1:]])
+    second = DATASETS.get("ogbn-arxiv").load()
+    assert second.labels[0] == 39 != first.labels[0]
+    assert len(list((tmp_path / "cache" / "graphs").glob("ogbn-*"))) == 1
+
+
+def test_what_an_earlier_version_kept_is_not_read_and_goes(
+    copied: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be of files that are refused now."""
+    copied("ogbn-arxiv")
+    with monkeypatch.context() as earlier:
+        earlier.setattr("glt.datasets.ogb._CACHE_VERSION", 1)
+        DATASETS.get("ogbn-arxiv").load()
+    kept = list((tmp_path / "cache" / "graphs").glob("ogbn-*"))
+    DATASETS.get("ogbn-arxiv").load()
+    (now,) = (tmp_path / "cache" / "graphs").glob("ogbn-*")
+    assert now not in kept
+
+
+@pytest.mark.parametrize("file", ["graph.npz", "features.npy", "sizes.json"])
+def test_a_damaged_cache_is_made_again(copied: Copy, tmp_path: Path, file: str) -> None:
+    copied("ogbn-arxiv")
+    expected = DATASETS.get("ogbn-arxiv").load().content_hash
+    (cached,) = (tmp_path / "cache" / "graphs").glob(f"*/{file}")
+    for damaged in (b"", cached.read_bytes()[:-20], b"damaged"):
+        cached.write_bytes(damaged)
+        assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
+        assert cached.stat().st_size > 50
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    assert DATASETS.get("ogbn-arxiv").load().content_hash == expected
+
+
+def test_published_counts_are_taken_for_the_published_edges(copied: Copy) -> None:
+    folder = copied("ogbn-arxiv")
+    for name, count in (("num-node-list", 169_343), ("num-edge-list", 1_166_243)):
+        write_lines(folder / f"raw/{name}.csv.gz", [str(count)])
+    assert DATASETS.get("ogbn-arxiv").sizes.edges == 1_157_799
+    write_lines(folder / "raw/num-edge-list.csv.gz", ["1166242"])
+    assert DATASETS.get("ogbn-arxiv").sizes.edges == 1_166_242
+
+
+def test_the_app_lets_another_process_read_and_fetches_nothing(
+    copied: Copy, ogb_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("read or fetched in this process")
+
+    cache.only_cached.set()
+    for name in ("OgbFolder.checked", "download"):
+        monkeypatch.setattr(f"glt.datasets.ogb.{name}", refuse)
+    with pytest.raises(DataError, match="is not on this machine: start a run of it"):
+        DATASETS.get("ogbn-arxiv").load()
+    folder = copied("ogbn-arxiv")
+    graph = DATASETS.get("ogbn-arxiv").load()
+    assert graph.num_nodes == 200
+    with (folder / "raw" / "node-label.csv.gz").open("wb") as file:
+        file.write(b"no table")
+    with pytest.raises(DataError, match=r"node-label\.csv\.gz"):
+        DATASETS.get("ogbn-arxiv").load()

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from glt.data.scratch import alone, scratch_folder
+from glt.datasets.cache import file_lock, scratch_folder
 
 OTHER = """
 import sys
 from pathlib import Path
-from glt.data.scratch import alone
+from glt.datasets.cache import file_lock
 print("started", flush=True)
-with alone(Path(sys.argv[1]), "reading"):
+with file_lock(Path(sys.argv[1]), "reading"):
     print(Path(sys.argv[2]).exists(), flush=True)
 """
 
 
 def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
     done = tmp_path / "done"
-    with alone(tmp_path / "locks" / "lock", "reading"):
+    with file_lock(tmp_path / "locks" / "lock", "reading"):
         other = subprocess.Popen(
             [sys.executable, "-c", OTHER, str(tmp_path / "locks" / "lock"), str(done)],
             stdout=subprocess.PIPE,
@@ -42,16 +42,16 @@ def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
 def test_where_no_lock_can_be_made_the_work_is_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
     entered = False
-    with alone(tmp_path / "file" / "lock", "reading"):
+    with file_lock(tmp_path / "file" / "lock", "reading"):
         entered = True
     assert entered
     assert capsys.readouterr().err == ""
 
 
 def test_an_error_inside_gives_the_lock_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="no"), alone(tmp_path / "lock", "reading"):
+    with pytest.raises(ValueError, match="no"), file_lock(tmp_path / "lock", "reading"):
         raise ValueError("no")
-    with alone(tmp_path / "lock", "reading"):
+    with file_lock(tmp_path / "lock", "reading"):
         assert capsys.readouterr().err == ""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from glt.data import DATASETS
+from glt.datasets import DATASETS
 from glt.errors import DataError
 
 FOLDERS = {"ogbn-arxiv": "ogbn_arxiv", "ogbn-proteins": "ogbn_proteins", "ogbl-collab": "ogbl_collab"}

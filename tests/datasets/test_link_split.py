@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from glt.data import Graph, Provenance, Split, load_graph, simple_edges
-from glt.data.graph import IntArray
-from glt.data.link_split import NonEdges, spanning_forest, split_links, training_graph
+from glt.datasets import Graph, Provenance, Split, load_graph, simple_edges
+from glt.datasets.graph import IntArray
+from glt.datasets.link_split import NonEdges, spanning_forest, split_links, training_graph
 from glt.errors import DataError
 from glt.seeds import stream
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from glt.data import Graph, Provenance, Split, simple_edges
+from glt.datasets import Graph, Provenance, Split, simple_edges
 
 MAX_NODES = 12
 nodes = st.integers(0, MAX_NODES - 1)

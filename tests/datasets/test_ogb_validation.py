@@ -1,16 +1,21 @@
-"""Folders that are not the data set that their name promises: one sentence that names the file, before or after ogb."""
+"""Folders of OGB that are not as they should be: one sentence that names the file; nothing in them is run."""
 
 from __future__ import annotations
 
+import io
+import pickle
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
-from glt.data import DATASETS
-from glt.data.ogb_package import ogb_module
-from tests.data.conftest import files_under, lines_of, refusal, write_lines
+from glt.datasets import DATASETS
+from tests.datasets.conftest import files_under, lines_of, refusal, write_lines
 
 Copy = Callable[[str], Path]
 ARXIV_FILES = [
@@ -49,7 +54,6 @@ BAD_TABLES = [
             ("ogbn-proteins", "raw/node-label", (",".join(["0"] * 111 + ["0.5"]), ",".join(["1"] * 111))),
             ("ogbn-proteins", "raw/node_species", ("9606.5",)),
             ("ogbn-proteins", "split/species/test", ("1.5", "nan")),
-            ("ogbl-collab", "raw/edge", ("1.5,2",)),
         )
         for text in texts
     ),
@@ -58,8 +62,8 @@ BAD_TABLES = [
     ("ogbn-arxiv", "split/time/valid", 0, "paper", "not a number"),
     ("ogbn-arxiv", "raw/edge", 3, "True,False", "not a number"),
     ("ogbn-arxiv", "raw/edge", 3, None, "has 897 rows, and num-edge-list.csv.gz says 898 edges"),
-    ("ogbn-arxiv", "raw/edge", 3, "7,200", "names node 200, and nodes are 0 to 199"),
-    ("ogbn-arxiv", "raw/edge", 3, "7,-1", "names node -1"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,200", "holds 200, and its numbers are 0 to 199"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,-1", "holds -1, and its numbers are 0 to 199"),
     ("ogbn-arxiv", "raw/edge", 3, "7,x", "not a number"),
     ("ogbn-arxiv", "raw/edge", 3, "7,", "no whole number"),
     ("ogbn-arxiv", "raw/edge", 3, "1,2,3", "cannot be read as a table (row 4 has 3 columns, not 2):"),
@@ -71,24 +75,21 @@ BAD_TABLES = [
     ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "no finite number"),
     ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["inf"]), "no finite number"),
     ("ogbn-arxiv", "raw/node-feat", 5, ",".join(["0.5"] * 127), "no finite number"),
-    ("ogbn-arxiv", "raw/node-label", 5, "40", "holds 0 to 40"),
-    ("ogbn-arxiv", "raw/node-label", 5, "-1", "holds -1 to"),
+    ("ogbn-arxiv", "raw/node-label", 5, "40", "holds 40, and its numbers are 0 to 39"),
+    ("ogbn-arxiv", "raw/node-label", 5, "-1", "holds -1, and"),
     ("ogbn-arxiv", "raw/node-label", 5, "cs.LG", "not a number"),
     ("ogbn-arxiv", "raw/node-label", 5, "", "has 199 rows with something in them, not 200"),
     ("ogbn-arxiv", "raw/node-label", 5, "nan", "no whole number"),
-    ("ogbn-arxiv", "split/time/train", 0, "200", "names node 200"),
+    ("ogbn-arxiv", "split/time/train", 0, "200", "holds 200, and"),
     ("ogbn-arxiv", "split/time/train", 0, "1", "lists a node twice"),
     ("ogbn-arxiv", "split/time/valid", 0, "0", "shares 1 nodes with the part train"),
     ("ogbn-proteins", "raw/edge-feat", 0, None, "has 992 rows, and num-edge-list.csv.gz says 993 edges"),
     ("ogbn-proteins", "raw/edge-feat", 0, "1,2,3,4,5,6,7,nan", "no finite number"),
-    ("ogbn-proteins", "raw/node-label", 0, ",".join(["2"] * 112), "holds 0 to 2"),
+    ("ogbn-proteins", "raw/node-label", 0, ",".join(["2"] * 112), "holds 2, and its numbers are 0 to 1"),
     ("ogbn-proteins", "raw/node_species", 0, "12", "holds 9 species, not 8"),
     ("ogbn-proteins", "raw/node_species", 0, "mouse", "not a number"),
-    ("ogbn-proteins", "split/species/test", 0, "150", "names node 150"),
+    ("ogbn-proteins", "split/species/test", 0, "150", "holds 150, and"),
     ("ogbl-collab", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "no finite number"),
-    ("ogbl-collab", "raw/edge", 0, "0,120", "names node 120"),
-    ("ogbl-collab", "raw/edge_weight", 0, "nan", "no finite number"),
-    ("ogbl-collab", "raw/edge_weight", 0, "-1", "holds a number below 0"),
 ]
 
 
@@ -174,24 +175,94 @@ def test_species_under_their_other_name_are_read_and_not_renamed(copied: Copy) -
     assert files_under(folder) == before
 
 
-def ask(**_: object) -> None:
-    input("Will you update the dataset now? (y/N)")
+Copy = Callable[[str], Path]
 
 
-def leave(**_: object) -> None:
-    raise SystemExit(-1)
+def numbers(content: Any) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    return buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "told"), [(ask, "Will you update the dataset now"), (leave, "wanted to leave the program")]
-)
-def test_a_question_or_an_exit_of_ogb_becomes_one_sentence(
-    copied: Copy, monkeypatch: pytest.MonkeyPatch, behaviour: Callable[..., None], told: str
-) -> None:
-    folder = copied("ogbn-arxiv")
-    before = files_under(folder)
-    monkeypatch.setattr(ogb_module("ogb.nodeproppred"), "PygNodePropPredDataset", behaviour)
-    message = refusal("ogbn-arxiv")
-    assert message.startswith(f"ogbn-arxiv in {folder} cannot be read (")
+def pairs(*rows: tuple[int, int]) -> np.ndarray:
+    return np.array(rows, dtype=np.int64)
+
+
+BAD_PARTS = {
+    "no dictionary": ([1, 2], "holds no array 'edge'"),
+    "no negatives": ({"edge": pairs((0, 1))}, "holds no array 'edge_neg'"),
+    "no pairs": ({"edge": pairs((0, 1)), "edge_neg": np.arange(6)}, "holds in 'edge_neg' no pairs of nodes"),
+    "none": (
+        {"edge": np.zeros((0, 2), int), "edge_neg": pairs((0, 1))},
+        "valid.pt holds in 'edge' no pairs of nodes",
+    ),
+    "fractions": ({"edge": np.full((2, 2), 0.5), "edge_neg": pairs((0, 1))}, "holds in 'edge' no pairs of nodes"),
+    "no rows of negatives": (
+        {"edge": pairs((0, 1)), "edge_neg": np.zeros((0, 2), int)},
+        "holds in 'edge_neg' no pairs",
+    ),
+    "the same pairs": (
+        {"edge": pairs((0, 1), (3, 2)), "edge_neg": pairs((2, 3), (4, 5), (1, 0))},
+        "lists 2 of 3 pairs in 'edge_neg' as edges too",
+    ),
+    "unknown node": ({"edge": pairs((0, 120)), "edge_neg": pairs((0, 1))}, "holds 120, and its numbers are 0 to 119"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PARTS)
+def test_a_bad_part_of_the_links_is_named(copied: Copy, case: str) -> None:
+    content, told = BAD_PARTS[case]
+    path = copied("ogbl-collab") / "split/time/valid.pt"
+    path.write_bytes(numbers(content))
+    message = refusal("ogbl-collab")
+    assert message.startswith(str(path))
     assert told in message
-    assert files_under(folder) == before
+
+
+def test_a_part_of_self_loops_is_refused(copied: Copy) -> None:
+    path = copied("ogbl-collab") / "split/time/train.pt"
+    path.write_bytes(numbers({"edge": pairs((3, 3), (4, 4))}))
+    assert refusal("ogbl-collab").startswith(f"{path} holds self-loops only")
+
+
+def test_who_wrote_together_in_training_may_do_so_again(copied: Copy) -> None:
+    """In the published set some do; only training edges of the graph are simple."""
+    folder = copied("ogbl-collab") / "split/time"
+    (folder / "train.pt").write_bytes(numbers({"edge": pairs((0, 1), (1, 2))}))
+    (folder / "valid.pt").write_bytes(numbers({"edge": pairs((1, 0)), "edge_neg": pairs((4, 5), (2, 1))}))
+    links = DATASETS.get("ogbl-collab").load().links
+    assert links is not None
+    assert links.val.tolist() == [[1], [0]]
+    assert links.val_negatives.tolist() == [[4, 2], [5, 1]]
+
+
+class Trap:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (exec, (f"open({str(self.path)!r}, 'w')",))
+
+
+@pytest.mark.parametrize("write", [torch.save, lambda content, path: path.write_bytes(pickle.dumps(content))])
+def test_a_part_that_would_run_something_is_not_run(
+    copied: Copy, tmp_path: Path, write: Callable[[object, Path], object]
+) -> None:
+    path = copied("ogbl-collab") / "split/time/train.pt"
+    write({"edge": Trap(tmp_path / "ran")}, path)
+    assert "train.pt cannot be read as arrays of numbers" in refusal("ogbl-collab")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_parts_that_an_older_numpy_wrote_are_read(copied: Copy) -> None:
+    folder = copied("ogbl-collab")
+    expected = DATASETS.get("ogbl-collab").load().content_hash
+    for part in ("train", "valid", "test"):
+        path = folder / f"split/time/{part}.pt"
+        with zipfile.ZipFile(path) as archive:
+            held = {info.filename: archive.read(info) for info in archive.infolist()}
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in held.items():
+                assert not name.endswith("data.pkl") or b"numpy._core.multiarray" in content
+                archive.writestr(name, content.replace(b"numpy._core.multiarray", b"numpy.core.multiarray"))
+    assert DATASETS.get("ogbl-collab").load().content_hash == expected

@@ -1,4 +1,8 @@
-"""Files of a data set of the Open Graph Benchmark: which it has, where they lie, whether they are there and whole."""
+"""Files of the Open Graph Benchmark: where they lie, whether they are complete, and their download.
+
+OGB's files are read here and not by its package: that one asks on standard input, downloads unasked, and writes beside
+the files.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,15 @@ import gzip
 import hashlib
 import json
 import os
+import sys
+import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
+from glt.datasets.cache import check_room, free_bytes, scratch_folder
 from glt.errors import DataError
 from glt.formats import count, file_size
 from glt.user_path import data_root
@@ -24,15 +33,23 @@ _PARTS = ("train", "valid", "test")
 # Unpacked at a time; no row of numbers is as long.
 _CHUNK = 1 << 22
 _LONGEST_NUMBER = 100
+_ADDRESS = "http://snap.stanford.edu/ogb/data"
+SECONDS_OF_SILENCE = 60
+# The archive and what it unpacks to, which is packed itself, lie side by side for a moment; some room to spare.
+ROOM = 2.2
 
 
 @dataclass(frozen=True)
 class OgbFiles:
-    """Tables of one row a node (`node...`) or a raw edge (`edge...`) in raw/, and a split in split/KIND/."""
+    """Tables of one row a node (`node...`) or a raw edge (`edge...`) in raw/, and a split in split/KIND/.
+
+    `archive` is the published .zip below OGB's address, without its ending; its last part is the folder inside.
+    """
 
     name: str
     tables: tuple[str, ...]
     split: str
+    archive: str
     split_ending: str = TABLE
 
     @property
@@ -112,15 +129,12 @@ def check_complete(files: OgbFiles, folder: Path) -> None:
 
 
 def check_rows(files: OgbFiles, folder: Path) -> None:
-    """Raise DataError for a table that cannot be unpacked or has not one row for each node or raw edge.
-
-    ogb would drop surplus rows without a word.
-    """
+    """Raise DataError for a table that cannot be unpacked or has not one row for each node or raw edge."""
     nodes, edges = stated_counts(files, folder)
     for name in files.tables:
         path = files.raw(folder)[name]
         wanted, unit = (nodes, "node") if name.startswith("node") else (edges, "edge")
-        rows = _rows(path, wanted)
+        rows = row_count(path, wanted)
         if rows != wanted:
             stated = NODE_COUNT if unit == "node" else EDGE_COUNT
             many = f"{'more than ' if rows > wanted else ''}{count(min(rows, wanted))}"
@@ -145,7 +159,7 @@ def _stated(path: Path) -> int:
     return number
 
 
-def _rows(path: Path, most: int) -> int:
+def row_count(path: Path, most: int) -> int:
     """Return the rows of a table; counting ends soon after `most`, for a packed file may be almost without end."""
     rows, last = 0, b"\n"
     try:
@@ -173,3 +187,89 @@ def refusal(path: Path, why: str) -> DataError:
         f"{path} {why}: put the published file there, or move the data set's folder away and start again to download "
         "it."
     )
+
+
+def download(files: OgbFiles, folder: Path) -> None:
+    """Fetch the data set into `folder`, which holds none of it yet.
+
+    Size, place and free room are said on standard error before it starts. Raises DataError without a network or room.
+    """
+    # Slow to load, and every listing of data sets loads this file.
+    import urllib.request
+
+    with _failing_in_one_sentence(files, folder):
+        address = f"{_ADDRESS}/{files.archive}.zip"
+        answer = urllib.request.urlopen(address, timeout=SECONDS_OF_SILENCE)  # noqa: S310 - the address is OGB's
+    with answer:
+        with _failing_in_one_sentence(files, folder):
+            size = int(answer.info()["Content-Length"])
+        check_room(folder, int(ROOM * size), f"to download {files.name}")
+        _say(f"Downloading {files.name} ({file_size(size)}) to {folder}, {file_size(free_bytes(folder))} free there.")
+        remove_half_made(files, folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_folder(folder.parent, ".download-") as partial:
+            with _failing_in_one_sentence(files, folder):
+                _unpack(answer, size, partial)
+                unpacked = partial / files.archive.rpartition("/")[2]
+                if lacks := missing(files, unpacked):
+                    raise ValueError(f"what came has no {lacks}")
+            _put(unpacked, files, folder)
+
+
+def _unpack(answer: IO[bytes], size: int, into: Path) -> None:
+    """Write the archive to `into`, say how far it is at every tenth, and unpack it."""
+    archive, came = into / "archive.zip", 0
+    with archive.open("wb") as file:
+        while chunk := answer.read(1 << 20):
+            file.write(chunk)
+            tenth, came = 10 * came // size, came + len(chunk)
+            if 10 * came // size > tenth:
+                _say(f"{file_size(came)} of {file_size(size)}")
+    with zipfile.ZipFile(archive) as packed:
+        packed.extractall(into)
+    archive.unlink()
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _put(unpacked: Path, files: OgbFiles, folder: Path) -> None:
+    try:
+        if not folder.exists():
+            unpacked.replace(folder)
+            return
+        # Beside what a user keeps there; the release note comes last, so that a part is seen to be one.
+        for made in sorted(unpacked.iterdir(), key=lambda path: path.name == RELEASE):
+            made.replace(folder / made.name)
+    except OSError:
+        # Another process may have finished the same download first.
+        if is_absent(files, folder):
+            raise
+
+
+@contextlib.contextmanager
+def _failing_in_one_sentence(files: OgbFiles, folder: Path) -> Iterator[None]:
+    try:
+        yield
+    # Broken connections, archives and answers each raise something else.
+    except Exception as error:
+        raise DataError(
+            f"{files.name} could not be downloaded ({_why(error)}): connect to the network and start again, "
+            f"or put its files (raw, split and {RELEASE}) into {folder}; GLT_DATA names another folder of data."
+        ) from error
+
+
+def _why(error: Exception) -> str:
+    """Return what went wrong in words.
+
+    What urllib raises has the system's error in it, and that one a number before its words. An error of the TLS library
+    is its own name, a number and the line of its source; what it means here is that no secure connection was made.
+    """
+    reason = getattr(error, "reason", error)
+    if certificate := getattr(reason, "verify_message", None):
+        return f"the server's certificate was not accepted: {certificate}"
+    if type(reason).__name__.startswith("SSL"):
+        return "no secure connection to the server could be made"
+    words = str(getattr(reason, "strerror", None) or reason)
+    return " ".join(words.split()).rstrip(".") or type(error).__name__

@@ -1,6 +1,6 @@
 """Graphs: the Graph type, the registry of data sets and their loaders (bundled sets, OGB), content hashes."""
 
-from glt.data.graph import Graph, Provenance, Split, simple_edges
-from glt.data.registry import DATASETS, DatasetSpec, load_graph
+from glt.datasets.graph import Graph, Provenance, Split, simple_edges
+from glt.datasets.registry import DATASETS, DatasetSpec, load_graph
 
 __all__ = ["DATASETS", "DatasetSpec", "Graph", "Provenance", "Split", "load_graph", "simple_edges"]

@@ -1,0 +1,318 @@
+"""Data sets of the Open Graph Benchmark (Hu et al., 2020): ogbn-arxiv, ogbn-proteins, ogbl-collab.
+
+What is read is kept as plain arrays in the user's cache folder, which the next process maps.
+
+ogbn-arxiv: papers of computer science on arXiv that cite each other, 128 numbers of each from its words. Citations are
+listed by direction; here they are undirected, so the 8,444 pairs that cite each other lose a row each.
+
+ogbn-proteins: proteins of eight species, 112 functions each may have, and eight ways in which two go together. Proteins
+come without features. Theirs are, as in deep networks on this set (Li et al., 2020, DeeperGCN), the species as one of
+eight, and the sum of the features of their edges. The species also stands for the class in what looks at graphs.
+
+ogbl-collab: authors who wrote together, to predict who will next; two who did so in several years are one edge. The set
+has its own split of links, by year, and its own negatives. Its edges are those of training. Authors have no class.
+Years and weights are not used and not read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glt.datasets.cache import file_lock, fill_cache, only_cached
+from glt.datasets.graph import DenseArray, Graph, IntArray, Provenance, Sizes, Split, first_rows
+from glt.datasets.npz import read_mapped, remove_others, sizes_of, write_mapped
+from glt.datasets.ogb_io import (
+    OgbFiles,
+    check_complete,
+    check_folders,
+    download,
+    fingerprint,
+    is_absent,
+    ogb_folder,
+    refusal,
+    stated_counts,
+)
+from glt.datasets.ogb_validation import OgbFolder
+from glt.datasets.registry import DATASETS, DatasetSpec
+from glt.errors import DataError
+from glt.formats import count
+from glt.user_path import cache_folder
+
+# Part of the cached folder's name: raise it whenever the same raw files would give a different Graph or none.
+_CACHE_VERSION = 2
+
+
+@dataclass(frozen=True)
+class OgbDataset:
+    """A data set: its files, the Graph of a folder of them, and the sizes of the published one.
+
+    `raw_edges` are the rows of the published list of edges, which has duplicates or both directions of an edge.
+    """
+
+    files: OgbFiles
+    graph: Callable[[OgbFolder], Graph]
+    published: Sizes
+    raw_edges: int
+
+    def load(self) -> Graph:
+        """Return the graph; downloads it when none of its files is there.
+
+        Raises DataError when the download fails, a file is not what it should be, or the data root cannot be used.
+        """
+        folder = ogb_folder(self.files)
+        try:
+            check_folders(self.files, folder)
+            # A file that cannot be looked at is named below.
+            with contextlib.suppress(DataError, OSError):
+                return read_mapped(self._cache(folder))
+            if only_cached.is_set():
+                return self._made_elsewhere(folder)
+            # Seeds that start side by side need the files read once, and memory for one reading.
+            with file_lock(cache_folder() / "graphs" / f".{self.files.name}.lock", f"reading {self.files.name}"):
+                return self._made(folder)
+        except OSError as error:
+            raise DataError(
+                f"{self.files.name} cannot be read or kept in {folder} ({error.strerror or error}): "
+                "set GLT_DATA to a folder of your own."
+            ) from error
+
+    def counted(self) -> Sizes | None:
+        """Return the sizes of the files at hand, None without any; large files are not read for it.
+
+        Undirected edges are known once the graph has been read; until then the raw edges are given for those.
+        """
+        folder = ogb_folder(self.files)
+        if not folder.is_dir():
+            return None
+        try:
+            with contextlib.suppress(ValueError, TypeError, FileNotFoundError):
+                return sizes_of(self._cache(folder))
+            nodes, edges = stated_counts(self.files, folder)
+        except (OSError, DataError):
+            return None
+        if (nodes, edges) == (self.published.nodes, self.raw_edges):
+            return self.published
+        return replace(self.published, nodes=nodes, edges=edges)
+
+    def _made(self, folder: Path) -> Graph:
+        if is_absent(self.files, folder):
+            download(self.files, folder)
+        check_complete(self.files, folder)
+        cached = self._cache(folder)
+        with contextlib.suppress(DataError):
+            return read_mapped(cached)
+        graph = self._read(folder)
+        # A cache that cannot be written costs time and memory, not the graph.
+        with contextlib.suppress(OSError, DataError):
+            write_mapped(cached, graph)
+            remove_others(cached, self._of(folder, "*", "*"))
+            return read_mapped(cached)
+        return graph
+
+    def _read(self, folder: Path) -> Graph:
+        name = self.files.name
+        print(f"Reading {name} from {folder}, this once: the next time it is quick.", file=sys.stderr, flush=True)
+        try:
+            graph = self.graph(OgbFolder.checked(self.files, folder))
+        except MemoryError as error:
+            raise DataError(f"{name} in {folder} does not fit into memory: close other programs.") from error
+        dropped = graph.provenance
+        print(
+            f"{name} has {count(graph.num_nodes)} nodes and {count(graph.num_edges)} undirected edges; "
+            f"{count(dropped.duplicates_dropped)} duplicates and {count(dropped.self_loops_dropped)} self-loops were "
+            "dropped.",
+            file=sys.stderr,
+            flush=True,
+        )
+        return graph
+
+    def _made_elsewhere(self, folder: Path) -> Graph:
+        if is_absent(self.files, folder):
+            raise DataError(
+                f"{self.files.name} is not on this machine: start a run of it, which downloads it, or set GLT_DATA "
+                "to a folder that has it."
+            )
+        fill_cache(self.files.name)
+        cached = self._cache(folder)
+        if not cached.is_dir():
+            raise DataError(
+                f"What was read of {self.files.name} cannot be kept in {cached.parent}: set GLT_CACHE to a folder that "
+                "can be written."
+            )
+        return read_mapped(cached)
+
+    def _cache(self, folder: Path) -> Path:
+        return cache_folder() / "graphs" / self._of(folder, str(_CACHE_VERSION), fingerprint(self.files, folder)[:12])
+
+    def _of(self, folder: Path, version: str, files: str) -> str:
+        place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
+        return f"{self.files.name}-{version}-{place[:8]}-{files}"
+
+
+FEATURES = 128
+# arXiv's areas in the order in which OGB numbers them.
+AREAS = tuple(
+    f"cs.{area}"
+    for area in (
+        "NA MM LO CY CR DC HC CE NI CC AI MA GL NE SC AR CV GR ET SY "
+        "CG OH PL SE LG SD SI RO IT PF CL IR MS FL DS OS GT DB DL DM"
+    ).split()
+)
+SPECIES, TASKS, EDGE_FEATURES = 8, 112, 8
+
+
+def arxiv_graph(folder: OgbFolder) -> Graph:
+    """Return the graph with OGB's split by year: trained on papers to 2017, validated on 2018, tested on later ones."""
+    pairs = folder.raw_edges()
+    edges, duplicates, loops = folder.simple_edges(pairs)
+    return Graph(
+        name=folder.files.name,
+        edges=edges,
+        features=folder.numbers("node-feat", FEATURES),
+        labels=folder.integers("node-label", 1, below=len(AREAS))[:, 0],
+        split=folder.node_split(),
+        provenance=Provenance(f"OGB {folder.files.name}", pairs.shape[1], duplicates, loops),
+        class_names=AREAS,
+    )
+
+
+def proteins_graph(folder: OgbFolder) -> Graph:
+    """Return the graph with OGB's split by species; an edge that is listed again keeps its first features."""
+    pairs = folder.raw_edges()
+    edges, duplicates, loops = folder.simple_edges(pairs)
+    edge_features = folder.numbers("edge-feat", EDGE_FEATURES)[first_rows(pairs, folder.nodes)]
+    names, species = np.unique(folder.integers("node_species", 1)[:, 0], return_inverse=True)
+    if names.size > SPECIES:
+        path = folder.files.raw(folder.path)["node_species"]
+        raise refusal(path, f"holds {names.size} species, not {SPECIES}")
+    return Graph(
+        name=folder.files.name,
+        edges=edges,
+        features=_protein_features(edges, edge_features, species),
+        labels=species.astype(np.int64),
+        split=folder.node_split(),
+        provenance=Provenance(f"OGB {folder.files.name}", pairs.shape[1], duplicates, loops),
+        class_names=tuple(map(str, names.tolist())),
+        targets=folder.integers("node-label", TASKS, below=2).astype(np.uint8),
+        edge_features=edge_features,
+    )
+
+
+def _protein_features(edges: IntArray, edge_features: DenseArray, species: IntArray) -> DenseArray:
+    """Return [N, 16]: one of eight for the species, then the sums over a protein's edges of their eight features."""
+    nodes = species.size
+    columns = [_sums(edges, edge_features[:, column], nodes) for column in range(EDGE_FEATURES)]
+    return np.column_stack([np.eye(SPECIES)[species], *columns]).astype(np.float32)
+
+
+def _sums(edges: IntArray, values: DenseArray, nodes: int) -> NDArray[Any]:
+    low, high = (np.bincount(end, weights=values, minlength=nodes) for end in edges)
+    return low + high
+
+
+def collab_graph(folder: OgbFolder) -> Graph:
+    """Return the graph of training edges with OGB's split of links; no node is of a part."""
+    links, (rows, duplicates, loops) = folder.link_split()
+    nobody = np.zeros(0, dtype=np.int64)
+    return Graph(
+        name=folder.files.name,
+        edges=links.train,
+        features=folder.numbers("node-feat", FEATURES),
+        labels=np.full(folder.nodes, -1, dtype=np.int64),
+        split=Split(nobody, nobody, nobody),
+        provenance=Provenance(f"OGB {folder.files.name}", rows, duplicates, loops),
+        links=links,
+    )
+
+
+ARXIV = OgbDataset(
+    files=OgbFiles(
+        "ogbn-arxiv", ("edge", "node-feat", "node-label", "node_year"), split="time", archive="nodeproppred/arxiv"
+    ),
+    graph=arxiv_graph,
+    published=Sizes(nodes=169_343, edges=1_157_799, features=FEATURES, outputs=len(AREAS)),
+    raw_edges=1_166_243,
+)
+PROTEINS = OgbDataset(
+    files=OgbFiles(
+        "ogbn-proteins",
+        ("edge", "edge-feat", "node-label", "node_species"),
+        split="species",
+        archive="nodeproppred/proteins",
+    ),
+    graph=proteins_graph,
+    published=Sizes(
+        nodes=132_534, edges=39_561_252, features=SPECIES + EDGE_FEATURES, outputs=TASKS, edge_features=EDGE_FEATURES
+    ),
+    raw_edges=39_561_252,
+)
+COLLAB = OgbDataset(
+    files=OgbFiles(
+        "ogbl-collab",
+        ("edge", "node-feat", "edge_weight", "edge_year"),
+        split="time",
+        archive="linkproppred/collab",
+        split_ending=".pt",
+    ),
+    graph=collab_graph,
+    # About: of the published rows, some 967,632 are the first of their pair.
+    published=Sizes(nodes=235_868, edges=967_632, features=FEATURES, outputs=0),
+    raw_edges=1_179_052,
+)
+
+DATASETS.register(
+    DatasetSpec(
+        name="ogbn-arxiv",
+        label="ogbn-arxiv",
+        description="169,343 papers of computer science on arXiv and their citations; forty areas as classes",
+        tasks=("node",),
+        nodes=ARXIV.published.nodes,
+        edges=ARXIV.published.edges,
+        features=FEATURES,
+        classes=len(AREAS),
+        load=ARXIV.load,
+        evaluator="ogbn-arxiv",
+        counted=ARXIV.counted,
+    )
+)
+DATASETS.register(
+    DatasetSpec(
+        name="ogbn-proteins",
+        label="ogbn-proteins",
+        description="132,534 proteins of eight species and how they go together; 112 functions to tell, yes or no",
+        tasks=("node",),
+        nodes=PROTEINS.published.nodes,
+        edges=PROTEINS.published.edges,
+        features=PROTEINS.published.features,
+        classes=SPECIES,
+        load=PROTEINS.load,
+        evaluator="ogbn-proteins",
+        binary_tasks=TASKS,
+        edge_features=EDGE_FEATURES,
+        counted=PROTEINS.counted,
+    )
+)
+DATASETS.register(
+    DatasetSpec(
+        name="ogbl-collab",
+        label="ogbl-collab",
+        description="235,868 authors and who wrote with whom; later collaborations to tell from other pairs",
+        tasks=("link",),
+        nodes=COLLAB.published.nodes,
+        edges=COLLAB.published.edges,
+        features=FEATURES,
+        classes=0,
+        load=COLLAB.load,
+        evaluator="ogbl-collab",
+        counted=COLLAB.counted,
+    )
+)

@@ -1,0 +1,172 @@
+"""Graphs on disk: equal after reading, whole or not at all, damage in one sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from glt.datasets import Graph, Provenance, Split
+from glt.datasets.graph import LinkSplit
+from glt.datasets.npz import read_graph, read_mapped, remove_others, sizes_of, write_graph, write_mapped
+from glt.errors import DataError
+
+
+def make(rng: np.random.Generator, nodes: int, features: int, binary: bool) -> Graph:
+    pairs = np.stack(np.triu_indices(nodes, 1))
+    matrix = rng.random((nodes, features), dtype=np.float32) * (rng.random((nodes, features)) < 0.3)
+    split = np.split(rng.permutation(nodes), [nodes // 3, nodes // 2])
+    return Graph(
+        name="made",
+        edges=pairs[:, rng.random(pairs.shape[1]) < 0.2],
+        features=csr_array((matrix > 0).astype(np.float32) if binary else matrix),
+        labels=rng.integers(-1, 400, nodes),
+        split=Split(*(np.sort(part) for part in split)),
+        provenance=Provenance("made", 10, 2, 1),
+        class_names=("a", "ü <b>"),
+    )
+
+
+def same(one: Graph, other: Graph) -> bool:
+    plain = ("name", "provenance", "class_names", "node_ids")
+    return one.content_hash == other.content_hash and all(getattr(one, x) == getattr(other, x) for x in plain)
+
+
+@given(seed=st.integers(0, 2**32 - 1), nodes=st.integers(1, 40), features=st.integers(1, 9), binary=st.booleans())
+def test_a_graph_survives_the_file(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, nodes: int, features: int, binary: bool
+) -> None:
+    path = tmp_path_factory.mktemp("archive") / "graph.npz"
+    graph = make(np.random.default_rng(seed), nodes, features, binary)
+    write_graph(path, graph)
+    read = read_graph(path)
+    assert same(graph, read)
+    assert read.features.dtype == np.float32
+    assert (read.features != graph.features).nnz == 0
+
+
+def test_equal_graphs_give_equal_bytes_and_nothing_beside(tmp_path: Path) -> None:
+    graph = dataclasses.replace(make(np.random.default_rng(0), 30, 5, binary=True), node_ids=tuple(map(str, range(30))))
+    write_graph(tmp_path / "one.npz", graph)
+    write_graph(tmp_path / "two.npz", read_graph(tmp_path / "one.npz"))
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.npz", "two.npz"]
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+def test_a_truncated_file_is_one_sentence(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "graph.npz"
+    write_graph(path, make(np.random.default_rng(0), 30, 5, binary=True))
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(DataError, match="cannot be read as a graph") as caught:
+        read_graph(path)
+    assert str(path) in str(caught.value)
+
+
+def test_pickles_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "graph.npz"
+    np.savez(path, edges=np.array([{"an": "object"}], dtype=object))
+    with pytest.raises(DataError, match="allow_pickle=False"):
+        read_graph(path)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="No such file"):
+        read_graph(tmp_path / "none.npz")
+
+
+def test_a_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    path, graph = tmp_path / "graph.npz", make(np.random.default_rng(0), 30, 5, binary=True)
+    write_graph(path, graph)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        with suppress(DataError):
+            assert read_graph(path).content_hash == graph.content_hash
+
+
+@pytest.fixture
+def graph(small_graph: Graph) -> Graph:
+    """The small graph with dense features and all that only some graphs have."""
+    generator = np.random.default_rng(0)
+    pairs = [generator.integers(0, 6, (2, count)) for count in (2, 3, 4, 5)]
+    return replace(
+        small_graph,
+        features=generator.random((6, 4), dtype=np.float32),
+        targets=generator.integers(0, 2, (6, 3)).astype(np.uint8),
+        edge_features=generator.random((5, 2), dtype=np.float32),
+        links=LinkSplit(small_graph.edges, *pairs),
+        class_names=("a", "b", "ß"),
+    )
+
+
+def test_everything_comes_back(graph: Graph, tmp_path: Path) -> None:
+    write_mapped(tmp_path / "graph", graph)
+    again = read_mapped(tmp_path / "graph")
+    assert replace(again).content_hash == again.content_hash == graph.content_hash
+    assert again.sizes == graph.sizes == sizes_of(tmp_path / "graph")
+    assert (again.name, again.class_names, again.provenance) == (graph.name, graph.class_names, graph.provenance)
+    assert again.edges.dtype == again.labels.dtype == np.int64
+    assert again.targets is not None
+    assert again.targets.dtype == np.uint8
+
+
+def test_the_hash_of_the_content_is_known_without_reading_it(
+    graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_mapped(tmp_path / "graph", graph)
+    expected = graph.content_hash
+    monkeypatch.setattr(Graph, "_parts", lambda graph: pytest.fail("reads features that lie in a file"))
+    assert read_mapped(tmp_path / "graph").content_hash == expected
+
+
+def test_what_a_graph_has_not_is_not_there(graph: Graph, tmp_path: Path) -> None:
+    write_mapped(tmp_path / "graph", replace(graph, targets=None, edge_features=None, links=None))
+    again = read_mapped(tmp_path / "graph")
+    assert (again.targets, again.edge_features, again.links) == (None, None, None)
+
+
+def test_a_second_graph_takes_the_place_of_the_first(graph: Graph, tmp_path: Path) -> None:
+    write_mapped(tmp_path / "graph", graph)
+    other = replace(graph, labels=graph.labels[::-1].copy())
+    write_mapped(tmp_path / "graph", other)
+    again = read_mapped(tmp_path / "graph")
+    assert replace(again).content_hash == again.content_hash == other.content_hash != graph.content_hash
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
+
+
+def test_a_write_that_fails_leaves_nothing(graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(OSError, match="No space"):
+        write_mapped(tmp_path / "graph", graph)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read as a graph"):
+        read_mapped(tmp_path / "graph")
+
+
+def test_features_of_another_graph_are_refused(graph: Graph, tmp_path: Path) -> None:
+    write_mapped(tmp_path / "graph", graph)
+    np.save(tmp_path / "graph" / "features.npy", np.zeros((6, 5), np.float32))
+    with pytest.raises(DataError, match=r"features\.npy holds \(6, 5\)"):
+        read_mapped(tmp_path / "graph")
+
+
+def test_only_other_folders_of_the_same_place_go(graph: Graph, tmp_path: Path) -> None:
+    for name in ("set-1-here-a", "set-1-here-b", "set-1-there-a"):
+        write_mapped(tmp_path / name, graph)
+    remove_others(tmp_path / "set-1-here-b", "set-1-here-*")
+    assert {path.name for path in tmp_path.iterdir()} == {"set-1-here-b", "set-1-there-a"}
