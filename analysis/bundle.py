@@ -16,9 +16,9 @@ import pandas as pd
 
 from analysis.export.choices import FigureChoices
 from analysis.export.figures import FIGURES
-from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.export.page import on_page, plan
 from analysis.export.rendering import DPI, FORMATS, figure_bytes
+from analysis.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.measures import At, measurement_table
 from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from analysis.tables import curve_table, paper_table, rounds_table, ticket_words, tickets_table

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis import palette
+from analysis.style import palette
 from glt.config import RunConfig
 from glt.datasets import DATASETS
 from glt.jobs.sweep import value_words

@@ -1,156 +1,41 @@
-"""One colour and one marker a method, everywhere: the Okabe-Ito set, close to the paper's own choice.
-
-Dense black (light grey in dark mode), UGS vermilion, random pruning blue, ADMM orange; later methods take the rest
-in the order of their names. Colour never stands alone: markers differ too, and a ticket is always a star.
-"""
+"""The names of `analysis.style.palette` under their earlier path."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from glt.methods import METHODS
-from glt.store import COLORS
-
-DENSE = "dense"
-# How far the lightest and the darkest shade of a method's colour go to white and to black.
-TINT, SHADE = 0.32, 0.44
-# How far the colour of another method goes to black where a person gives it to a run.
-SHIFT = 0.75
-
-
-@dataclass(frozen=True)
-class Style:
-    """How one method looks: colours for light and dark, Plotly symbol and matplotlib marker of ordinary rounds.
-
-    `words` is the light theme's colour for text, dark enough to be read on white (contrast 4.5).
-    """
-
-    light: str
-    dark: str
-    words: str
-    symbol: str
-    marker: str
-
-    def color(self, dark: bool = False) -> str:
-        """Return the hex colour for the light or the dark theme."""
-        return self.dark if dark else self.light
-
-
-TICKET_SYMBOL = "star"
-TICKET_MARKER = "*"
-
-_FIXED = {
-    DENSE: Style("#000000", "#D0D0D0", "#000000", "line-ew", "_"),
-    "ugs": Style("#D55E00", "#E8732A", "#B84F00", "circle", "o"),
-    "random": Style("#0072B2", "#3D9BDC", "#0072B2", "square", "s"),
-    "admm": Style("#E69F00", "#EBAA22", "#946600", "diamond", "D"),
-}
-_REST = (
-    Style("#009E73", "#35C49A", "#007B5A", "triangle-up", "^"),
-    Style("#CC79A7", "#DE9CC0", "#A84A7E", "triangle-down", "v"),
-    Style("#56B4E9", "#7CC7F0", "#1B76AC", "pentagon", "p"),
-    Style("#8C7A00", "#F0E442", "#7D6D00", "hexagon", "h"),
-    Style("#666666", "#A6A6A6", "#666666", "cross", "P"),
+from analysis.style.palette import (
+    DENSE,
+    SHADE,
+    SHIFT,
+    TICKET_MARKER,
+    TICKET_SYMBOL,
+    TINT,
+    Style,
+    color,
+    faded,
+    label,
+    painted,
+    rank,
+    rgb,
+    shades,
+    style,
+    words_color,
 )
 
-# A run's own colour, by the names that annotations have: the colours of methods, so that all stay apart.
-_PAINTS = dict(zip(COLORS, (_FIXED["ugs"], _FIXED["random"], _FIXED["admm"], *_REST), strict=True))
-
-
-def style(method: str) -> Style:
-    """Return how a method looks; the same method looks the same whatever else is shown."""
-    if method in _FIXED:
-        return _FIXED[method]
-    others = sorted({*METHODS.names(), method} - _FIXED.keys())
-    return _REST[others.index(method) % len(_REST)]
-
-
-def painted(method: str, color: str) -> Style:
-    """Return how a run with a colour of its own looks: that colour (a name of `glt.store.COLORS`), its method's marker.
-
-    The colour of another method is deeper (lighter in the dark theme), so that the run is not taken for one of that.
-
-    >>> painted("ugs", "blue").light, painted("ugs", "blue").symbol, painted("ugs", "") == style("ugs")
-    ('#004C77', 'circle', True)
-    """
-    own, paint = style(method), _PAINTS.get(color)
-    if paint is None:
-        return own
-    taken = {style(name).light for name in METHODS.names()} - {own.light}
-    return replace(_shifted(paint) if paint.light in taken else paint, symbol=own.symbol, marker=own.marker)
-
-
-def _shifted(paint: Style) -> Style:
-    light, words = _toned(paint.light, SHIFT), _toned(paint.words, SHIFT)
-    return replace(paint, light=light, dark=_toned(paint.dark, -1.0), words=words)
-
-
-def rank(method: str) -> tuple[int, str]:
-    """Return the place of a method in legends and lists: dense and the paper's three first, then by name.
-
-    >>> sorted(["random", "zeta", "ugs"], key=rank)
-    ['ugs', 'random', 'zeta']
-    """
-    fixed = list(_FIXED)
-    return (fixed.index(method) if method in fixed else len(fixed)), method
-
-
-def color(method: str, dark: bool = False) -> str:
-    """Return a method's hex colour.
-
-    >>> color("ugs"), color("dense", dark=True)
-    ('#D55E00', '#D0D0D0')
-    """
-    return style(method).color(dark)
-
-
-def words_color(method: str, dark: bool = False) -> str:
-    """Return the hex colour for words about a method: its own hue, readable on the theme's ground."""
-    return style(method).dark if dark else style(method).words
-
-
-def label(method: str) -> str:
-    """Return the words for a method in legends and tables; a method this version does not know keeps its name.
-
-    >>> label("dense"), label("ugs"), label("random")
-    ('Dense', 'UGS', 'Random pruning')
-    """
-    if method == DENSE:
-        return "Dense"
-    return METHODS.get(method).label if method in METHODS.names() else method
-
-
-def shades(method: str, count: int) -> list[Style]:
-    """Return `count` styles in shades of a method's colour, from light to dark; marker and words stay.
-
-    >>> [each.light for each in shades("ugs", 3)]
-    ['#E29252', '#D55E00', '#773500']
-    """
-    base = style(method)
-    depths = [2 * place / max(count - 1, 1) - 1 for place in range(count)]
-    return [replace(base, light=_toned(base.light, depth), dark=_toned(base.dark, depth)) for depth in depths]
-
-
-def _toned(hex_color: str, depth: float) -> str:
-    """Mix a colour with white (depth -1 to 0) or black (0 to 1), never so much that its hue or contrast is lost."""
-    toward, share = (255, -TINT * depth) if depth < 0 else (0, SHADE * depth)
-    return "#" + "".join(f"{round((1 - share) * part + share * toward):02X}" for part in rgb(hex_color))
-
-
-def rgb(hex_color: str) -> tuple[int, int, int]:
-    """Return red, green and blue of a hex colour, 0 to 255.
-
-    >>> rgb("#D55E00")
-    (213, 94, 0)
-    """
-    return int(hex_color[1:3], 16), int(hex_color[3:5], 16), int(hex_color[5:7], 16)
-
-
-def faded(hex_color: str, opacity: float) -> str:
-    """Return a hex colour as CSS rgba with an opacity between 0 and 1.
-
-    >>> faded("#D55E00", 0.15)
-    'rgba(213,94,0,0.15)'
-    """
-    red, green, blue = rgb(hex_color)
-    return f"rgba({red},{green},{blue},{opacity:g})"
+__all__ = [
+    "DENSE",
+    "SHADE",
+    "SHIFT",
+    "TICKET_MARKER",
+    "TICKET_SYMBOL",
+    "TINT",
+    "Style",
+    "color",
+    "faded",
+    "label",
+    "painted",
+    "rank",
+    "rgb",
+    "shades",
+    "style",
+    "words_color",
+]

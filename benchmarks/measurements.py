@@ -51,6 +51,7 @@ def _measured(subject: str, seconds: float) -> list[Measured]:
     steps: dict[str, Callable[[MeasuredGraph], object]] = {
         "clustering": MEASURES.get("average_clustering").compute,
         "mean node betweenness": MEASURES.get("mean_node_betweenness").compute,
+        "bridges, core number and triangles": _by_igraph,
         "all but background measures": _all_but_background,
         "betweenness of each node and edge": lambda each: betweenness(each, _sample(each)),
     }
@@ -69,6 +70,11 @@ def _all_but_background(graph: MeasuredGraph) -> None:
     for measure in MEASURES:
         if measure.cost != "background":
             measure.compute(graph)
+
+
+def _by_igraph(graph: MeasuredGraph) -> None:
+    for name in ("bridge_share", "largest_core", "triangles"):
+        MEASURES.get(name).compute(graph)
 
 
 def _by_networkx(subject: str, slow_too: bool, seconds: float) -> list[Measured]:

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from analysis.curves.hover import round_text
-from analysis.export.latex.writing import number
+from analysis.latex import number
 from analysis.measures import descriptions
 from analysis.tables import curve_table, rounds_table
 from app.components import charts

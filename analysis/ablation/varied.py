@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import scale
 from analysis.labels import setting_words, settings_of, value_order
-from analysis.palette import Style
 from analysis.runs import runs_with_rounds
+from analysis.style import palette
+from analysis.style.palette import Style
 from glt.commands import command
 from glt.config import RunConfig
 from glt.errors import ConfigError
@@ -37,7 +37,7 @@ class Varied:
 
     def styles(self) -> dict[str, Style]:
         """Return how each run looks, by name."""
-        return dict(zip(self.labels, scale.steps(len(self.runs)), strict=True))
+        return dict(zip(self.labels, palette.steps(len(self.runs)), strict=True))
 
 
 def ablation_panels(runs: Sequence[Run]) -> list[Varied]:

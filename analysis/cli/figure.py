@@ -271,7 +271,7 @@ def table(args: Args) -> int:
 
 
 def _measurements(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
-    from analysis.export import measurements_latex
+    from analysis.latex import measurements_latex
     from analysis.measures import At, measurement_table
     from analysis.runs import last_common_round, printed_measurements, training_part
 
@@ -306,7 +306,7 @@ def _trend(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
 
 
 def _tickets(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
-    from analysis.export import tickets_latex
+    from analysis.latex import tickets_latex
     from analysis.tables import rounds_table, tickets_table
 
     table = tickets_table(rounds_table(runs), chosen_score(args), args.macs, args.margin)
@@ -316,7 +316,7 @@ def _tickets(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
 
 
 def _paper(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
-    from analysis.export import paper_latex
+    from analysis.latex import paper_latex
     from analysis.tables import curve_table, paper_table, rounds_table
 
     table = paper_table(curve_table(rounds_table(runs), chosen_score(args), "graph", args.macs, args.margin))

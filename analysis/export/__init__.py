@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from analysis.export.choices import FigureChoices
 from analysis.export.figures import FIGURES, GROUPS, PaperFigure
-from analysis.export.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.export.page import draw, on_page, plan
 from analysis.export.rendering import DPI, FORMATS, check_dpi, figure_bytes
 from analysis.export.tex import PGF, check_tex, formats_here
@@ -25,9 +24,6 @@ __all__ = [
     "draw",
     "figure_bytes",
     "formats_here",
-    "measurements_latex",
     "on_page",
-    "paper_latex",
     "plan",
-    "tickets_latex",
 ]

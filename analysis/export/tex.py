@@ -18,7 +18,7 @@ from matplotlib.ticker import FixedFormatter
 
 from analysis.export.alignment import align
 from analysis.export.figures.words import DOLLAR, as_drawn
-from analysis.export.letters import escape
+from analysis.latex import escape
 from glt.errors import StudioError
 
 PGF = "pgf"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis import palette, published
+from analysis import published
 from analysis.reproduction import EXHIBITS
 from analysis.reproduction.claims import (
     NO_VERDICT,
@@ -30,6 +30,7 @@ from analysis.reproduction.comparison import (
     compare_scores,
 )
 from analysis.statistics import half_width
+from analysis.style import palette
 from glt import formats
 from glt.pretraining.config import PRETRAINING
 from glt.store import Run

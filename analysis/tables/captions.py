@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from analysis.crowd import crowd_styles
 from analysis.labels import dataset_label, metric_label, model_label, task_label
 from analysis.statistics import FEWEST
+from analysis.style.palette import crowd_styles
 from analysis.tables.curves import Score, family_size
 from glt.errors import ConfigError
 from glt.store import MacConvention, Run

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from analysis import palette
 from analysis.labels import run_labels
 from analysis.measures import MeasuredGraph, random_twins
 from analysis.measures.basic import degree_counts
+from analysis.style import palette
 from analysis.tables.curves import mean_and_interval
 from glt.datasets import Graph
 from glt.masks import WeightMask

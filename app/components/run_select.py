@@ -11,7 +11,7 @@ from typing import Literal, TypeVar, cast
 
 import streamlit as st
 
-from analysis import palette, published
+from analysis import published
 from analysis.labels import (
     changed_settings,
     dataset_label,
@@ -23,6 +23,7 @@ from analysis.labels import (
     with_titles,
 )
 from analysis.marks.axes import MAC_NAMES
+from analysis.style import palette
 from analysis.tables import Score, XAxis
 from app.components import controls, frame, url_state
 from app.data.runs import ORDER, follows_another, opened, setting, state_of

@@ -12,7 +12,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import palette
 from analysis.compare import (
     AT_WORDS,
     UNGROUPED,
@@ -39,6 +38,7 @@ from analysis.leaderboard import (
     leader_table,
     paired_words,
 )
+from analysis.style import palette
 from analysis.tables import Score, data_words, metric_words
 from analysis.tables.captions import MAC_WORDS, averaged_over, score_words
 from analysis.tables.curves import family_size

@@ -24,14 +24,13 @@ from analysis.export import (
     PaperFigure,
     figure_bytes,
     formats_here,
-    measurements_latex,
     on_page,
     plan,
-    tickets_latex,
 )
 from analysis.export.figures.base import Use
 from analysis.export.panels import MOST
 from analysis.export.venues import FONTS, LARGEST, SMALLEST
+from analysis.latex import measurements_latex, tickets_latex
 from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from app.components import controls, downloads, frame, graph_select, measurement, run_select
 from app.components.frame import plain

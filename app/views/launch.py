@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from analysis import palette
+from analysis.style import palette
 from app.components import controls, frame, url_state
 from app.data import cache
 from app.data.runs import Opened, opened

@@ -197,7 +197,7 @@ def _take_away(graph: Measured, slow: bool) -> None:
 
     def latex() -> bytes:
         # Loads matplotlib, which a page that only shows the table does without.
-        from analysis.export import measurements_latex
+        from analysis.latex import measurements_latex
 
         return measurements_latex(table, graph.dataset, note=note).encode()
 

@@ -8,7 +8,6 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
-from analysis import palette
 from analysis.curves import Degrees, degree_figure
 from analysis.labels import dataset_label, short_title
 from analysis.measures import MeasuredGraph, random_twins
@@ -17,6 +16,7 @@ from analysis.measures.cache import known_betweenness
 from analysis.measures.centrality import SAMPLE, Betweenness, spearman
 from analysis.measures.compute import betweenness_seconds
 from analysis.measures.tables import Order, edge_table, node_table, with_names
+from analysis.style import palette
 from analysis.subgraphs.panel import node_name
 from app.components import charts, computation, controls, frame, graph_select, run_select, url_state
 from app.components.frame import plain

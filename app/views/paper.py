@@ -10,11 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import palette, published
+from analysis import published
 from analysis.curves import ablation_figure, accuracy_figure
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Kind, Picture, Verdict, judge, settled
 from analysis.reproduction.comparison import family_words, margins_words
+from analysis.style import palette
 from analysis.tables import caption
 from app.components import charts, controls, frame, graph_select, measurement, url_state
 from app.components.frame import BadgeColor

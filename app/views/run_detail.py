@@ -13,10 +13,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import alt_text, palette
+from analysis import alt_text
 from analysis.curves import pretraining_figure
 from analysis.curves.training import is_thinned, training_figure
 from analysis.labels import dataset_label, metric_label
+from analysis.style import palette
 from analysis.tables.rounds import epochs_table
 from app.components import charts, controls, frame, run_select, url_state
 from app.data.cache import Read, reader_of

@@ -13,11 +13,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import palette
 from analysis.curves import guest, pareto_figure
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.marks.axes import MAC_NAMES
 from analysis.measures import compute, descriptions
+from analysis.style import palette
 from analysis.tables import Score, XAxis
 from analysis.tables.curves import with_front
 from app.components import charts, computation, controls, frame, graph_select, run_select, url_state

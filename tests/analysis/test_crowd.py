@@ -9,11 +9,12 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
-from analysis import marks, palette
-from analysis.crowd import MOST, crowd_styles
+from analysis import marks
 from analysis.curves import accuracy_figure, pareto_figure
 from analysis.export import FigureChoices, draw
 from analysis.labels import setting_details
+from analysis.style import palette
+from analysis.style.palette import MOST, crowd_styles
 from analysis.tables import caption, curve_table, rounds_table
 from analysis.tables.curves import with_front
 from glt.store import Run

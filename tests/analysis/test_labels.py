@@ -15,16 +15,17 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from analysis import palette
 from analysis.bundle import bundle_bytes
 from analysis.cli.main import main
 from analysis.curves import accuracy_figure, pareto_figure
-from analysis.export import FigureChoices, draw, figure_bytes, tickets_latex
+from analysis.export import FigureChoices, draw, figure_bytes
 from analysis.labels import run_labels, short_title
+from analysis.latex import tickets_latex
 from analysis.measures import MeasuredGraph, measure_graph
 from analysis.measures.centrality import betweenness
 from analysis.measures.tables import node_table, with_names
 from analysis.removal.groups import by_pair, edge_groupings, loss_table, node_groupings
+from analysis.style import palette
 from analysis.subgraphs import Sample, original_panel, sample_nodes, take
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.overview import overview_png

@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 import pytest
 from scipy.sparse import csr_array
 
-from analysis import theme
 from analysis.removal import (
     Closeness,
     Decision,
@@ -32,6 +31,7 @@ from analysis.removal.edges import CAUSES
 from analysis.removal.groups import edge_groupings, loss_table, outside, pair_matrix, sentences
 from analysis.removal.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.removal.scores import line_table
+from analysis.style import theme
 from glt.config import RunConfig
 from glt.datasets import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import plotly.graph_objects as go
 import pytest
 
-from analysis import palette
 from analysis.compare import At, paired_seeds, paired_table
 from analysis.figures.paired_figure import Side, paired_figure
+from analysis.style import palette
 from analysis.tables import rounds_table
 from glt.store import Run
 

@@ -14,7 +14,8 @@ from analysis.cli.main import main
 from analysis.compare import paired_table
 from analysis.curves import accuracy_figure
 from analysis.curves.training import training_figure
-from analysis.export import FigureChoices, draw, tickets_latex
+from analysis.export import FigureChoices, draw
+from analysis.latex import tickets_latex
 from analysis.leaderboard import leader_table
 from analysis.marks import paper_marks, score_title
 from analysis.published import measurements

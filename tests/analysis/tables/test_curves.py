@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis import palette
 from analysis.curves import pareto_figure
 from analysis.curves.hover import round_text
 from analysis.labels import run_labels
+from analysis.style import palette
 from analysis.tables import (
     curve_table,
     dense_table,

@@ -14,8 +14,8 @@ import pytest
 from analysis import published
 from analysis.bundle import csv_bytes, json_bytes
 from analysis.cli.main import main
-from analysis.export import measurements_latex, paper_latex, tex, tickets_latex
-from analysis.export.letters import escape
+from analysis.export import tex
+from analysis.latex import escape, measurements_latex, paper_latex, tickets_latex
 from analysis.measures import At, measurement_table
 from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
 from glt.store import Run, bundled_examples

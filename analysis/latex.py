@@ -1,0 +1,455 @@
+"""Tables as LaTeX: booktabs, escaped text, means with their intervals, the best in bold.
+
+A table is fitted to its page: over one column or two, in smaller type, with labels broken into lines.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import published
+from analysis.labels import dataset_label, model_label, task_label
+from analysis.measures import descriptions
+from analysis.statistics import half_width
+from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
+from analysis.tables.curves import Score
+from glt import formats
+from glt.store import MacConvention
+from glt.verdicts import DELTA, rule_words
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+COUNTS = ("graph_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
+SMALL = 1e3
+SHOWN = (*COUNTS, *published.MEASUREMENT_ROWS)
+PAPER_HEADERS = ("Run", "Round", "Graph sp. (%)", "Weight sp. (%)", "Ours (%)", "Paper (%)", "Gap")
+PAPER_CAPTION = (
+    "Test {metric} beside the values the paper prints, matched by round; "
+    r"ours with the half-width of the 95\% $t$ interval over seeds where there are three and more; gap in points."
+)
+TICKET_HEADERS = (
+    "Run",
+    "Round",
+    "Graph sp.",
+    "Weight sp.",
+    "Edges kept",
+    "{metric}",
+    "Against dense",
+    "Verdict",
+    "MACs (% dense)",
+)
+
+# In points of TeX: one column of an article (letter paper, margins of 1 in), narrower than the 3.25 in of ICML;
+# and the 5.5 in of NeurIPS and ICLR, less than the 6.75 in and 6.5 in of the two columns of ICML and an article.
+COLUMN, PAGE = 229.0, 396.0
+# How wide letters of Computer Modern are at 10 points, none of them less than it is.
+WIDTHS = {
+    **dict.fromkeys("ijl.,:;'|!`", 2.8),
+    **dict.fromkeys("frst()[]-I ", 4.0),
+    **dict.fromkeys("acevxyz/?", 5.3),
+    **dict.fromkeys("0123456789", 5.01),
+    **dict.fromkeys("mw", 8.4),
+    **dict.fromkeys("M%&+=<>", 9.2),
+    "W": 10.3,
+    # A sign between two numbers has room on both sides.
+    "\N{PLUS-MINUS SIGN}": 12.3,
+    "\N{MINUS SIGN}": 7.8,
+}
+OTHER, CAPITAL = 5.6, 7.8
+# What TeX takes as a command, or prints as another letter in its oldest font encoding (OT1), as it is typed in TeX.
+SPECIAL: Mapping[str, str] = {
+    "\\": r"\textbackslash{}",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "`": r"\`{}",
+    "^": r"\textasciicircum{}",
+    # In OT1 these four print as two marks of Spanish, a dash and a closing quotation mark.
+    "<": r"\ensuremath{<}",
+    ">": r"\ensuremath{>}",
+    "|": r"\ensuremath{|}",
+    '"': "''",
+    "\N{MINUS SIGN}": r"\ensuremath{-}",
+    "\N{PLUS-MINUS SIGN}": r"\ensuremath{\pm}",
+    "\N{MULTIPLICATION SIGN}": r"\ensuremath{\times}",
+    "\N{MIDDLE DOT}": r"\ensuremath{\cdot}",
+    "\N{SUPERSCRIPT MINUS}": r"\ensuremath{{}^-}",
+    "\N{SUPERSCRIPT THREE}": r"\ensuremath{{}^3}",
+    "\N{EN DASH}": "--",
+    "\N{EM DASH}": "---",
+    "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
+    "\N{EM SPACE}": r"\quad ",
+    "\N{NO-BREAK SPACE}": "~",
+    "\N{ZERO WIDTH SPACE}": "{}",
+}
+# Letters beyond these stop pdflatex, unless the paper loads a package for their script.
+LAST_LATIN = "\N{LATIN SMALL LETTER Z WITH CARON}"
+# Those among them that OT1 does not have.
+NOT_IN_OT1 = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų")
+# Two of them in a row would print as one dash or one quotation mark.
+_PAIRS = re.compile(r"(?<=([-',]))(?=\1)")
+UNKNOWN = "?"
+_OPENING = re.compile(r'(?<!\S)"(?=\S)')
+MISSING = "--"
+TEMPLATE = r"""% needs \usepackage{booktabs}
+\begin{<< environment >>}[t]
+\centering
+\caption{<< caption >>}
+\label{<< label >>}
+<% if layout.size %>
+<< layout.size >>
+<% endif %>
+\setlength{\tabcolsep}{<< "%g" | format(layout.gap) >>pt}
+<% for block in blocks %>
+<% if not loop.first %>
+\par\medskip
+<% endif %>
+\begin{tabular}{@{}l<< "r" * (block.headers | length - 1) >>@{}}
+\toprule
+<< block.header_cells(layout) | join(" & ") >> \\
+\midrule
+<% for cells in block.body_cells(layout) %>
+<< cells | join(" & ") >> \\
+<% endfor %>
+\bottomrule
+\end{tabular}
+<% endfor %>
+\end{<< environment >>}
+"""
+
+
+def measurements_latex(
+    table: pd.DataFrame, dataset: str, shown: Sequence[str] = SHOWN, label: str = "tab:measurements", note: str = ""
+) -> str:
+    """Return `measurement_table` as LaTeX: means over seeds with 95% t intervals, the closest to the original in bold.
+
+    Under a measure that the paper prints, a second line gives the paper's values; a `note` ends the caption.
+    """
+    rows = []
+    for name in shown:
+        rows.append(_measure_row(table, name))
+        if f"{name}_published" in table:
+            rows.append(_published_row(table, name))
+    headers = ["Measurement", *table["label"]]
+    return booktabs(headers, rows, caption=_measurements_caption(table, dataset, note), label=label)
+
+
+def _measure_row(table: pd.DataFrame, name: str) -> list[str]:
+    scale, decimals, unit = _scale(name, float(table[name].iloc[0]))
+    # What is the same for every seed by construction (a sparsity) gets no interval.
+    halves = half_width(table[f"{name}_spread"].replace(0.0, np.nan), table["seeds"])
+    closest = _closest(table, name)
+    cells = [
+        number(scale * mean, scale * half, decimals, bold=place == closest)
+        for place, (mean, half) in enumerate(zip(table[name], halves, strict=True))
+    ]
+    return [descriptions.label(name) + unit, *cells]
+
+
+def _published_row(table: pd.DataFrame, name: str) -> list[str]:
+    scale, decimals, _ = _scale(name, float(table[name].iloc[0]))
+    # The paper prints five decimals, of which three go into the scale.
+    decimals = min(decimals, 2) if scale == SMALL else decimals
+    return ["\N{EM SPACE}in the paper", *(number(scale * v, decimals=decimals) for v in table[f"{name}_published"])]
+
+
+def _closest(table: pd.DataFrame, name: str) -> int | None:
+    if name in (*COUNTS, "entries_kept") or len(table) < 3:
+        return None
+    distance = (table[name] - table[name].iloc[0]).abs().iloc[1:]
+    return None if distance.isna().all() else int(np.nanargmin(distance.to_numpy())) + 1
+
+
+def _scale(name: str, original: float) -> tuple[float, int, str]:
+    if descriptions.is_share(name):
+        return 100.0, 1, " (%)"
+    if descriptions.is_counted(name):
+        return 1.0, 0 if abs(original) >= 100 else 1, ""
+    if original and abs(original) < 0.01:
+        return SMALL, 3, " (\N{MULTIPLICATION SIGN}10\N{SUPERSCRIPT MINUS}\N{SUPERSCRIPT THREE})"
+    return 1.0, 0 if abs(original) >= 100 else 2 if abs(original) > 1 else 4, ""
+
+
+def _measurements_caption(table: pd.DataFrame, dataset: str, note: str) -> str:
+    # Of the original there is one; a graph that no seed has yet says nothing.
+    seeds = [int(count) for count in table["seeds"].iloc[1:] if count] or [1]
+    over = averaged_over(seeds).replace("95% t", r"95\% $t$")
+    rounds = sorted({number for numbers in table["rounds"] for number in numbers})
+    after = f" after round{'s' if len(rounds) > 1 else ''} {', '.join(map(str, rounds))}" if rounds else ""
+    parts = [
+        f"Graph measurements of {escape(dataset_label(dataset))} and of what pruning leaves of it{after}: {over}",
+        "an edge is kept when either direction is",
+        "bold: the mean closest to the original (not tested)",
+    ]
+    printed = any(column.endswith("_published") for column in table)
+    if printed:
+        parts.append(escape(published.measured_at(dataset)).replace("The", "the", 1).removesuffix("."))
+    if printed and published.swapped(dataset):
+        parts.append("they are taken from under the heading it swapped them with")
+    return " ".join(["; ".join(parts) + ".", *([escape(note)] if note else [])])
+
+
+def paper_latex(table: pd.DataFrame, label: str = "tab:paper") -> str:
+    """Return `paper_table` as LaTeX."""
+    rows = list(map(_paper_row, table.to_dict("records")))
+    return booktabs(PAPER_HEADERS, rows, caption=PAPER_CAPTION.format(metric=metric_words(table)), label=label)
+
+
+def _paper_row(row: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{dataset_label(row['dataset'])} {row['label']}",
+        str(row["round"]),
+        number(100 * row["graph_sparsity"]),
+        number(100 * row["weight_sparsity"]),
+        number(100 * row["mean"], 100 * (row["high"] - row["mean"])),
+        number(100 * row["paper"]),
+        number(100 * row["gap"]),
+    ]
+
+
+def tickets_latex(
+    table: pd.DataFrame,
+    score: Score = "test",
+    macs: MacConvention = "dense_features",
+    margin: float = DELTA,
+    label: str = "tab:tickets",
+) -> str:
+    """Return a `tickets_table` made with these choices as LaTeX; best score and graph sparsity of tickets bold."""
+    tickets = table[table["is_ticket"]]
+    best = {name: tickets[name].max() for name in ("mean", "graph_sparsity")}
+    rows = [_ticket_row(row, best) for row in table.to_dict("records")]
+    metric = metric_words(table)
+    headers = [header.replace("{metric}", metric[:1].upper() + metric[1:]) for header in TICKET_HEADERS]
+    return booktabs(headers, rows, caption=_tickets_caption(table, score, macs, margin), label=label)
+
+
+def _ticket_row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
+    is_best = {name: row["is_ticket"] and row[name] == value for name, value in best.items()}
+    return [
+        row["label"],
+        f"{row['round']}" + ("" if row["is_ticket"] else r"$^\dagger$"),
+        number(100 * row["graph_sparsity"], bold=is_best["graph_sparsity"]),
+        number(100 * row["weight_sparsity"]),
+        " / ".join(formats.fixed(100 * row[f"edges_kept_{ways}"], 1) for ways in ("either_way", "both_ways")),
+        number(100 * row["mean"], 100 * (row["high"] - row["mean"]), bold=is_best["mean"]),
+        number(100 * row["difference"], 100 * (row["difference_high"] - row["difference"])),
+        escape(row["verdict"]),
+        _macs(row),
+    ]
+
+
+def _macs(row: Mapping[str, Any]) -> str:
+    counted, share = escape(formats.macs(row["macs"])), 1 - row["macs_removed"]
+    return counted if math.isnan(share) else f"{counted} ({formats.fixed(100 * share, 1)})"
+
+
+def _tickets_caption(table: pd.DataFrame, score: Score, macs: MacConvention, margin: float) -> str:
+    settings = table[["dataset", "task", "objective", "model"]].drop_duplicates().itertuples(index=False)
+    where = "; ".join(f"{dataset_label(d)} {model_label(m)}, {task_label(t, o)}" for d, t, o, m in settings)
+    parts = [
+        f"Sparsest round of every run that is shown to be a graph lottery ticket ({escape(where)}): {_over(table)}",
+        score_words(table, score),
+        f"a ticket is {escape(rule_words(margin, int(table['family'].max()))).replace('paired t', 'paired $t$')}",
+        r"sparsities, kept edges, scores and MACs of dense in \%",
+        "bold: highest mean and graph sparsity of the tickets (not tested)",
+        "difference in points against the dense model of the same seeds",
+        "edges kept are undirected ones, in either / in both directions",
+        f"MACs count {MAC_WORDS[macs]}",
+    ]
+    if mixed := data_words(table):
+        parts.append(escape(mixed))
+    if not table["is_ticket"].all():
+        parts.append(r"$\dagger$: no round is shown to be a ticket; this one is closest by validation score")
+    return "; ".join(parts) + "."
+
+
+def _over(table: pd.DataFrame) -> str:
+    return averaged_over(map(int, table["seeds"])).replace("95% t", r"95\% $t$")
+
+
+def number(mean: float, half_width: float = math.nan, decimals: int = 1, bold: bool = False, unit: str = "") -> str:
+    r"""Return a mean with the half-width of its interval in mathematics mode; without the latter, the mean alone.
+
+    >>> number(80.91, 0.42), number(80.91, bold=True), number(float("nan"))
+    ('$80.9 \\pm 0.4$', '$\\mathbf{80.9}$', '--')
+    """
+    if math.isnan(mean):
+        return MISSING
+    text = _digits(mean, decimals)
+    text = rf"\mathbf{{{text}}}" if bold else text
+    interval = "" if math.isnan(half_width) else rf" \pm {_digits(half_width, decimals)}"
+    return f"${text}{interval}{unit}$"
+
+
+def _digits(value: float, decimals: int) -> str:
+    """Return a number as on the screen, with the minus that mathematics mode draws."""
+    return formats.signed_text(value, decimals).replace(formats.MINUS, "-")
+
+
+def booktabs(headers: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, label: str) -> str:
+    """Return a table environment (needs the package booktabs) that no page of `LAYOUTS` is too narrow for.
+
+    Headers and the first cell of every row are plain words, broken into lines where there is little room; the other
+    cells are LaTeX. Columns that fit no page side by side stand one part below the other.
+    """
+    blocks, layout = fitted([Block(headers, rows)])
+    environment = "table*" if layout.wide else "table"
+    return _template().render(blocks=blocks, layout=layout, environment=environment, caption=caption, label=label)
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    marks: dict[str, Any] = {"block_start_string": "<%", "block_end_string": "%>"}
+    marks |= {"variable_start_string": "<<", "variable_end_string": ">>", "comment_start_string": "<#"}
+    # LaTeX in and out: nothing here is HTML, and all words are escaped for TeX before they arrive.
+    made = Environment(**marks, trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)  # noqa: S701
+    return made.from_string(TEMPLATE)
+
+
+def _cell(words: str, limit: int, side: str, place: str) -> str:
+    """Return words as one escaped cell; of several lines, `place` ("t", "b") is the one level with the row."""
+    lines = wrapped(words, limit)
+    if len(lines) == 1:
+        return escape(lines[0])
+    inner = r"\\".join(map(escape, lines))
+    return rf"\begin{{tabular}}[{place}]{{@{{}}{side}@{{}}}}{inner}\end{{tabular}}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A way to set a table: its room, the size of its words, half the gap between columns, letters in a line."""
+
+    wide: bool
+    size: str
+    scale: float
+    gap: float
+    header: int
+    label: int
+
+    @property
+    def room(self) -> float:
+        """The width in points that the table may take."""
+        return PAGE if self.wide else COLUMN
+
+
+# The smaller fonts of Computer Modern are wider than their size says.
+LAYOUTS = (
+    Layout(False, "", 1.0, 6, 20, 40),
+    Layout(False, r"\small", 0.925, 5, 16, 32),
+    Layout(False, r"\footnotesize", 0.85, 4, 14, 32),
+    Layout(False, r"\footnotesize", 0.85, 3, 14, 18),
+    Layout(True, "", 1.0, 6, 20, 40),
+    Layout(True, r"\small", 0.925, 5, 16, 32),
+    Layout(True, r"\footnotesize", 0.85, 4, 14, 28),
+    Layout(True, r"\footnotesize", 0.85, 3, 12, 20),
+    Layout(True, r"\scriptsize", 0.8, 2.5, 10, 18),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns that stand side by side: headers and first cells in plain words, other cells in LaTeX."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def width(self, layout: Layout) -> float:
+        """Return the width in points that these columns take at most."""
+        label, *cells = zip_longest(*self.rows, fillvalue="") if self.rows else [()] * len(self.headers)
+        first = [line for words in label for line in wrapped(words, layout.label)]
+        columns = [_widest([*wrapped(self.headers[0], layout.header), *first])]
+        for header, column in zip(self.headers[1:], cells, strict=True):
+            columns.append(_widest([*wrapped(header, layout.header), *map(printed, column)]))
+        return layout.scale * sum(columns) + 2 * layout.gap * (len(columns) - 1)
+
+    def header_cells(self, layout: Layout) -> list[str]:
+        """Return the headers as LaTeX, in lines where there is little room."""
+        first, *others = self.headers
+        return [_cell(first, layout.header, "l", "b"), *(_cell(header, layout.header, "r", "b") for header in others)]
+
+    def body_cells(self, layout: Layout) -> list[list[str]]:
+        """Return the rows as LaTeX, their first cells in lines where there is little room."""
+        return [[_cell(name, layout.label, "l", "t"), *cells] for name, *cells in self.rows]
+
+    def halves(self) -> list[Block]:
+        """Return the first and the second half of the columns, the labels before both."""
+        middle = (len(self.headers) + 1) // 2
+        kept = (slice(1, middle), slice(middle, None))
+        return [
+            Block([self.headers[0], *self.headers[part]], [[row[0], *row[part]] for row in self.rows]) for part in kept
+        ]
+
+
+def fitted(blocks: Sequence[Block]) -> tuple[Sequence[Block], Layout]:
+    """Return the columns, in several parts where there must be, and the first layout in which every part fits."""
+    for layout in LAYOUTS:
+        if all(block.width(layout) <= layout.room for block in blocks):
+            return blocks, layout
+    if max(len(block.headers) for block in blocks) < 3:
+        return blocks, LAYOUTS[-1]
+    return fitted([part for block in blocks for part in (block.halves() if len(block.headers) > 2 else [block])])
+
+
+def wrapped(words: str, limit: int) -> list[str]:
+    """Return words in lines of at most `limit` letters, a longer word broken.
+
+    >>> wrapped("Random pruning (hidden = 32)", 14)
+    ['Random pruning', '(hidden = 32)']
+    """
+    return textwrap.wrap(words, limit) or [""]
+
+
+def printed(cell: str) -> str:
+    r"""Return what a cell of numbers prints.
+
+    >>> printed(r"$\mathbf{82.3} \pm 1.4$")
+    '82.3±1.4'
+    """
+    for command, letter in ((r" \pm ", "\N{PLUS-MINUS SIGN}"), ("-", "\N{MINUS SIGN}"), (r"\dagger", "t")):
+        cell = cell.replace(command, letter)
+    return re.sub(r"\\[a-z]+|[${}^]", "", cell)
+
+
+def _widest(lines: Sequence[str]) -> float:
+    return max(sum(map(_points, line)) for line in lines)
+
+
+def _points(letter: str) -> float:
+    return WIDTHS.get(letter, CAPITAL if letter.isupper() else OTHER)
+
+
+def escape(text: str) -> str:
+    r"""Return text with everything escaped that TeX would run as a command, print as another letter or refuse.
+
+    >>> print(escape('p_g = 5% & more'), escape('"a" <b>'))
+    p\_g = 5\% \& more ``a'' \ensuremath{<}b\ensuremath{>}
+    >>> print(escape("--lr `x`"))
+    -{}-lr \`{}x\`{}
+    """
+    apart = _PAIRS.sub("\N{ZERO WIDTH SPACE}", text)
+    return "``".join("".join(map(_escaped, part)) for part in _OPENING.split(apart))
+
+
+def _escaped(letter: str) -> str:
+    if letter in SPECIAL:
+        return SPECIAL[letter]
+    return letter if letter <= LAST_LATIN and letter not in NOT_IN_OT1 else _plain(letter)
+
+
+def _plain(letter: str) -> str:
+    """Return the plain Latin letters that Unicode says a letter stands for, else a question mark."""
+    parts = [part for part in unicodedata.normalize("NFKD", letter) if part.isascii()]
+    return "".join(SPECIAL.get(part, part) for part in parts) or UNKNOWN

@@ -1,0 +1,1 @@
+"""How figures look: colours, markers, line styles and the Plotly theme."""

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from analysis.style import palette, theme
+from glt.methods import METHODS
+
+KNOWN = ["dense", *METHODS.names(), "zeta", "a-method-of-tomorrow"]
+
+
+def test_the_paper_s_colours() -> None:
+    assert [palette.color(name) for name in ("dense", "ugs", "random", "admm")] == [
+        "#000000",
+        "#D55E00",
+        "#0072B2",
+        "#009E73",
+    ]
+
+
+@pytest.mark.parametrize("look", [palette.Style.color, lambda style: style.symbol, lambda style: style.marker])
+def test_registered_methods_differ_in_colour_and_in_marker(look: Callable[[palette.Style], str]) -> None:
+    looks = [look(palette.style(name)) for name in ("dense", *METHODS.names())]
+    assert len(set(looks)) == len(looks)
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_words_can_be_read_on_both_grounds(name: str) -> None:
+    assert 1.05 / (luminance(palette.words_color(name)) + 0.05) >= 4.5
+    assert (luminance(palette.words_color(name, dark=True)) + 0.05) / (luminance("#0E1117") + 0.05) >= 4.5
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_admm_is_dashed_and_other_methods_are_solid() -> None:
+    dashes = {name: palette.style(name).dash for name in ("dense", *METHODS.names())}
+    assert [name for name, dash in dashes.items() if dash] == ["admm"]
+
+
+def test_a_colour_that_a_person_chose_is_deeper_where_a_method_has_it_and_marker_and_dash_stay() -> None:
+    own, other = palette.painted("admm", "green"), palette.painted("admm", "blue")
+    assert own == palette.style("admm")
+    assert other.light != palette.color("random")
+    assert (other.marker, other.dash) == ("D", 1)
+    assert palette.painted("ugs", "green").light != palette.color("admm")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
+def test_lightness_rises_with_the_value_and_stands_out_from_the_ground(count: int) -> None:
+    styles = palette.steps(count)
+    for dark, ground in ((False, theme.LIGHT.ground), (True, theme.DARK.ground)):
+        shades = [luminance(style.color(dark)) for style in styles]
+        assert shades == sorted(shades)
+        assert len(set(shades)) == count
+        assert min(contrast(style.color(dark), ground) for style in styles) >= 2.75
+    assert min(contrast(style.words, theme.LIGHT.ground) for style in styles) >= 4.5
+
+
+def test_neighbours_differ_in_marker() -> None:
+    styles = palette.steps(8)
+    assert len({style.marker for style in styles}) == len({style.symbol for style in styles}) == 8
+
+
+def test_unknown_methods_keep_their_name() -> None:
+    assert palette.label("zeta") == "zeta"
