@@ -13,7 +13,7 @@ OURS = {*PRODUCT, "benchmarks", "examples", "docs", "tests"}
 # Names to import that are not those of the package.
 PACKAGES = {"torch_geometric": "torch-geometric", "pydantic_core": "pydantic", "PIL": "pillow"}
 PIN = re.compile(r'([a-z0-9-]+)==[\d.]+( ; python_version (>=|<) "3\.11")?')
-# Of ogb only the evaluators run, loaded from their file (see glt/training/evaluators.py).
+# Of ogb only the evaluators run, loaded from their file (see glt/training/metrics.py).
 NAMED = {"ogb"}
 # Written out by one of the others or run as a program.
 PROGRAMS = {"pytest-xdist", "mypy", "ruff", "types-psutil", "pip-audit", "setuptools"}

@@ -18,7 +18,7 @@ from app.views import run_actions
 from glt.config import RunConfig
 from glt.datasets import DATASETS
 from glt.errors import ConfigError
-from glt.jobs.launching import start_pretraining
+from glt.jobs.launcher import start_pretraining
 from glt.jobs.sweep import read_grid, value_words
 from glt.methods import METHODS
 from glt.models import MODELS

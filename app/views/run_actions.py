@@ -15,7 +15,7 @@ from glt import formats, jobs
 from glt.commands import command
 from glt.doctor import Examined, examine, repair
 from glt.errors import StoreError, StudioError
-from glt.jobs.launching import Started, not_started
+from glt.jobs.launcher import Started, not_started
 from glt.store import COLORS, AnyRun, folder_size
 from glt.store.readers import check_unread, readers_left
 

@@ -15,9 +15,7 @@ from glt.cli.main import DONE, FAILED, STOPPED
 from glt.cli.options import print_plain
 from glt.commands import command
 from glt.formats import duration, fixed, listing, percent
-from glt.jobs.launching import Started
-from glt.jobs.spawning import Worker
-from glt.jobs.stopping import GRACE, stop_workers
+from glt.jobs.launcher import GRACE, Started, Worker, stop_workers
 from glt.store import AnyRun, Event, RoundRecord, SeedFolder, SeedRun, Status
 from glt.store.liveness import ACTIVE
 

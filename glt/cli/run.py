@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from glt.jobs.devices import Wanted
-    from glt.jobs.launching import Started
+    from glt.jobs.launcher import Started
     from glt.pretraining.config import PretrainConfig
     from glt.store import KnownRun, Pretraining, Run, Store
 
@@ -86,7 +86,7 @@ def run(args: Args) -> int:
     Each seed runs in a worker process of its own. Ctrl-C stops the workers; `resume`, or the same command, goes on
     after the last finished round. Finished seeds are not computed again.
     """
-    from glt.jobs import launching
+    from glt.jobs import launcher
     from glt.presets import resolve
 
     store = options.open_store(args, writable=True)
@@ -94,7 +94,7 @@ def run(args: Args) -> int:
 
     def start() -> Started[Run]:
         tied = not args.detach
-        return launching.start(store, config, args.seeds, device=args.device, threads=args.threads, tied=tied)
+        return launcher.start(store, config, args.seeds, device=args.device, threads=args.threads, tied=tied)
 
     return compute(args, start)
 
@@ -154,7 +154,7 @@ def pretraining_start(
     args: Args, store: Store, config: PretrainConfig, leave_busy: bool = False
 ) -> Callable[[], Started[Pretraining]]:
     """Return what starts the workers of a pre-training as the arguments say; `leave_busy` as in `launching.begin`."""
-    from glt.jobs.launching import start_pretraining
+    from glt.jobs.launcher import start_pretraining
 
     def start() -> Started[Pretraining]:
         computing: Mapping[str, Any] = {"device": args.device, "threads": args.threads, "tied": not args.detach}
@@ -173,7 +173,7 @@ def resume(args: Args) -> int:
 
     The result is bit for bit that of an uninterrupted run.
     """
-    from glt.jobs import launching
+    from glt.jobs import launcher
     from glt.store import Run, Store
 
     found = options.open_store(args, writable=True).find_any(args.run)
@@ -184,7 +184,7 @@ def resume(args: Args) -> int:
 
     def start() -> Started[KnownRun]:
         tied = not args.detach
-        return launching.resume(store, found, args.seeds, device=args.device, threads=args.threads, tied=tied)
+        return launcher.resume(store, found, args.seeds, device=args.device, threads=args.threads, tied=tied)
 
     return compute(args, start)
 

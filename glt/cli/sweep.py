@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from glt.cli.progress import Interruption
-    from glt.jobs.launching import Started
+    from glt.jobs.launcher import Started
     from glt.jobs.sweep import Grid, Point
     from glt.store import RoundRecord, Run, SeedRun, Status, Store
 
@@ -54,7 +54,7 @@ def sweep(args: Args) -> int:
     """
     from rich.console import Console
 
-    from glt.jobs.launching import check
+    from glt.jobs.launcher import check
     from glt.jobs.sweep import grid_points, read_grid
 
     grid = read_grid(args.grid)

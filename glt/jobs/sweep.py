@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
 from glt.errors import ConfigError, Faults
 from glt.jobs.devices import Wanted
-from glt.jobs.launching import Started, begin, check, check_room
+from glt.jobs.launcher import Started, begin, check, check_room, stopping_on_failure
 from glt.jobs.memory import check_memory
-from glt.jobs.stopping import stopping_on_failure
 from glt.methods import METHODS
 from glt.presets import Values, all_options, resolve
 from glt.printable import quoted

@@ -15,8 +15,7 @@ from glt.errors import ConfigError
 from glt.formats import duration, file_size, listing, number_of
 from glt.jobs.devices import Wanted
 from glt.jobs.estimate import Forecast, forecast
-from glt.jobs.launching import Started, check_room, start_pretraining
-from glt.jobs.stopping import stopping_on_failure
+from glt.jobs.launcher import Started, check_room, start_pretraining, stopping_on_failure
 from glt.jobs.sweep import Point, start_all, value_words
 from glt.methods import METHODS
 from glt.presets import all_options, resolve

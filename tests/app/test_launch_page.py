@@ -13,7 +13,7 @@ from glt.config import RunConfig
 from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.jobs import memory, sweep
-from glt.jobs.launching import Started
+from glt.jobs.launcher import Started
 from glt.presets import resolve
 from glt.seeds import read_seeds
 from glt.store import Run, Store

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.reproduction import EXHIBITS
 from app.views import paper
 from glt.commands import command
-from glt.jobs.launching import Started
+from glt.jobs.launcher import Started
 from glt.presets import resolve
 from glt.reproduction import Plan, in_order
 from glt.results_version import version_note

@@ -12,7 +12,7 @@ from app.data.runs import run_progress
 from app.views import launch_fields
 from glt.config import RunConfig
 from glt.jobs import sweep
-from glt.jobs.launching import Started
+from glt.jobs.launcher import Started
 from glt.pretraining.config import PretrainConfig, resolve_pretraining
 from glt.store import Pretraining, Progress, Run, Status, Store
 

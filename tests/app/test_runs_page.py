@@ -17,7 +17,7 @@ from app.data.runs import opened
 from app.views import run_actions
 from app.views import runs as runs_page
 from glt import jobs
-from glt.jobs.launching import Started
+from glt.jobs.launcher import Started
 from glt.jobs.queue import join_line, line_of
 from glt.store import Progress, Run, SeedRun, State, Status, Store, bundled_examples
 from glt.store.liveness import named_process

@@ -1,4 +1,4 @@
-"""Seeds spread over devices: which is next, one worker at a time on each, and what is refused."""
+"""Devices and threads: which device a worker gets, and what a seed keeps on a resume."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from glt.cli.options import threads
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError
-from glt.jobs import devices, resume, start, stop
-from glt.jobs.devices import Dealer, check_device, places, read_device
+from glt.jobs import devices, queue, resume, start, stop
+from glt.jobs.devices import THREADS_VARIABLE, Dealer, Settings, check_device, places, read_device, settle
 from glt.jobs.queue import join_line, line_of, wait_for_slot
 from glt.jobs.sweep import start_all
-from glt.store import Run, Store
+from glt.store import Run, SeedRun, Store
 
 Wait = Callable[..., None]
 TWO = ("cuda:0", "cuda:1")
+TOO_MANY = "9999 threads are more than the 2 cores of this machine: use at most 2"
 
 
 @pytest.fixture
@@ -142,3 +144,47 @@ def test_a_worker_whose_device_is_gone_says_so(
     run = start(store, config, [0], device=("cuda:1",)).run
     wait(run, "failed")
     assert run.seed(0).status().error == "There is no device cuda:1 here: use cuda:0."
+
+
+@pytest.fixture
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "cores", lambda: 2)
+
+
+@pytest.fixture
+def seed_run(store: Store, config: RunConfig) -> SeedRun:
+    seed_run = store.create(config).seed(0)
+    seed_run.make()
+    return seed_run
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_more_threads_than_cores_are_refused(seed_run: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert settle(seed_run, 2, None) == Settings(2)
+    with pytest.raises(ConfigError, match=TOO_MANY):
+        settle(seed_run, 9999, None)
+    with pytest.raises(ConfigError, match=TOO_MANY):
+        threads("9999")
+    monkeypatch.setenv(THREADS_VARIABLE, "9999")
+    with pytest.raises(ConfigError, match=TOO_MANY):
+        settle(seed_run, None, None)
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_a_seed_begun_with_more_goes_on_with_all_cores(seed_run: SeedRun) -> None:
+    seed_run.write_environment({"threads": 64, "device": "cpu"})
+    assert settle(seed_run, None, None) == settle(seed_run, 2, None) == Settings(2)
+    with pytest.raises(JobError, match="threads = 2 and must go on"):
+        settle(seed_run, 1, None)
+
+
+@pytest.mark.parametrize("threads", ["many", 0, -3, None])
+@pytest.mark.usefixtures("two_cores")
+def test_a_number_that_is_none_counts_as_not_recorded(seed_run: SeedRun, threads: object) -> None:
+    seed_run.write_environment({"threads": threads})
+    assert settle(seed_run, None, None) == Settings(1)
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_every_machine_has_a_core() -> None:
+    assert queue.cores() >= 1

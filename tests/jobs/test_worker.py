@@ -1,4 +1,4 @@
-"""A worker ends with the command it is tied to, and goes on without the one it is not tied to."""
+"""The worker process: its exit codes, its status, and a folder that is renamed under it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 import pytest
 
 from glt.config import RunConfig
-from glt.jobs.worker import NICENESS, main
+from glt.jobs import worker
+from glt.jobs.worker import NICENESS, Reporter, main
+from glt.presets import resolve
 from glt.store import Store
 
 STARTER = """
@@ -77,3 +80,23 @@ def test_waiting_workers_and_the_command_line_import_nothing_heavy() -> None:
 def test_an_unknown_run_is_one_sentence(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(store.root), "nothing", "0"]) == 1
     assert capsys.readouterr().err.startswith("No run 'nothing' in the store")
+
+
+def test_a_folder_that_goes_while_its_worker_waits_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Store(tmp_path)
+    run = store.create(resolve({"hidden": 4, "rounds": 1, "epochs": 1, "retrain_epochs": 1}, "official"))
+
+    def renamed(seed_run: object, queue: object, ticket: object, reporter: Reporter, settings: object) -> bool:
+        run.path.rename(tmp_path / "my best run")
+        reporter._written = None
+        reporter._write_if_due()
+        return not reporter.should_stop()
+
+    monkeypatch.setattr(worker, "_has_slot", renamed)
+    monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
+    assert worker.main([str(tmp_path), run.name, "0"]) == worker.FAILED
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "moved or deleted while it computed" in told

@@ -19,7 +19,7 @@ from typing import Any
 
 from glt.cli.main import main as glt
 from glt.datasets import load_graph
-from glt.jobs import launching
+from glt.jobs import launcher
 from glt.jobs.worker import main as glt_worker
 from glt.presets import resolve
 from glt.store import Run, Store, run_name
@@ -89,12 +89,12 @@ class Place:
         """Do as `glt run` does once more, with the worker in this process."""
         codes: list[int] = []
 
-        def compute(_store: object, run: Run, seeds: list[int], *_: object) -> launching.Started[Run]:
+        def compute(_store: object, run: Run, seeds: list[int], *_: object) -> launcher.Started[Run]:
             codes.extend(glt_worker([str(self.store.root), self.path.name, str(seed)]) for seed in seeds)
-            return launching.Started(run)
+            return launcher.Started(run)
 
-        launching._launch = compute  # type: ignore[assignment]
-        launching.start(self.store, CONFIG, [0])
+        launcher._launch = compute  # type: ignore[assignment]
+        launcher.start(self.store, CONFIG, [0])
         return max(codes, default=0)
 
     def _wait_for_worker(self) -> None:

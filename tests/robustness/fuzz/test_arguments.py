@@ -129,12 +129,12 @@ def test_words_of_any_kind(
 def forbid_work(patch: pytest.MonkeyPatch) -> None:
     """Have whoever would start a process be told that it cannot."""
     from glt.errors import JobError
-    from glt.jobs import spawning
+    from glt.jobs import launcher
 
     def refuse(*_: object) -> None:
         raise JobError("No worker could be started (a test): try again.")
 
-    patch.setattr(spawning, "_worker_process", refuse)
+    patch.setattr(launcher, "_worker_process", refuse)
 
 
 @hostile(few=60)

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError, StoreError
-from glt.jobs import launching, start, stop, sweep
-from glt.jobs.launching import Started
-from glt.jobs.spawning import Order, Worker
-from glt.jobs.stopping import stop_workers
+from glt.jobs import launcher, start, stop, sweep
+from glt.jobs.launcher import Order, Started, Worker, stop_workers
 from glt.jobs.sweep import grid_points, point_words, read_grid, start_all
 from glt.presets import resolve
 from glt.store import AnyRun, Run, Store, run_name
@@ -138,7 +136,7 @@ def test_when_one_cannot_start_none_is_left_at_work(
     def only_first(at: Store, run: Run, seeds: list[int], **settings: Any) -> Started[Run]:
         if run.config == second:
             raise JobError("No worker could be started: close other programs.")
-        return launching.begin(at, run, seeds, **settings)
+        return launcher.begin(at, run, seeds, **settings)
 
     theirs = start(store, first, [1]).run
     monkeypatch.setattr(sweep, "begin", only_first)
@@ -151,14 +149,14 @@ def test_when_one_cannot_start_none_is_left_at_work(
 def test_a_worker_that_cannot_be_started_stops_those_before_it(
     store: Store, slow_engine: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spawn = launching.spawn
+    spawn = launcher.spawn
 
     def only_two(at: Store, run: AnyRun, order: Order, tied: bool) -> Worker:
         if order.seed_run.seed == 2:
             raise JobError("No worker could be started: close other programs.")
         return spawn(at, run, order, tied)
 
-    monkeypatch.setattr(launching, "spawn", only_two)
+    monkeypatch.setattr(launcher, "spawn", only_two)
     config = configs(rounds=400)[0]
     with pytest.raises(JobError, match="No worker could be started"):
         start(store, config, [0, 1, 2])
@@ -169,15 +167,15 @@ def test_what_somebody_starts_at_the_same_moment_is_left_to_them(
     store: Store, slow_engine: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = configs(rounds=400)
-    take, theirs = launching.take_lock, store.create(second)
+    take, theirs = launcher.take_lock, store.create(second)
 
     def late(path: Path, **more: Any) -> int:
         if path == theirs.seed(0).lock_path and not theirs.seed(0).is_at_work():
-            monkeypatch.setattr(launching, "take_lock", take)
+            monkeypatch.setattr(launcher, "take_lock", take)
             start(store, second, [0])
         return take(path, **more)
 
-    monkeypatch.setattr(launching, "take_lock", late)
+    monkeypatch.setattr(launcher, "take_lock", late)
     started = start_all(store, [first, second], [0])
     assert [(each.seeds, each.elsewhere) for each in started] == [((0,), ()), ((), (0,))]
     stop_workers(workers_of(started))

@@ -1,24 +1,31 @@
-"""Workers are started, stopped, found dead and resumed."""
+"""Starting, resuming and stopping workers: one at a time, together, and where the disk has no room."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError, StoreError
-from glt.jobs import launching, resume, slot_count, start, stop
+from glt.jobs import launcher, resume, slot_count, start, stop
+from glt.jobs.estimate import missing_bytes
+from glt.jobs.launcher import begin, not_started
 from glt.jobs.sweep import start_all
-from glt.store import Run, State, Store
-from glt.store.liveness import same_process
+from glt.store import Run, SeedRun, State, Status, Store, lock, run_name
+from glt.store.liveness import ACTIVE, identity, same_process
+from glt.store.lock import take_lock
 
 Wait = Callable[..., None]
 
+Draw = Callable[..., None]
 pytestmark = pytest.mark.usefixtures("fake_engine")
 
 
@@ -235,7 +242,7 @@ def test_cuda_without_a_device_is_one_sentence_and_makes_nothing(store: Store, c
 def test_a_worker_without_its_device_says_so(
     store: Store, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launching, "check_device", lambda device: None)
+    monkeypatch.setattr(launcher, "check_device", lambda device: None)
     run = start(store, config, [0], device="cuda").run
     wait(run, "failed")
     assert "--device cpu" in (run.seed(0).status().error or "")
@@ -253,3 +260,168 @@ def test_a_number_of_slots_that_is_none_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("GLT_SLOTS", value)
     with pytest.raises(ConfigError, match="GLT_SLOTS"):
         slot_count()
+
+
+@pytest.fixture
+def drawn(store: Store, config: RunConfig, draw_seed: Draw) -> Run:
+    """A run whose seed 0 has every round but the last."""
+    run = store.create(config)
+    draw_seed(run.seed(0), rounds=config.rounds - 1, state="stopped")
+    return run
+
+
+@pytest.fixture
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail a test that starts a worker."""
+    monkeypatch.setattr(launcher, "spawn", lambda *_: pytest.fail("a worker was started"))
+
+
+def last_round(seed_run: SeedRun, draw_seed: Draw) -> None:
+    """Have somebody else compute everything, to the last round."""
+    for file in seed_run.path.glob("*.jsonl"):
+        file.unlink()
+    draw_seed(seed_run, rounds=seed_run.config.rounds)
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("call", ["start", "resume", "begin"])
+def test_what_was_finished_before_its_lock_was_free_is_finished_and_not_started(
+    store: Store, drawn: Run, draw_seed: Draw, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    seed_run = drawn.seed(0)
+
+    def late(path: Path, **more: Any) -> int:
+        last_round(seed_run, draw_seed)
+        return take_lock(path, **more)
+
+    monkeypatch.setattr(launcher, "take_lock", late)
+    calls: dict[str, Callable[[], launcher.Started[Run]]] = {
+        "start": lambda: start(store, drawn.config, [0]),
+        "resume": lambda: resume(store, drawn),
+        "begin": lambda: begin(store, drawn, [0], leave_busy=True),
+    }
+    started = calls[call]()
+    assert (started.workers, started.finished, started.elsewhere) == ((), (0,), ())
+    assert not_started(started) == "seed 0 is complete already"
+    assert seed_run.status().state == "done"
+    assert not lock.is_locked(seed_run.lock_path)
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_worker_that_has_written_its_last_status_is_waited_for_however_long_it_needs(
+    store: Store, drawn: Run, draw_seed: Draw, monkeypatch: pytest.MonkeyPatch, finished: bool
+) -> None:
+    seed_run, looks = drawn.seed(0), iter(range(100))
+    theirs = take_lock(seed_run.lock_path)
+
+    def sleep(_: float) -> None:
+        """Give the lock back at the third look."""
+        if next(looks) == 2:
+            if finished:
+                last_round(seed_run, draw_seed)
+            os.close(theirs)
+
+    monkeypatch.setattr(launcher.time, "sleep", sleep)
+    if finished:
+        assert start(store, drawn.config, [0]).finished == (0,)
+    else:
+        with pytest.raises(pytest.fail.Exception, match="a worker was started"):
+            start(store, drawn.config, [0])
+    assert next(looks) == 3
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_live_worker_is_named_at_once(
+    store: Store, long_config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = start(store, long_config, [0]).run
+    pid = run.seed(0).status().pid
+    for module in (launcher, lock):
+        monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("the second one waited"))
+    with pytest.raises(StoreError, match=f"seed-0 is in use by process {pid} on"):
+        start(store, long_config, [0])
+    assert resume(store, run).elsewhere == (0,)
+    assert not_started(resume(store, run)) == "seed 0 is at work already"
+    monkeypatch.undo()
+    assert run.seed(0).status().state in ACTIVE
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_somebody_who_holds_a_seed_without_working_is_named_in_the_end(
+    store: Store, drawn: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launcher, "PATIENCE", 0.0)
+    theirs = take_lock(drawn.seed(0).lock_path)
+    sentence = f"seed-0 is in use by process {os.getpid()} on"
+    with pytest.raises(StoreError, match=sentence):
+        start(store, drawn.config, [0])
+    with pytest.raises(StoreError, match=sentence):
+        begin(store, drawn, [0], leave_busy=True)
+    os.close(theirs)
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_seeds_are_locked_in_one_order_so_that_two_never_wait_for_each_other(
+    store: Store, config: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[str] = []
+
+    def noted(path: Path, **more: Any) -> int:
+        taken.append(path.parent.name)
+        return take_lock(path, **more)
+
+    monkeypatch.setattr(launcher, "take_lock", noted)
+    with pytest.raises(pytest.fail.Exception):
+        start(store, config, [2, 0, 1])
+    assert taken == ["seed-0", "seed-1", "seed-2"]
+
+
+def test_what_others_began_after_a_worker_of_ours_had_ended_is_not_stopped(
+    store: Store, long_config: RunConfig, fake_engine: pytest.MonkeyPatch, wait: Wait
+) -> None:
+    from glt.jobs import stop
+    from glt.jobs.launcher import stop_workers
+
+    ours = start(store, long_config, [0])
+    stop(ours.run)
+    theirs = start(store, long_config, [0])
+    stop_workers(ours.workers)
+    wait(ours.run, "running")
+    assert ours.run.seed(0).status().pid == theirs.workers[0].status.pid
+
+
+def test_a_status_of_somebody_elses_is_not_written_over_by_whoever_stops(
+    store: Store, drawn: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from glt.jobs.launcher import Worker, stop_workers
+
+    pid, _ = identity()
+    ended = Status(state="queued", seed=0, pid=1, process_started=1.0)
+    drawn.seed(0).write_status(Status(state="running", seed=0, pid=pid, process_started=1.0))
+    assert drawn.seed(0).status().state == "lost"
+    stop_workers([Worker(drawn.seed(0), ended, 0)])
+    assert drawn.seed(0).status().state == "lost"
+
+
+def test_rounds_that_no_disk_could_hold_are_refused_before_anything_is_made(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_000))
+    with pytest.raises(StoreError, match=r"would fill about .* MB, but only 1.00 MB are free"):
+        start(store, RunConfig(hidden=64), [0, 1])
+    assert store.runs() == []
+
+
+def test_only_missing_rounds_need_room_and_those_of_a_sweep_together(
+    store: Store, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait(start(store, config, [0]).run, "done")
+    one = missing_bytes(store, [config], [1])
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=one))
+    other = config.model_copy(update={"p_graph": 0.2})
+    with pytest.raises(StoreError, match="are free where the store"):
+        start_all(store, [config, other], [1])
+    assert [run.name for run in store.runs()] == [run_name(config)]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    assert start(store, config, [0]).run.seed(0).status().state == "done"

@@ -1,0 +1,488 @@
+"""Start, resume and stop workers: one detached process per seed, which waits in the queue and outlives its starter.
+
+`start` and `resume` sort out the seeds that lack something, take their locks, and `spawn` a worker for each; `stop`
+asks workers to end after an epoch, and kills them after a grace period.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from glt.config import RunConfig
+from glt.datasets.cache import free_bytes
+from glt.errors import JobError, StoreError
+from glt.formats import file_size, listing
+from glt.jobs.dependencies import check_needs
+from glt.jobs.devices import Dealer, Settings, Wanted, check_device, settle
+from glt.jobs.estimate import missing_bytes
+from glt.jobs.memory import check_memory
+from glt.jobs.queue import join_line, line_of
+from glt.pretraining.config import PretrainConfig
+from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
+from glt.store.liveness import ACTIVE, NO_PROCESS, is_worker, named_process
+from glt.store.lock import InUse, sign_lock, take_lock
+from glt.store.safe_files import refuse_link, writing
+
+GRACE = 30.0
+LOOK_AGAIN = 0.05
+# Seconds to wait for a lock that no working worker holds: its holder is about to start one, or to end.
+PATIENCE = 5.0
+FINAL = ("done", "failed", "stopped")
+Asked = tuple[SeedFolder, Status]
+
+RunT = TypeVar("RunT", bound=AnyRun)
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A started worker: its seed, the status that names its process, and the rounds whole before.
+
+    For a pre-training `whole` is 1 if its result is there.
+    """
+
+    seed_run: SeedFolder
+    status: Status
+    whole: int
+
+
+@dataclass(frozen=True)
+class Started(Generic[RunT]):
+    """The outcome of starting some seeds; each is in one of three groups.
+
+    `workers` were started by this call, `finished` seeds lack nothing, `elsewhere` are computed by workers that others
+    started.
+    """
+
+    run: RunT
+    workers: tuple[Worker, ...] = ()
+    finished: tuple[int, ...] = ()
+    elsewhere: tuple[int, ...] = ()
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that were started."""
+        return tuple(worker.seed_run.seed for worker in self.workers)
+
+
+def start(
+    store: Store,
+    config: RunConfig,
+    seeds: Sequence[int],
+    *,
+    device: Wanted = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> Started[Run]:
+    """Start a worker for each seed that lacks rounds or has damaged ones; when this returns, each is "queued".
+
+    Workers outlive the caller unless `tied` to it; those that need a run in progress wait for it. Seeds are spread over
+    several devices. Raises StoreError, before anything starts, if a seed is in use or the store is not writable;
+    JobError for settings a seed did not begin with. If a worker cannot be started, those started before it are stopped.
+    """
+    check(store, config, seeds, device, threads)
+    return begin(store, store.create(config), seeds, device=device, threads=threads, tied=tied)
+
+
+def check(
+    store: Store, config: RunConfig, seeds: Sequence[int], device: Wanted = None, threads: int | None = None
+) -> None:
+    """Raise a StudioError if a device, another run, disk space or memory is lacking."""
+    check_device(device)
+    check_needs(store, config, seeds)
+    check_room(store, [config], seeds)
+    check_memory(store, [config], seeds, device, threads)
+
+
+def check_room(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> None:
+    """Raise StoreError if the rounds that `seeds` lack do not fit on the store's disk."""
+    needed = missing_bytes(store, configs, seeds)
+    free = free_bytes(store.root)
+    if needed > free:
+        raise StoreError(
+            f"These rounds would fill about {file_size(needed)}, but only {file_size(free)} are free where the store "
+            f"{store.root} lies: choose fewer rounds, epochs or seeds, a smaller width, or another --store."
+        )
+
+
+def start_pretraining(
+    store: Store,
+    config: PretrainConfig,
+    seeds: Sequence[int],
+    *,
+    device: Wanted = None,
+    threads: int | None = None,
+    tied: bool = False,
+    leave_busy: bool = False,
+) -> Started[Pretraining]:
+    """Start a worker for each seed not pre-trained yet; raises as `start`, `leave_busy` as in `begin`."""
+    check_device(device)
+    run = store.create_pretraining(config)
+    return begin(store, run, seeds, device=device, threads=threads, tied=tied, leave_busy=leave_busy)
+
+
+def begin(
+    store: Store,
+    run: RunT,
+    seeds: Sequence[int],
+    *,
+    device: Wanted = None,
+    threads: int | None = None,
+    tied: bool = False,
+    leave_busy: bool = False,
+) -> Started[RunT]:
+    """Start a worker for each of these seeds of an existing run that lacks something or is damaged.
+
+    A busy seed is left alone with `leave_busy`, and raises StoreError without.
+    """
+    _refuse_example(run)
+    lacking, finished, busy = _sorted_out(run, seeds, leave_busy)
+    begun = _launch(store, run, lacking, _Computing(device, threads, tied, leave_busy))
+    return _with(begun, finished, busy)
+
+
+def resume(
+    store: Store,
+    run: RunT,
+    seeds: Sequence[int] | None = None,
+    *,
+    device: Wanted = None,
+    threads: int | None = None,
+    tied: bool = False,
+) -> Started[RunT]:
+    """Start workers for unfinished and damaged seeds, by default all idle ones.
+
+    Each continues after its last readable round, a pre-training from its start. Busy seeds are an error only if asked
+    for. Raises as `start` does.
+    """
+    _refuse_example(run)
+    check_device(device)
+    leave_busy = seeds is None
+    asked = run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
+    lacking, finished, busy = _sorted_out(run, asked, leave_busy)
+    if lacking and isinstance(run, Run):
+        check_needs(store, run.config, lacking)
+        check_memory(store, [run.config], lacking, device, threads)
+    begun = _launch(store, run, lacking, _Computing(device, threads, tied, leave_busy))
+    return _with(begun, finished, busy)
+
+
+def not_started(each: Started[Any]) -> str:
+    """Say which seeds were not started and why; "" if all were.
+
+    >>> from types import SimpleNamespace
+    >>> not_started(SimpleNamespace(elsewhere=(1,), finished=(0, 2)))
+    'seed 1 is at work already, seeds 0, 2 are complete already'
+    """
+    groups = ((each.elsewhere, "at work"), (each.finished, "complete"))
+    return ", ".join(
+        f"{listing(seeds)} {'is' if len(seeds) == 1 else 'are'} {what} already" for seeds, what in groups if seeds
+    )
+
+
+class _AtWork(InUse):
+    """The lock's holder is a worker that the seed's status says is working."""
+
+
+@dataclass(frozen=True)
+class _Computing:
+    """How the seeds of one call are computed, and whether busy ones are left alone."""
+
+    device: Wanted
+    threads: int | None
+    tied: bool
+    leave_busy: bool
+
+
+def _sorted_out(run: AnyRun, seeds: Sequence[int], leave_busy: bool) -> tuple[list[int], list[int], list[int]]:
+    """Return the seeds that lack something, those that lack nothing, and busy ones.
+
+    A wrong status of a seed that lacks nothing is corrected.
+    """
+    lacking: list[int] = []
+    finished: list[int] = []
+    busy: list[int] = []
+    for seed in dict.fromkeys(seeds):
+        if leave_busy and run.seed(seed).is_at_work():
+            busy.append(seed)
+        elif run.seed(seed).is_sound():
+            _conclude(run.seed(seed))
+            finished.append(seed)
+        else:
+            lacking.append(seed)
+    return lacking, finished, busy
+
+
+def _with(begun: Started[RunT], finished: Sequence[int], elsewhere: Sequence[int]) -> Started[RunT]:
+    """Add the seeds that needed no start."""
+    return replace(
+        begun,
+        finished=tuple(sorted([*begun.finished, *finished])),
+        elsewhere=tuple(sorted([*begun.elsewhere, *elsewhere])),
+    )
+
+
+def _conclude(seed_run: SeedFolder) -> None:
+    """Write "done" for a worker that was killed after it had written everything."""
+    if seed_run.status().state in (*ACTIVE, "done"):
+        return
+    with suppress(StoreError), seed_run.lock():
+        _write_done(seed_run)
+
+
+def _write_done(seed_run: SeedFolder) -> None:
+    """Write "done" for a seed that lacks nothing and whose lock is held."""
+    status = seed_run.status()
+    if status.state != "done":
+        seed_run.drop_unfinished()
+        seed_run.write_status(status.model_copy(update={"state": "done", "error": None, **NO_PROCESS}))
+
+
+def _refuse_example(run: AnyRun) -> None:
+    if run.is_example:
+        raise StoreError(f"{run.name} is a bundled example, which nothing is added to: choose a store of your own.")
+
+
+def _launch(store: Store, run: RunT, seeds: Sequence[int], computing: _Computing) -> Started[RunT]:
+    """Start seeds that lack something; all locks are taken before the first worker starts."""
+    if not seeds:
+        return Started(run)
+    dealer = Dealer(computing.device, store.queue_folder(), computing.threads or 1)
+    devices = {seed: dealer.next() for seed in seeds}
+    for seed in seeds:
+        settle(run.seed(seed), computing.threads, devices[seed])
+    finished: list[int] = []
+    # Locks are released before workers are stopped, because stopping writes under their locks.
+    with stopping_on_failure() as workers, ExitStack() as held:
+        locks = _locks(run, seeds, computing.leave_busy, held)
+        orders: list[Order] = []
+        for seed in (seed for seed in seeds if seed in locks):
+            seed_run = run.seed(seed)
+            # The lock's last holder may have computed what was lacking.
+            if seed_run.is_sound():
+                _write_done(seed_run)
+                finished.append(seed)
+            else:
+                settings = settle(seed_run, computing.threads, devices[seed])
+                # Readers of the worker's progress must not see what it is about to clear away.
+                orders.append(Order(seed_run, settings, locks[seed], seed_run.drop_unfinished()))
+        for order in orders:
+            workers.append(spawn(store, run, order, computing.tied))
+    return Started(run, tuple(workers), tuple(finished), tuple(seed for seed in seeds if seed not in locks))
+
+
+def _locks(run: AnyRun, seeds: Sequence[int], leave_busy: bool, held: ExitStack) -> dict[int, int]:
+    """Take the locks of these seeds; return their descriptors, which `held` closes.
+
+    Locks are taken in the order of the seeds, so two callers never wait for each other.
+    """
+    locks: dict[int, int] = {}
+    for seed in sorted(seeds):
+        seed_run = run.seed(seed)
+        seed_run.make()
+        try:
+            locks[seed] = _lock(seed_run)
+        except _AtWork:
+            if not leave_busy:
+                raise
+        else:
+            held.callback(os.close, locks[seed])
+    return locks
+
+
+def _lock(seed_run: SeedFolder) -> int:
+    """Take a seed's lock; raise _AtWork at once if a worker is computing the seed.
+
+    Other holders (a worker that has written its last status, or somebody starting one) are waited for; InUse names who
+    holds it longer.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return take_lock(seed_run.lock_path, patience=0)
+        except InUse:
+            if seed_run.is_at_work():
+                raise _AtWork(seed_run.lock_path) from None
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(LOOK_AGAIN)
+
+
+@dataclass(frozen=True)
+class Order:
+    """A seed ready to be computed, with its lock's descriptor; `whole` as in Worker."""
+
+    seed_run: SeedFolder
+    settings: Settings
+    lock: int
+    whole: int
+
+
+def spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> Worker:
+    """Start a seed's worker, "queued" when this returns; `tied` ones end with the caller."""
+    seed_run, settings, queued_at = order.seed_run, order.settings, time.time()
+    ticket, ticket_lock = join_line(line_of(store.queue_folder(), settings.device), queued_at)
+    try:
+        process = _worker_process(store, run, order, ticket, ticket_lock, tied)
+    finally:
+        os.close(ticket_lock)
+    sign_lock(order.lock, process.pid)
+    status = Status(
+        state="queued",
+        seed=seed_run.seed,
+        **named_process(process.pid),
+        heartbeat=queued_at,
+        queued_at=queued_at,
+        threads=settings.threads,
+    )
+    try:
+        seed_run.write_status(status)
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        _open_gate(process)
+        threading.Thread(target=process.wait, daemon=True).start()
+    return Worker(seed_run, status, order.whole)
+
+
+def _worker_process(
+    store: Store, run: AnyRun, order: Order, ticket: Path, ticket_lock: int, tied: bool
+) -> subprocess.Popen[bytes]:
+    seed_run, settings = order.seed_run, order.settings
+    command = [sys.executable, "-m", "glt.jobs.worker", str(store.root.resolve()), run.name, str(seed_run.seed)]
+    command += [
+        "--ticket",
+        str(ticket.resolve()),
+        "--lock",
+        str(order.lock),
+        "--device",
+        settings.device,
+        "--threads",
+        str(settings.threads),
+    ]
+    command += ["--tied", str(os.getpid())] if tied else []
+    refuse_link(seed_run.log_path)
+    with writing(seed_run.log_path), seed_run.log_path.open("ab") as log:
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=(order.lock, ticket_lock),
+                env=settings.variables(),
+            )
+        except OSError as error:
+            raise JobError(
+                f"No worker could be started ({error.strerror}): close other programs, try again."
+            ) from error
+
+
+def _open_gate(process: subprocess.Popen[bytes]) -> None:
+    # The worker waits for the end of its standard input, so its own status never comes before "queued".
+    if process.stdin is not None:
+        process.stdin.close()
+
+
+def stop(run: AnyRun, seeds: Sequence[int] | None = None, grace: float = GRACE) -> list[int]:
+    """Stop the workers of these seeds (default all), waiting ones too; return the stopped seeds.
+
+    Whole rounds stay; a worker still running after `grace` seconds is killed. Raises JobError for a worker on another
+    host.
+    """
+    asked = ask_to_stop(run, seeds)
+    wait_for_end(asked, grace)
+    return [one.seed for one, _ in asked if one.status().state == "stopped"]
+
+
+def stop_workers(workers: Sequence[Worker], grace: float = GRACE) -> None:
+    """Stop only these workers, the last first: it waits in line, and must not begin when the first ends.
+
+    Seeds that another worker computes by now are left alone; ended workers are no error.
+    """
+    asked = [(worker.seed_run, worker.status) for worker in reversed(workers)]
+    for _, status in asked:
+        _signal(status, _terminate)
+    wait_for_end(asked, grace)
+
+
+@contextmanager
+def stopping_on_failure() -> Iterator[list[Worker]]:
+    """Collect started workers; an error meanwhile stops these and no others."""
+    workers: list[Worker] = []
+    try:
+        yield workers
+    except BaseException:
+        stop_workers(workers)
+        raise
+
+
+def ask_to_stop(run: AnyRun, seeds: Sequence[int] | None = None) -> list[Asked]:
+    """Ask the workers of these seeds (default all) to stop; return them as they were."""
+    chosen = run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
+    active = [(run.seed(seed), status) for seed in chosen if (status := run.seed(seed).status()).state in ACTIVE]
+    for one, status in active:
+        _refuse_elsewhere(one.seed, status)
+        _signal(status, _terminate)
+    return active
+
+
+def wait_for_end(asked: Sequence[Asked], grace: float = GRACE) -> None:
+    """Wait for workers that were asked to stop; kill those left after `grace` seconds."""
+    deadline = time.monotonic() + grace
+    for one, status in asked:
+        if not _ended(status, deadline):
+            _signal(status, _kill_group)
+            _ended(status, time.monotonic() + grace)
+        _settle_status(one, status)
+
+
+def _refuse_elsewhere(seed: int, status: Status) -> None:
+    if status.host not in ("", socket.gethostname()):
+        raise JobError(f"Seed {seed} computes on the host {status.host}: stop it there.")
+
+
+def _signal(status: Status, send: Callable[[int], None]) -> None:
+    # Without a start time any process with that number would match, and a status may come from elsewhere.
+    if status.pid is not None and status.process_started and is_worker(status):
+        with suppress(ProcessLookupError):
+            send(status.pid)
+
+
+def _terminate(pid: int) -> None:
+    os.kill(pid, signal.SIGTERM)
+
+
+def _kill_group(pid: int) -> None:
+    if os.getpgid(pid) == pid:
+        os.killpg(pid, signal.SIGKILL)
+    else:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _ended(status: Status, deadline: float) -> bool:
+    while is_worker(status):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(LOOK_AGAIN)
+    return True
+
+
+def _settle_status(seed_run: SeedFolder, before: Status) -> None:
+    """Write "stopped" for a worker that could not, unless another one has begun."""
+    with suppress(StoreError), seed_run.lock():
+        now = seed_run.status()
+        if now.state not in FINAL and now.pid in (None, before.pid):
+            seed_run.write_status(before.model_copy(update={"state": "stopped", **NO_PROCESS}))
