@@ -154,7 +154,7 @@ def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
     for place, finding in _grouped(result.left):
         yield f"{place} {finding.wrong}: {'with --repair, ' if finding.repair else ''}{finding.then}."
     if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
-        yield f"Go on with: {command('resume', examined.folder)}"
+        yield f"Continue with: {command('resume', examined.folder)}"
 
 
 def show_progress(looked_at: int) -> None:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from glt.cli.main import DONE, FAILED, STOPPED
@@ -32,107 +31,64 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # --- displays ----------------------------------------------------------------
 
 
-class SeedDisplay(Protocol):
-    """What is told of each seed."""
+class Display(Protocol):
+    """What is shown of each seed."""
 
     def show_round(self, seed: int, record: RoundRecord) -> None:
-        """Show a round that has been finished."""
+        """Show a finished round."""
 
     def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
-        """Show where a seed is and the scores of its latest epoch."""
-
-
-class Display(SeedDisplay, Protocol):
-    """What is told of each seed, for as long as a context lasts."""
-
-    def __enter__(self) -> Display: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+        """Show where a seed is, and the scores of its latest epoch."""
 
 
 class Lines:
-    """One line for each finished round; `before` stands at its head."""
+    """One line for each finished round, which begins with `before`."""
 
     def __init__(self, console: Console, rounds: int, before: str = "") -> None:
         self._console = console
         self._rounds = rounds
         self._before = before
 
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
     def show_round(self, seed: int, record: RoundRecord) -> None:
         """Print a line with sparsities, scores and time."""
         sparsities = f"graph sparsity {percent(record.graph_sparsity)}, weight {percent(record.weight_sparsity)}"
         scores = f"val {percent(record.val)}, test {percent(record.test)}, last {percent(record.test_last)}"
         place = f"{self._before}seed {seed} round {record.round}/{self._rounds}"
-        line = f"{place}: {sparsities}, {scores}, {fixed(record.seconds, 1)} s"
-        print_plain(self._console, [line])
+        print_plain(self._console, [f"{place}: {sparsities}, {scores}, {fixed(record.seconds, 1)} s"])
 
     def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
-        """Say nothing between rounds."""
+        """Print nothing between rounds."""
 
 
-class Bars:
+class SeedBars:
     """A bar for each seed, with round, stage, epoch, score and time left."""
 
-    def __init__(self, console: Console, rounds: int, seeds: list[int]) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
-
+    def __init__(self, bars: Progress, rounds: int, seeds: Sequence[int]) -> None:
+        self._bars = bars
         self._rounds = rounds
-        texts = [TextColumn("{task.fields[doing]}", markup=False), TextColumn("{task.fields[score]}", markup=False)]
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            *texts,
-            TextColumn("{task.fields[left]}", markup=False),
-            console=console,
-        )
         self._tasks = {
-            seed: self._bars.add_task(f"seed {seed}", total=1.0, doing="queued", score="", left="") for seed in seeds
+            seed: bars.add_task(f"seed {seed}", total=1.0, doing="queued", score="", left="") for seed in seeds
         }
-
-    def __enter__(self) -> Bars:
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bars.stop()
 
     def show_round(self, seed: int, record: RoundRecord) -> None:
         """Show the round's test score."""
         self._bars.update(self._tasks[seed], score=f"test {percent(record.test)}")
 
     def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
-        """Move the bar and say what is being computed."""
+        """Move the bar, and show what is being computed."""
         at = status.progress
         doing: str = status.state
         if at is not None and status.state == "running":
             place = f"round {at.round}/{self._rounds} " if at.rounds else ""
             doing = f"{place}{at.stage} {at.epoch}/{at.epochs}"
         left = f"{duration(at.seconds_left)} left" if at and at.seconds_left and status.state == "running" else ""
-        fraction = 1.0 if status.state == "done" else at.fraction if at else 0.0
-        self._bars.update(self._tasks[seed], completed=fraction, doing=doing, left=left)
+        self._bars.update(self._tasks[seed], completed=_share_done(status), doing=doing, left=left)
         if latest is not None:
             self._bars.update(self._tasks[seed], score=f"test {percent(latest.test)}")
 
 
-def make_display(console: Console, rounds: int, seeds: list[int]) -> Display:
-    """Return bars when the console is a terminal, lines otherwise."""
-    return Bars(console, rounds, seeds) if console.is_terminal else Lines(console, rounds)
-
-
 class PointBar:
-    """One bar for all seeds of a point, with their states and the latest test score."""
+    """One bar for all seeds of a point of a sweep, with their states and the latest test score."""
 
     def __init__(self, bars: Progress, point: Point, seeds: int) -> None:
         self._bars = bars
@@ -147,18 +103,25 @@ class PointBar:
         self._bars.update(self._task, score=score)
 
     def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
-        """Move the bar to the mean over seeds and say how many are in which state."""
-        at = status.progress
-        self._fractions[seed] = 1.0 if status.state == "done" else at.fraction if at else 0.0
+        """Move the bar to the mean over seeds, and show how many are in which state."""
+        self._fractions[seed] = _share_done(status)
         self._states[seed] = status.state
         completed = sum(self._fractions.values()) / self._seeds
         self._bars.update(self._task, completed=completed, doing=state_words(list(self._states.values())))
 
 
+def seed_display(console: Console, rounds: int, seeds: Sequence[int]) -> tuple[AbstractContextManager[Any], Display]:
+    """Return what to enter while seeds are followed, and their display: bars on a terminal, lines elsewhere."""
+    if console.is_terminal:
+        bars = _bars(console, "left")
+        return bars, SeedBars(bars, rounds, seeds)
+    return nullcontext(), Lines(console, rounds)
+
+
 def point_displays(
     console: Console, points: Sequence[Point], seeds: int
-) -> tuple[AbstractContextManager[Any], list[SeedDisplay]]:
-    """Return what must be entered while a sweep is followed, and one display a point."""
+) -> tuple[AbstractContextManager[Any], list[Display]]:
+    """Return what to enter while a sweep is followed, and one display for each point."""
     if console.is_terminal:
         bars = _bars(console)
         return bars, [PointBar(bars, point, seeds) for point in points]
@@ -177,10 +140,14 @@ def state_words(states: Sequence[str]) -> str:
     return ", ".join(f"{count} {state}" for state, count in counts.items()) if len(counts) > 1 else states[0]
 
 
-def _bars(console: Console) -> Progress:
+def _share_done(status: Status) -> float:
+    return 1.0 if status.state == "done" else status.progress.fraction if status.progress else 0.0
+
+
+def _bars(console: Console, *more: str) -> Progress:
     from rich.progress import BarColumn, Progress, TextColumn
 
-    fields = [TextColumn("{task.fields[doing]}", markup=False), TextColumn("{task.fields[score]}", markup=False)]
+    fields = [TextColumn(f"{{task.fields[{name}]}}", markup=False) for name in ("doing", "score", *more)]
     percentage = TextColumn("{task.percentage:>3.0f} %")
     return Progress(TextColumn("{task.description}", markup=False), BarColumn(), percentage, *fields, console=console)
 
@@ -201,7 +168,7 @@ class Watch:
         """Watch a seed whose first `rounds` were shown before, by default all that are written already."""
         return cls(seed_run, seed_run.whole_rounds() if rounds is None else rounds, seed_run.event_file.end())
 
-    def look(self, display: SeedDisplay) -> Status:
+    def look(self, display: Display) -> Status:
         """Show what is new and return the status."""
         status = self.seed_run.status()
         events, self.offset = self.seed_run.events(self.offset)
@@ -219,7 +186,7 @@ class StatusWatch:
 
     seed: SeedFolder
 
-    def look(self, display: SeedDisplay) -> Status:
+    def look(self, display: Display) -> Status:
         """Show where it is and return the status."""
         status = self.seed.status()
         display.show_status(self.seed.seed, status, None)
@@ -229,7 +196,7 @@ class StatusWatch:
 class Watching(Protocol):
     """Something that can be looked at until it ends."""
 
-    def look(self, display: SeedDisplay) -> Status:
+    def look(self, display: Display) -> Status:
         """Show what is new and return the status."""
 
 
@@ -241,9 +208,8 @@ def watches_on(started: Started[Any], seeds: Sequence[int]) -> list[Watching]:
 
 
 def others_line(started: Started[Any]) -> str:
-    """Say which seeds somebody else's workers compute; those are never stopped here."""
-    seeds = ", ".join(map(str, started.elsewhere))
-    return f"{started.run.name}, seed {seeds}: at work already; what works there is not stopped here."
+    """Say which seeds workers of another command compute, which this one never stops."""
+    return f"{started.run.name}, {listing(started.elsewhere)}: at work already, started by another command."
 
 
 class Interruption:
@@ -271,10 +237,11 @@ def interruption() -> Iterator[Interruption]:
             signal.signal(number, handler)
 
 
-def follow(started: Started[Any], display: Display, interrupted: Interruption) -> int:
-    """Follow seeds until none is at work; return the exit code. When interrupted, what was started is stopped."""
+def follow(started: Started[Any], console: Console, rounds: int, interrupted: Interruption) -> int:
+    """Follow seeds until none is at work; return the exit code. When interrupted, stop what was started."""
     run, seeds = started.run, sorted([*started.seeds, *started.elsewhere])
-    with display:
+    context, display = seed_display(console, rounds, seeds)
+    with context:
         statuses = watch_all([(watch, display) for watch in watches_on(started, seeds)], interrupted)
     if interrupted.requested:
         stop_gently(started.workers)
@@ -282,7 +249,7 @@ def follow(started: Started[Any], display: Display, interrupted: Interruption) -
     return report(run, statuses)
 
 
-def watch_all(watches: Sequence[tuple[Watching, SeedDisplay]], interrupted: Interruption) -> list[Status]:
+def watch_all(watches: Sequence[tuple[Watching, Display]], interrupted: Interruption) -> list[Status]:
     """Look at every seed until none is at work or somebody interrupts, and return the latest statuses."""
     statuses = [watch.look(display) for watch, display in watches]
     while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
@@ -296,7 +263,7 @@ def report(run: AnyRun, statuses: list[Status]) -> int:
     report_failures(run, statuses)
     stopped = [status.seed for status in statuses if status.state == "stopped"]
     if stopped:
-        print(f"Stopped {listing(stopped)}; go on with: {command('resume', run.path)}", file=sys.stderr)
+        print(f"Stopped {listing(stopped)}; continue with: {command('resume', run.path)}", file=sys.stderr)
     return exit_code(statuses)
 
 
@@ -319,7 +286,7 @@ def stop_gently(workers: Sequence[Worker]) -> None:
     """Stop workers with the grace that they get, and with none when somebody interrupts once more."""
     if not workers:
         return
-    print("Stopping, what computes at the end of its epoch; once more to stop at once.", file=sys.stderr)
+    print("Stopping after the current epoch; interrupt again to stop at once.", file=sys.stderr)
     try:
         stop_workers(workers, GRACE)
     except KeyboardInterrupt:

@@ -210,7 +210,7 @@ def stop(args: Args) -> int:
 
     found = options.find_any_run(args, writable=True)
     stopped = stop_seeds(found, args.seeds)
-    print(f"Stopped {listing(stopped)} of {found.name}." if stopped else f"Nothing of {found.name} is at work.")
+    print(f"Stopped {listing(stopped)} of {found.name}." if stopped else f"No worker of {found.name} is running.")
     return DONE
 
 
@@ -224,7 +224,7 @@ def compute(args: Args, start: Start) -> int:
     from glt.cli.documents import document
 
     found, code = start_and_follow(args, Console(stderr=args.json), start)
-    # A folder that was moved meanwhile has been told of, and holds nothing to print.
+    # The folder may have been moved meanwhile, which was reported.
     if args.json and found.path.is_dir():
         options.print_json(document(found))
     return code
@@ -232,7 +232,7 @@ def compute(args: Args, start: Start) -> int:
 
 def start_and_follow(args: Args, console: Console, start: Start) -> tuple[KnownRun, int]:
     """Do as `compute` does and report on `console`; return the run and the exit code."""
-    from glt.cli.progress import follow, interruption, make_display
+    from glt.cli.progress import follow, interruption
 
     with interruption() as interrupted:
         started = start()
@@ -241,7 +241,7 @@ def start_and_follow(args: Args, console: Console, start: Start) -> tuple[KnownR
         options.print_plain(console, _announcements(args, started))
         code = DONE
         if working and not args.detach:
-            code = follow(started, make_display(console, _rounds(found), working), interrupted)
+            code = follow(started, console, _rounds(found), interrupted)
             options.print_plain(console, _conclusions(found, working))
     return found, code
 
@@ -263,7 +263,7 @@ def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
 
 
 def _sources(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
-    """Say what theta_0 is taken from, and which edges a pre-training sees, where it is not the usual."""
+    """Say where the initial weights come from, and which edges a pre-training uses, unless it is the default."""
     from glt.jobs.dependencies import awaited
     from glt.lottery.initial_weights import start_words, starts_of
     from glt.pretraining.config import pretraining_of
@@ -278,7 +278,7 @@ def _sources(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
         if name is not None and seeds and not waiting:
             yield start_words(name, starts_of(run, seeds))
     elif run.config.split_seed is not None:
-        yield f"It sees training edges only: those that split_seed {run.config.split_seed} holds out stay unseen."
+        yield f"It uses training edges only: the edges that split_seed {run.config.split_seed} holds out stay unseen."
 
 
 def _rounds(run: KnownRun) -> int:
@@ -290,7 +290,7 @@ def _whole(run: KnownRun) -> str:
 
 
 def _conclusions(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
-    """Say what finished seeds without rounds have come to; rounds were shown as they came."""
+    """Say what finished seeds of a pre-training have come to."""
     from glt.store import Run
 
     if isinstance(run, Run):

@@ -79,7 +79,7 @@ def _print_table(store: Store, examples: Sequence[Run], hidden_too: bool) -> Non
     told = f" ({hidden} hidden: --all lists them)" if hidden else ""
     line = f"{store.root}: {number_of(len(own), 'run')}{told}, {file_size(store.size_bytes())}"
     trash = len(store.trashed())
-    options.print_plain(console, [f"{line}, {trash} of them deleted ones in the trash" if trash else line])
+    options.print_plain(console, [f"{line}; {number_of(trash, 'run')} in the trash" if trash else line])
 
 
 def _columns(width: int) -> list[Column]:
@@ -204,7 +204,7 @@ def _changes(args: Args) -> dict[str, Any]:
     if args.hide or args.show:
         changes["hidden"] = args.hide
     if args.clear and changes:
-        raise ConfigError("--clear takes back all that was said: give it alone.")
+        raise ConfigError("--clear removes the whole annotation: use it alone.")
     return {"title": "", "note": "", "color": "", "hidden": False} if args.clear else changes
 
 
@@ -239,7 +239,7 @@ def delete(args: Args) -> int:
         raise ConfigError("Nothing to delete: name a run, or give --empty-trash.")
     store = options.open_store(args, writable=True)
     for name in args.restore:
-        print(f"Brought {store.restore(name).name} back from the trash of {store.root}.")
+        print(f"Restored {store.restore(name).name} from the trash of {store.root}.")
     _delete(store, args.runs)
     if args.empty_trash:
         print(f"Emptied the trash of {store.root}: {file_size(store.empty_trash())} freed.")

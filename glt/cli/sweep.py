@@ -138,7 +138,7 @@ def _follow(
         ended += statuses
     stopped = sum(status.state == "stopped" for status in ended)
     if stopped:
-        print(f"Stopped {number_of(stopped, 'worker')}; the same command goes on from there.", file=sys.stderr)
+        print(f"Stopped {number_of(stopped, 'worker')}; run the same command to continue.", file=sys.stderr)
     return exit_code(ended)
 
 

@@ -20,6 +20,7 @@ from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save
 
 from glt import formats, json_text, zips
+from glt.commands import command
 from glt.config import canonical_json
 from glt.errors import ConfigError, DataError
 from glt.printable import one_line
@@ -97,7 +98,7 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
         with suppress(OSError):
             _refuse_a_part(path)
         raise DataError(
-            f"{path} is no ticket file: that is a .zip written by `python -m glt export --format ticket`."
+            f"{path} is no ticket file: that is a .zip written by `{command('export', '--format', 'ticket')}`."
         ) from None
 
 

@@ -12,7 +12,6 @@ from contextlib import suppress
 
 import pytest
 
-from glt.cli.main import main
 from glt.store import Pretraining, PretrainingSeed, Store
 from tests.cli.conftest import PATIENCE
 
@@ -114,28 +113,3 @@ def test_it_can_be_stopped(glt: Glt, store: Store) -> None:
     assert refused.returncode == 2
     assert "is not finished: go on with" in refused.stderr
     assert store.runs() == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("pretrain --dataset coar", "Unknown data set 'coar': did you mean 'cora'?"),
-        ("pretrain --augmentation edge", "Unknown augmentation 'edge': did you mean 'edges'?"),
-        ("pretrain --task nodes", "Unknown task 'nodes': did you mean 'node'?"),
-        ("pretrain --set share=1", "share cannot be '1'"),
-        ("pretrain --set share=0", "share cannot be '0'"),
-        ("pretrain --hidden 0", "hidden cannot be '0'"),
-        ("pretrain --set patienc=3", "Unknown setting 'patienc': did you mean 'patience'?"),
-        ("pretrain --set split_seed=3", "Task 'node' holds no edges out, so it has no split_seed"),
-        ("run --set pretraining=cora-node-gcn-graphcl-12345678", "pretraining cannot be"),
-    ],
-)
-def test_bad_arguments_are_one_line(
-    capsys: pytest.CaptureFixture[str], store: Store, arguments: str, sentence: str
-) -> None:
-    assert main(arguments.split()) == 2
-    captured = capsys.readouterr()
-    assert sentence in captured.err
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
-    assert not store.root.exists()

@@ -1,15 +1,19 @@
-"""Standard streams that are closed or full, and locales that have ASCII alone: no verb fails of them."""
+"""Standard streams that are closed, full or of ASCII alone, readers that leave, and where `--out` leads."""
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from analysis.cli.main import main as analysis_main
 from glt.cli.main import main
 from glt.store import Store
 from glt.store.paths import EXAMPLES
@@ -128,3 +132,71 @@ def test_a_title_that_is_no_utf_8_is_one_sentence(titled: Path, capsys: pytest.C
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "holds bytes that are no UTF-8" in told
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    line = [sys.executable, "-m", "glt", "list", "--store", str(EXAMPLES)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as listing:
+        assert listing.stdout is not None
+        assert listing.stderr is not None
+        listing.stdout.close()
+        assert listing.stderr.read() == b""
+    assert listing.returncode == 0
+
+
+STORE = ["--store", str(EXAMPLES)]
+WRITING: dict[str, tuple[Callable[[list[str]], int], list[str]]] = {
+    "export": (main, ["export", UGS, *STORE, "--round", "1", "--format", "csv"]),
+    "table": (analysis_main, ["table", "tickets", UGS, *STORE, "--format", "csv"]),
+}
+
+
+@pytest.fixture(params=WRITING)
+def write(request: pytest.FixtureRequest) -> Callable[[Path], int]:
+    """Run a verb that writes a file, into the file that is given."""
+    command, arguments = WRITING[request.param]
+    return lambda out: command([*arguments, "--out", str(out)])
+
+
+def test_a_link_stays_and_leads_to_what_was_written(write: Callable[[Path], int], tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("old")
+    link = tmp_path / "link.csv"
+    link.symlink_to("real.csv")
+    assert write(link) == 0
+    assert link.is_symlink()
+    assert "," in (tmp_path / "real.csv").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "real.csv"]
+
+
+def test_a_pipe_stays_and_is_written_into(write: Callable[[Path], int], tmp_path: Path) -> None:
+    pipe, found = tmp_path / "pipe.csv", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: found.append(pipe.read_text()), daemon=True)
+    reader.start()
+    assert write(pipe) == 0
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    reader.join(timeout=60)
+    assert "," in found[0]
+
+
+def test_a_folder_is_one_sentence(
+    write: Callable[[Path], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert write(tmp_path) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"{tmp_path} cannot be written" in told
+    assert "give another --out" in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_links_that_lead_to_each_other_are_one_sentence(
+    write: Callable[[Path], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    assert write(loop) == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"{loop} cannot be written" in told
+    assert loop.is_symlink()

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from glt.cli.main import main
 from glt.store import Store
 from tests.cli.conftest import PATIENCE
 
@@ -74,7 +73,7 @@ def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, s
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert "Stopped 8 workers; the same command goes on from there." in err
+    assert "Stopped 8 workers; run the same command to continue." in err
     assert " stopped " in out
     states = [run.seed(seed).status().state for run in store.runs() for seed in (0, 1)]
     assert states == ["stopped"] * 8
@@ -118,30 +117,3 @@ def test_a_bar_a_point_is_drawn_on_a_terminal(on_terminal: OnTerminal, store: St
     assert code == 0
     assert "hidden = 17" in drawn
     assert "100 % done" in drawn
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("", "The grid is empty"),
-        ("--grid", "--grid: give a value"),
-        ("--grid p_graph", "'p_graph' is no setting; write key=value,value, as in p_graph=.05"),
-        ("--grid p_graph=", "'p_graph=' is no setting"),
-        ("--grid p_graph=.1 p_graph=.2", "The grid names p_graph twice"),
-        ("--grid pgraph=.1", "Unknown setting 'pgraph': did you mean 'p_graph'?"),
-        ("--grid p_graph=.1,2", "p_graph cannot be '2'"),
-        ("--method random --grid gamma_graph=.1,.2", "The method random ignores gamma_graph"),
-        ("--grid p_graph=.1,.2 --set p_graph=.3", "p_graph is set to .3 and varied in the grid too"),
-        ("--grid model=gcn,gat --model gcn", "model is set to gcn and varied in the grid too"),
-    ],
-)
-def test_bad_grids_exit_with_2_before_anything_starts(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, sentence: str
-) -> None:
-    monkeypatch.setenv("GLT_STORE", str(tmp_path / "store"))
-    code = main(["sweep", *arguments.split()])
-    captured = capsys.readouterr()
-    assert (code, captured.out) == (2, "")
-    assert captured.err.count("\n") == 1, captured.err
-    assert sentence in captured.err
-    assert not (tmp_path / "store").exists()

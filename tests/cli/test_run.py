@@ -67,7 +67,7 @@ def test_ctrl_c_stops_and_resume_goes_on(glt: Glt, begin: Begin, store: Store) -
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert f"Stopped seeds 0, 1; go on with: {command('resume')}" in err
+    assert f"Stopped seeds 0, 1; continue with: {command('resume')}" in err
     run = the_run(store)
     assert [run.seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
     before = run.seed(0).whole_rounds()
@@ -110,11 +110,11 @@ def test_ctrl_c_leaves_alone_what_another_command_started(glt: Glt, begin: Begin
     assert glt("stop", run.name, "--seeds", "1").returncode == 0
     other = begin("resume", run.name)
     assert other.stdout is not None
-    assert any("seed 0: at work already; what works there is not stopped here" in line for line in other.stdout)
+    assert any("seed 0: at work already, started by another command." in line for line in other.stdout)
     other.send_signal(signal.SIGINT)
     _, err = other.communicate(timeout=PATIENCE)
     assert other.returncode == 130, err
-    assert err.splitlines()[-1].startswith("Stopped seed 1; go on with:")
+    assert err.splitlines()[-1].startswith("Stopped seed 1; continue with:")
     assert [run.seed(seed).status().state for seed in (0, 1)] == ["running", "stopped"]
     first.send_signal(signal.SIGINT)
     assert first.wait(PATIENCE) == 130
@@ -158,7 +158,7 @@ def test_detached_workers_outlive_the_command(glt: Glt, store: Store) -> None:
     assert the_run(store).seed(0).status().state == "running"
     assert glt("stop", the_run(store).name).returncode == 0
     nothing = glt("stop", the_run(store).name)
-    assert (nothing.returncode, nothing.stdout) == (0, f"Nothing of {the_run(store).name} is at work.\n")
+    assert (nothing.returncode, nothing.stdout) == (0, f"No worker of {the_run(store).name} is running.\n")
 
 
 def test_a_config_can_be_taken_from_another_run(glt: Glt, store: Store, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from glt.cli.main import main
 from glt.store import Store, bundled_examples
-from tests.cli.test_export_and_import import run as run  # noqa: PLC0414 - the same small run
+from tests.cli.test_ticket import run as run  # noqa: PLC0414 - the same small run
 
 
 def test_latency_prints_one_json_document(run, capfd: pytest.CaptureFixture[str]) -> None:  # noqa: ANN001

@@ -1,9 +1,9 @@
-"""`list`, `show`, `cost` and `delete` on a store, with the names scripts rely on."""
+"""`list`, `show`, `cost`, `delete` and `annotate` on a store, with the names scripts rely on."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ import pytest
 
 from glt.cli.main import main
 from glt.config import RunConfig
-from glt.formats import macs
+from glt.formats import file_size, macs
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.store import RoundRecord, Run, SeedRun, Status, Store, bundled_examples
+from glt.store import RoundRecord, Run, SeedRun, Status, Store, bundled_examples, paths
 
 ROUND_KEYS = {
     "round",
@@ -166,7 +166,7 @@ def test_delete_moves_to_the_trash_and_empties_it(store: Store, run: Run, capsys
 def test_delete_brings_a_run_back(store: Store, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["delete", run.name]) == 0
     assert main(["delete", "--restore", run.name]) == 0
-    assert f"Brought {run.name} back from the trash of {store.root}." in capsys.readouterr().out
+    assert f"Restored {run.name} from the trash of {store.root}." in capsys.readouterr().out
     assert [one.name for one in store.runs()] == [run.name]
     assert main(["delete", "--restore", run.name]) == 1
     assert "The trash of the store" in capsys.readouterr().err
@@ -221,3 +221,117 @@ def test_links_that_lead_to_each_other_are_no_store(tmp_path: Path, capsys: pyte
     for arguments in ([], ["--examples"]):
         main(["list", "--store", str(loop), *arguments])
         assert "Unexpected" not in capsys.readouterr().err
+
+
+@pytest.fixture
+def fresh(store: Store) -> Run:
+    return store.create(RunConfig(hidden=16, rounds=1))
+
+
+def test_a_title_and_a_note_are_listed_and_shown(store: Store, fresh: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["annotate", fresh.name, "--title", "[bold]mine[/]", "--note", "try p = 10 %\nagain"]) == 0
+    assert "[bold]mine[/]" in capsys.readouterr().out
+    for verb in (["list"], ["show", fresh.name]):
+        assert main(verb) == 0
+        out = capsys.readouterr().out
+        assert fresh.name in out.replace("\n", "") or fresh.name[:20] in out
+        assert "[bold]mine[/]" in out
+        assert "again" in out
+
+
+def test_json_lists_every_run_and_its_annotation(store: Store, fresh: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    other = store.create(RunConfig(hidden=8, rounds=1))
+    assert main(["annotate", fresh.name, "--hide", "--color", "sky", "--json"]) == 0
+    said = {"color": "sky", "hidden": True}
+    assert json.loads(capsys.readouterr().out) == {"run": fresh.name, "annotation": said}
+    assert main(["list", "--json"]) == 0
+    entries = {entry["run"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert entries[fresh.name]["annotation"] == said
+    assert "annotation" not in entries[other.name]
+    assert main(["show", fresh.name, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["annotation"] == said
+
+
+def test_a_hidden_run_is_counted_and_listed_on_request(
+    store: Store, fresh: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["annotate", fresh.name, "--hide"]) == 0
+    capsys.readouterr()
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert fresh.name[-8:] not in out
+    assert "1 run (1 hidden: --all lists them)" in out.replace("\n", " ")
+    assert main(["list", "--all"]) == 0
+    assert fresh.name[-8:] in capsys.readouterr().out
+    assert main(["annotate", fresh.name, "--show"]) == 0
+    capsys.readouterr()
+    assert main(["list"]) == 0
+    assert fresh.name[-8:] in capsys.readouterr().out
+
+
+def test_all_is_taken_back_at_once_and_nothing_asked_shows(
+    store: Store, fresh: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["annotate", fresh.name, "--title", "mine", "--color", "blue"]) == 0
+    assert main(["annotate", fresh.name, "--color", "none"]) == 0
+    assert store.annotations().of(fresh.name).said() == {"title": "mine"}
+    capsys.readouterr()
+    assert main(["annotate", fresh.name]) == 0
+    assert "mine" in capsys.readouterr().out
+    assert main(["annotate", fresh.name, "--clear"]) == 0
+    assert store.annotations().entries == {}
+
+
+def test_an_example_is_annotated_by_its_path(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    example = bundled_examples()[0]
+    assert main(["annotate", str(example.path), "--title", "of the paper"]) == 0
+    assert store.annotations().of(f"examples/{example.name}").title == "of the paper"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--title", "x" * 61], 2, "60 is the most"),
+        (["--clear", "--hide"], 2, "use it alone"),
+    ],
+)
+def test_what_cannot_be_said_is_one_line(
+    fresh: Run, arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["annotate", fresh.name, *arguments]) == code
+    assert told in capsys.readouterr().err
+
+
+def test_a_damaged_file_is_named_and_runs_are_listed(
+    store: Store, fresh: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (store.root / paths.ANNOTATIONS).write_text("[]")
+    assert main(["list"]) == 0
+    captured = capsys.readouterr()
+    assert "annotations.json is damaged" in captured.err
+    assert fresh.name[-8:] in captured.out
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 200])
+def test_no_number_of_the_list_is_cut_on_a_narrow_terminal(
+    width: int,
+    store: Store,
+    fresh: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    draw_seed: Callable[..., None],
+) -> None:
+    for seed in range(1, 6):
+        draw_seed(fresh.seed(seed), rounds=1)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    table = [line for line in lines if line.startswith("\N{BOX DRAWINGS LIGHT VERTICAL}")]
+    columns = list(
+        zip(*([cell.strip() for cell in line.split("\N{BOX DRAWINGS LIGHT VERTICAL}")] for line in table), strict=True)
+    )
+    _, names, rounds, seeds, sizes, _ = columns
+    assert "".join(names) == fresh.name
+    assert "".join(rounds) == str(fresh.config.rounds)
+    assert "".join(sizes) == file_size(fresh.size_bytes())
+    assert [word for word in " ".join(seeds).replace(",", "").split() if word.isdecimal()] == list("12345")
