@@ -59,6 +59,15 @@ def row(key: str, align: Literal["top", "center", "bottom"] = "bottom", **looks:
     return st.container(key=key, horizontal=True, vertical_alignment=align, gap="small", **looks)
 
 
+def caption(text: str, details: str) -> None:
+    """Show a short caption, and behind a link how the figure or table was computed."""
+    with st.container(gap=None):
+        if text:
+            st.caption(text)
+        with st.popover("Details", type="tertiary", icon=":material/info:"):
+            st.caption(details)
+
+
 def results_note(runs: Sequence[KnownRun]) -> None:
     """Say when runs were computed by another results version than this program's."""
     note = version_note(runs)

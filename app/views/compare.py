@@ -111,7 +111,7 @@ MANY = 200
 ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
 ROUND = {"best": "Round", "sparsest": "Ticket's round"}
 INTERVAL = {"dense": "± dense", "best": "± best", "sparsest": "± ticket"}
-ABOUT_ROWS = " Select two rows to compare them below."
+ABOUT_LEADERS = "The reference has the highest mean validation score; differences are of test scores."
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ def show_leaders(runs: list[Run], board: Board) -> list[str]:
     )
     if not board.by:
         _choose_pair(table, cast(Any, event).selection.rows)
-    st.caption(frame.plain(_leader_caption(table, board, cache.rounds_of(runs))))
+    hint = "" if board.by else " Select two rows to compare them."
+    frame.caption(f"{ABOUT_LEADERS}{hint}", _leader_details(table, board, cache.rounds_of(runs)))
     downloads.csv_button(table, "leaders.csv")
     frame.results_note(runs)
     return first_pair(table) if not board.by else []
@@ -232,7 +233,7 @@ def _leader_columns(table: pd.DataFrame, board: Board) -> dict[str, Any]:
     return columns | {"Run" if not board.by else board.by: wide}
 
 
-def _leader_caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
+def _leader_details(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> str:
     together = bool(board.by) and not table["run"].all()
     over = "the different seeds of a group (each the mean over its runs)" if together else "seeds"
     parts = [
@@ -243,14 +244,11 @@ def _leader_caption(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> 
     ]
     if mixed := data_words(rounds):
         parts.append(f"{mixed} and runs are compared on each")
-    told = (
-        "The reference has the highest mean validation score (of rows with two seeds or more, where there are any). "
-        "Differences are of test scores: paired t tests over shared seeds, Welch's where fewer than two are shared, "
-        'Holm over all rows compared with it; "detects" is the smallest difference that these seeds detect with 80 % '
-        "power."
-        f"{'' if board.by else ABOUT_ROWS}"
+    return frame.plain(
+        f"{'; '.join(parts)}. The reference is chosen among rows with two seeds or more, where there are any. "
+        "Differences: paired t tests over shared seeds, Welch's where fewer than two are shared, Holm over all rows "
+        'compared with the reference; "detects" is the smallest difference that these seeds detect with 80 % power.'
     )
-    return f"{'; '.join(parts)}. {told}"
 
 
 COLUMNS = (
@@ -289,7 +287,7 @@ def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
         st.markdown(frame.plain(paired_words(table, labels[one.reference], labels[other.reference])))
         figure = _paired(one, other, at, score, frame.is_dark())
         charts.show_rounds(figure, "paired", "Difference of the two runs over the rounds, with its interval")
-        st.caption(frame.plain(_pair_caption(table, labels[one.reference], labels[other.reference], at, rounds)))
+        frame.caption(*_pair_caption(table, labels[one.reference], labels[other.reference], at, rounds))
     elif not too_few:
         st.caption(f"The two runs have no round at {AT_WORDS[at]}.")
     numbers, differences = st.columns([1.35, 1], gap="medium")
@@ -324,12 +322,12 @@ def _paired(one: Run, other: Run, at: At, score: Score, dark: bool) -> go.Figure
     return paired_figure(table, seeds, first, second, at, dark)
 
 
-def _pair_caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataFrame) -> str:
-    between = " (scores of the second run are interpolated between its rounds)"
+def _pair_caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataFrame) -> tuple[str, str]:
+    between = "" if at == "round" else "Scores of the second run are interpolated between its rounds. "
     return (
-        f"{one} minus {other} at {AT_WORDS[at]}{between if at != 'round' else ''}: test {metric_words(rounds)}, paired "
-        f"by seed; {averaged_over(map(int, table['seeds']))}. Significant: two-sided paired t test "
-        f"at 5 %, Holm over all rounds shown; intervals are not corrected."
+        frame.plain(f"{one} minus {other} at {AT_WORDS[at]}: test {metric_words(rounds)}, paired by seed."),
+        f"{formats.opening(averaged_over(map(int, table['seeds'])))}. {between}Significant: two-sided paired t test "
+        "at 5 %, Holm over all rounds shown; intervals are not corrected.",
     )
 
 

@@ -88,8 +88,9 @@ def _picture(runs: list[Run], view: View) -> None:
     charts.show_rounds(_figure(runs, view, frame.is_dark()), "accuracy", "Test score of every round against sparsity")
     rounds = cache.rounds_of(runs)
     tickets = cache.tickets_of(runs, view.score, view.macs, view.margin)
-    finding = "" if tickets.empty else f"{ticket_words(tickets)} "
-    st.caption(frame.plain(f"{finding}{caption(rounds, view.score, view.macs, view.margin, view.paper)}"))
+    finding = "No pruned rounds yet." if tickets.empty else ticket_words(tickets)
+    about = caption(rounds, view.score, view.macs, view.margin, view.paper)
+    frame.caption(frame.plain(finding), frame.plain(about))
     frame.results_note(runs)
     table = with_diagnoses(_curve(runs, view), cache.diagnoses_of(runs))
     for sentence in late_words(table):

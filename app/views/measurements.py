@@ -185,7 +185,7 @@ def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
     if is_named:
         st.subheader(frame.plain(graph.name), anchor=False)
     charts.table(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
-    st.caption(_table_caption(graph))
+    frame.caption(*_table_caption(graph))
     if graph.printed:
         _papers(graph)
     return frame.row(f"downloads-{graph.name}", "center")
@@ -287,7 +287,7 @@ def _names(table: pd.DataFrame) -> list[str]:
     )
 
 
-def _table_caption(graph: Measured) -> str:
+def _table_caption(graph: Measured) -> tuple[str, str]:
     config, rounds, table = graph.runs[0].config, graph.rounds, graph.table()
     averaged = averaged_over(int(count) for count in table.loc[table["kind"] == "run", "seeds"])
     drawn = table.loc[table["kind"] == "null", "seeds"]
@@ -296,8 +296,9 @@ def _table_caption(graph: Measured) -> str:
     sampled = f" {descriptions.estimated(estimated)}" if estimated else ""
     told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
     return (
-        f"{dataset_label(config.dataset)}, {told}: {averaged}.{null} An edge counts when it survives in at least one "
-        f"direction, as in the paper; isolated nodes are kept. {_engine_words(graph)}{sampled} {training_part(config)}"
+        f"{dataset_label(config.dataset)}, {told}: {averaged}.{null}",
+        "An edge counts when it survives in at least one direction, as in the paper; isolated nodes are kept. "
+        f"{_engine_words(graph)}{sampled} {training_part(config)}",
     )
 
 
@@ -331,7 +332,7 @@ def _one_graph(runs: list[Run], trend: measurement.Trend, null: bool, key: str) 
     table = measurement.trend_of(runs, trend.name, null)
     figure = _trend_figure(runs, trend, null, frame.is_dark())
     charts.show(figure, f"trend{key}", f"{descriptions.label(trend.name)} over the rounds")
-    st.caption(_trend_caption(runs, trend, table))
+    frame.caption(*_trend_caption(runs, trend, table))
     with st.expander("The numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
         st.dataframe(charts.cells(trend_numbers(table, trend.name)), hide_index=True, height=320)
 
@@ -361,14 +362,15 @@ def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
     )
 
 
-def _trend_caption(runs: list[Run], trend: measurement.Trend, table: pd.DataFrame) -> str:
+def _trend_caption(runs: list[Run], trend: measurement.Trend, table: pd.DataFrame) -> tuple[str, str]:
     mine = table[table["kind"] == "run"]
-    parts = [
-        f"{dataset_label(runs[0].config.dataset)}, rounds 0 to {mine['round'].max()}: {averaged_over(mine['seeds'])}",
-        "dashed: the original graph",
-    ]
+    where = dataset_label(runs[0].config.dataset)
+    about = f"{where}, rounds 0 to {mine['round'].max()}: {averaged_over(mine['seeds'])}; dashed: the original graph."
+    parts = [frame.plain(explanation(trend.name).definition)]
     if (table["kind"] == "null").any():
-        parts.append("dotted: as many undirected edges as each run kept, drawn at random (five draws or one a seed)")
+        parts.insert(
+            0, "Dotted: as many undirected edges as each run kept, drawn at random (five draws or one a seed)."
+        )
     if "error" in table:
-        parts.append(descriptions.estimated([trend.name]).removesuffix("."))
-    return "; ".join(parts) + f". {frame.plain(explanation(trend.name).definition)}"
+        parts.insert(-1, descriptions.estimated([trend.name]))
+    return about, " ".join(parts)

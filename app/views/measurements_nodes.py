@@ -119,7 +119,7 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     )
     for place in cast(Any, event).selection.rows:
         _lead(choice, graph, shown.iloc[place])
-    st.caption(_caption(choice, graph, mask, before, after))
+    frame.caption(*_caption(choice, graph, mask, before, after))
 
 
 def _columns() -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _values(table: pd.DataFrame) -> dict[str, pd.Series]:
     }
 
 
-def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness) -> str:
+def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness) -> tuple[str, str]:
     if choice.elements == "nodes":
         kept, total = spearman(before.nodes, after.nodes), graph.num_nodes
     else:
@@ -186,9 +186,10 @@ def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     which = "of all nodes" if choice.elements == "nodes" else "of the surviving edges"
     return (
         f"{dataset_label(graph.name)}, round {choice.round}, seed {choice.seed}: {part} {formats.count(total)} "
-        f"{choice.elements}. Order kept {which} (Spearman): {formats.signed_text(kept, 3)}. {before.precision_words()} "
-        "An edge counts when it survives in at least one direction. Betweenness is the share of shortest paths between "
-        "other nodes that run through a node or an edge, with NetworkX's normalisation."
+        f"{choice.elements}. Order kept {which} (Spearman): {formats.signed_text(kept, 3)}.",
+        f"{before.precision_words()} An edge counts when it survives in at least one direction. Betweenness is the "
+        "share of shortest paths between other nodes that run through a node or an edge, with NetworkX's "
+        "normalisation.",
     )
 
 

@@ -84,7 +84,7 @@ def _panels(view: View) -> None:
     rounds = [min(view.number, run.seed(view.seed).whole_rounds() - 1) for run in view.runs]
     html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre)
     st.iframe(html, height=HEIGHT, alt=_alternative(view, rounds))
-    st.caption(_caption(view, view.run.seed(view.seed).rounds()[view.number]))
+    frame.caption(*_caption(view, view.run.seed(view.seed).rounds()[view.number]))
 
 
 def _below(view: View) -> tuple[int, ...]:
@@ -123,17 +123,17 @@ def _pick_told(view: View) -> Run:
     return next(run for run in view.runs if run.reference == name)
 
 
-def _caption(view: View, record: RoundRecord) -> str:
+def _caption(view: View, record: RoundRecord) -> tuple[str, str]:
     run = view.run
     title = run_select.run_words([run])[run.reference]
     kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
+    metric = metric_label(run.config.dataset, run.config.task)
     return (
         f"{frame.plain(title)}, seed {view.seed}, round {record.round}: graph sparsity "
-        f"{formats.percent(record.graph_sparsity)}, undirected edges kept {kept} either way and {both} both ways; "
-        f"weight sparsity {formats.percent(record.weight_sparsity)}; "
-        f"test {metric_label(run.config.dataset, run.config.task)} {formats.percent(record.test)}. "
-        f"{frame.plain(graph_select.describe(view.graph, view.sample))} "
-        f"{training_part(run.config)}"
+        f"{formats.percent(record.graph_sparsity)}, weight sparsity {formats.percent(record.weight_sparsity)}, "
+        f"test {metric} {formats.percent(record.test)}.",
+        f"Undirected edges kept: {kept} either way, {both} both ways. "
+        f"{frame.plain(graph_select.describe(view.graph, view.sample))} {training_part(run.config)}",
     )
 
 

@@ -309,7 +309,7 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     else:
         st.caption(f":material/info: {frame.plain(no_classes(graph))}")
         _chart("Edges cut by degree", "groups", edge_loss_figure(table, *_look(run)))
-    st.caption(_caption(run, seed, number, graph))
+    frame.caption(*_caption(run, seed, number, graph))
     with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
         st.dataframe(charts.cells(numbers(table), _columns()), hide_index=True, key="losses", column_config=_columns())
 
@@ -360,10 +360,12 @@ def _columns() -> dict[str, Any]:
     return {word: st.column_config.NumberColumn(format="%.1f %%") for word in SHARES}
 
 
-def _caption(run: Run, seed: int, number: int, graph: Graph) -> str:
+def _caption(run: Run, seed: int, number: int, graph: Graph) -> tuple[str, str]:
     of_nodes = f", of nodes {FEW_DRAWS}" if graph.num_edges > MOST_EDGES else ""
     return (
-        f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. An edge is cut when neither "
-        f"direction is left. By chance: {DRAWS} draws of as many undirected edges as this round keeps{of_nodes}. A "
-        "star, or a filled mark, is a share outside the middle 95 % of the draws; by chance one group in twenty is."
+        f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. A star or filled mark: outside "
+        "95 % of random draws.",
+        f"An edge is cut when neither direction is left. By chance: {DRAWS} draws of as many undirected edges as this "
+        f"round keeps{of_nodes}. A star, or a filled mark, is a share outside the middle 95 % of the draws; by chance "
+        "one group in twenty is.",
     )

@@ -67,11 +67,14 @@ def _of_runs() -> None:
         "Test score of every round against its cost, with the Pareto front",
     )
     about = caption(cache.rounds_of(runs), score, "dense_features", margin, paper=False)
-    st.caption(f"{ABOUT_PARETO} {frame.plain(about)}")
+    frame.caption(
+        "Each mark is a round. Filled marks: the Pareto front of mean score and cost.",
+        f"{ABOUT_PARETO} {frame.plain(about)}",
+    )
     show_cards({run.reference: run for run in runs}, table)
     with st.container(key="figures-tickets"):
         st.table(as_read(runs, score, margin), border="horizontal", hide_index=True)
-    st.caption(_caption(table, margin))
+    frame.caption(*_caption(table, margin))
     frame.results_note(runs)
 
 
@@ -128,7 +131,7 @@ def _signed(value: float) -> str:
     return formats.points(value).removesuffix(" points")
 
 
-def _caption(table: pd.DataFrame, margin: float) -> str:
+def _caption(table: pd.DataFrame, margin: float) -> tuple[str, str]:
     settings = table[["dataset", "task", "objective", "model"]].drop_duplicates()
     where = " and ".join(
         f"{dataset_label(dataset)} {task_label(task, objective)} with {model_label(model)}"
@@ -136,16 +139,16 @@ def _caption(table: pd.DataFrame, margin: float) -> str:
     )
     family = int(table["family"].max())
     return (
-        f"{where}. A ticket is {rule_words(margin, family)}, in mean test {metric_words(table)}; a round that is shown "
-        "to lose more is no ticket, any other is open. Each run shows its sparsest ticket, else the round closest by "
-        "validation score. Differences are paired by seed. Paper's criterion: mean at least the dense mean, without a "
-        "test. Cards count MACs with dense features, as the paper does."
+        f"{where}. Each run shows its sparsest ticket, else the round closest by validation score.",
+        f"A ticket is {rule_words(margin, family)}, in mean test {metric_words(table)}. A round that is shown to lose "
+        "more is no ticket; any other is open. Differences are paired by seed. Paper's criterion: mean at least the "
+        "dense mean, without a test. Cards count MACs with dense features, as the paper does.",
     )
 
 
 ABOUT_PARETO = (
-    "Every round is a point. Filled ones are on the Pareto front: no other round has a mean score as high and as low a "
-    "cost. It is a front of means, without a test, over all chosen runs of one data set and network."
+    "On the Pareto front no other round has a mean score as high and as low a cost. It is a front of means, without a "
+    "test, over all chosen runs of one data set and network."
 )
 
 
