@@ -14,7 +14,7 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := help
 # Examples a test of `make fuzz`, as in `make fuzz EXAMPLES=5000`.
 EXAMPLES ?= 300
-BROWSER_FUZZ := $(addprefix tests/browser/test_,nothing_executes.py protection.py stays_inside.py)
+BROWSER_FUZZ := $(addprefix tests/browser/test_,nothing_executes.py protection.py)
 .PHONY: help app test check damage faults fuzz audit load bench examples screenshots
 
 help: ## list these commands
