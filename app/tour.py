@@ -16,7 +16,7 @@ from glt.user_path import state_folder
 
 
 def is_first_start() -> bool:
-    """Say whether the store holds no run of the user's own while examples are there, and the tour was never ended."""
+    """Say whether there are examples but no runs of the user, and the tour was never ended."""
     try:
         if ended_file().exists():
             return False
@@ -27,7 +27,7 @@ def is_first_start() -> bool:
 
 
 def remember_end() -> None:
-    """Remember for later starts that the tour was ended; where nothing can be written it is forgotten with the page."""
+    """Remember for later starts that the tour was ended, if a file can be written."""
     try:
         make_folder(ended_file().parent)
         replace_file(ended_file(), b"The guided tour was ended: delete this file to see it at the next first start.\n")
@@ -36,7 +36,7 @@ def remember_end() -> None:
 
 
 def ended_file() -> Path:
-    """Return the file that stands for an ended tour: in the user's state folder (`XDG_STATE_HOME`)."""
+    """Return the file that marks an ended tour, in the user's state folder (`XDG_STATE_HOME`)."""
     return state_folder() / "tour-ended"
 
 
@@ -46,7 +46,7 @@ _RUNNING = "tour: running"
 
 @dataclass(frozen=True)
 class Step:
-    """One card: its page, what it says, and the view of the examples that it is about."""
+    """One card: its page, title, text, and the view of the examples that it shows."""
 
     page: str
     title: str
@@ -59,7 +59,7 @@ STEPS = (
         "curves",
         "What pruning costs",
         "Each mark is one round of pruning: further right, more edges are gone, and more weights with them. The dashed "
-        "line is the unpruned (dense) network, bands are 95% intervals over seeds, a star is a shown ticket.",
+        "line is the unpruned (dense) network, bands are 95% intervals over seeds, a star is a ticket.",
         {"x": "graph"},
     ),
     Step(
@@ -72,15 +72,15 @@ STEPS = (
     Step(
         "measurements",
         "What the graph lost",
-        "How much clustering, reach and other measures of shape are left, beside random graphs of equal density: a "
-        "value inside their interval is what a random choice of so many edges leaves too.",
+        "Clustering, reach and other measures after pruning, beside random graphs of equal density. A value inside "
+        "their interval is also expected when as many edges are removed at random.",
         {"view": "table", "round": "9", "null": "1"},
     ),
     Step(
         "tickets",
         "Pruned networks that lose little",
         "A ticket is a round whose seeds show that it loses less than the margin, here half a point, against the dense "
-        "network. A round that they cannot decide is open, and says about how many seeds it needs.",
+        "network. A round that they cannot decide is open; about how many seeds would decide it is shown.",
         {"x": "graph", "margin": "0.5"},
     ),
     Step(
@@ -144,7 +144,7 @@ def _entry() -> None:
 
 
 def _view(step: Step, number: int) -> dict[str, str | list[str]]:
-    """Return the address of a step: its own view, of the bundled examples that stand together."""
+    """Return the address of a step: its view of the bundled examples."""
     names = [run.reference for run in run_select.together(bundled())]
     beside = {"beside": names[1]} if len(names) > 1 else {}
     runs = {"runs": names} if step.page != "subgraphs" else {"run": names[0], **beside} if names else {}

@@ -25,7 +25,7 @@ def show(figure: go.Figure, key: str, title: str, sentence: str = "", **looks: A
 
 
 def numbers(figure: go.Figure, key: str, title: str, values: pd.DataFrame | None = None) -> None:
-    """Offer the values of a figure, or given ones, in a pop-over: for charts that have no table under them."""
+    """Offer the values of a figure, or others, in a pop-over, for charts without a table below."""
     shown = alt_text.table(figure) if values is None else values
     with st.popover("The numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
         st.dataframe(cells(shown), hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")
@@ -55,7 +55,7 @@ def _decimals(columns: Mapping[str, Any]) -> dict[str, int]:
 
 
 def cells(values: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Return a table for `st.dataframe`: numbers rounded as everywhere, texts that no spreadsheet computes.
+    """Return a table for `st.dataframe`: rounded numbers, and texts that no spreadsheet evaluates.
 
     `columns` is the column configuration. A browser rounds the binary value, so a number under a format with decimals
     is rounded here first; it can save what it shows as CSV, so no text may look like a formula.

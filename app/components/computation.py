@@ -20,13 +20,13 @@ from glt import formats
 from glt.commands import own_environment
 
 SECONDS_BETWEEN_LOOKS = 0.7
-# A bar that goes by the clock alone never says that it is done.
+# A bar that only follows the clock stops below 100 %.
 MOST_BY_CLOCK = 0.95
 MOST_KEPT = 64
 
 
 class Computation:
-    """`python -m ARGUMENTS`, whose lines on standard error are shares done, or a sentence when it fails.
+    """`python -m ARGUMENTS` in a process; its standard error holds shares done, or a sentence if it fails.
 
     What it writes as `made` into `folder` is kept as bytes; the folder is gone when it ends, however it ends.
     """
@@ -37,7 +37,7 @@ class Computation:
         self.share, self.words, self.stopped, self.made = 0.0, "", False, b""
         self._begun, self._told, self._ended = time.monotonic(), 0.0, 0.0
         self._folder, self._file, self._printed = folder, made, ""
-        # A file takes any answer, where a pipe that nobody reads would stop the command.
+        # A pipe that nobody reads would block the command; a file takes any answer.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-m", *arguments],
@@ -51,12 +51,12 @@ class Computation:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is still at work."""
+        """Whether it still runs."""
         return self._reader.is_alive()
 
     @property
     def failure(self) -> str:
-        """The sentence that says why it ended early; "" while it runs, when it is done or was stopped."""
+        """Why it failed, as a sentence; "" while it runs, when it is done or was stopped."""
         if self.is_running or self.stopped or self._process.returncode == 0:
             return ""
         return self.words or "The computation ended early: start it again."
@@ -67,7 +67,7 @@ class Computation:
         return (self._ended or time.monotonic()) - self._begun
 
     def answer(self) -> dict[str, Any]:
-        """Return the JSON document it printed, whatever its exit code, or {"error": sentence} where it printed none."""
+        """Return the JSON document it printed, or {"error": sentence} if it printed none."""
         try:
             found: dict[str, Any] = json.loads(self._printed)
         except ValueError:
@@ -75,7 +75,7 @@ class Computation:
         return found
 
     def progress(self, expected: float) -> tuple[float, float]:
-        """Return the share done and the seconds left: as it tells them, else by the clock and what is `expected`."""
+        """Return the share done and the seconds left: as reported, else from the seconds that are `expected`."""
         if self.share:
             pace = (time.monotonic() - self._told) / self.share
             return self.share, pace * (1 - self.share)
@@ -115,7 +115,7 @@ class Computation:
 
 
 def panel(key: str, arguments: Sequence[str], what: str, seconds: float) -> None:
-    """Offer to compute, show a computation at work with its end in sight, or say why it failed; then run again.
+    """Offer to compute, show the progress, or say why it failed; rerun the page at the end.
 
     `key` names the result, so that all tabs look at one computation; `seconds` is about what it takes.
     """
@@ -136,7 +136,7 @@ def panel(key: str, arguments: Sequence[str], what: str, seconds: float) -> None
 
 @dataclass(frozen=True)
 class Task:
-    """What can be asked for: the words of its button, what is said while it runs, and how long it usually takes.
+    """A computation to offer: the words of its button and progress bar, and how long it usually takes.
 
     `kind` names tasks that take about equally long: after the first, one is expected to take what the last one took.
     """
@@ -148,7 +148,7 @@ class Task:
 
     @property
     def expected(self) -> float:
-        """Seconds it will take, about."""
+        """The expected duration in seconds."""
         return _durations().get(self.kind, self.usual)
 
     def took(self, seconds: float) -> None:
@@ -157,7 +157,7 @@ class Task:
 
 
 def ask(key: str, task: Task, begin: Callable[[], Computation]) -> Computation | None:
-    """Offer a task and return it once it has ended by itself.
+    """Offer a task and return its computation once it has ended.
 
     While it runs there are its progress and a way to stop it, and the rest of the page goes on.
     """
@@ -175,7 +175,7 @@ def ask(key: str, task: Task, begin: Callable[[], Computation]) -> Computation |
 
 
 def start(key: str, computation: Computation) -> NoReturn:
-    """Keep a computation under a key, so that all tabs look at one, and run the page again."""
+    """Keep a computation under a key that all tabs share, and rerun the page."""
     found = _computations()
     ended = [name for name, each in found.items() if not each.is_running]
     for name in ended[: -MOST_KEPT + 1]:
@@ -185,12 +185,12 @@ def start(key: str, computation: Computation) -> NoReturn:
 
 
 def known(key: str) -> Computation | None:
-    """Return the computation under a key, at work or ended."""
+    """Return the computation under a key, running or ended."""
     return _computations().get(key)
 
 
 def watch(computation: Computation, key: str, what: str, expected: float) -> None:
-    """Show a computation at work, and run the page again at its end; `key` names its widgets."""
+    """Show the progress of a computation, and rerun the page at its end; `key` names its widgets."""
     st.fragment(_watch, run_every=SECONDS_BETWEEN_LOOKS)(computation, key, what, expected)
 
 

@@ -14,11 +14,11 @@ from glt.printable import brief
 from glt.store.paths import EXAMPLES_PREFIX
 
 UNKNOWN = ":material/link_off:"
-# An address may name thousands of what is not there.
+# An address may name thousands of missing things.
 MOST_SAID = 5
 # Seeds, rounds, epochs and widths have no more digits.
 MOST_DIGITS = 9
-# What a link asks for, by parameter, where the label is no name of it inside a sentence.
+# Nouns for parameters whose label does not fit into a sentence.
 NOUNS = {
     "also": "round beside it",
     "at": "pairing",
@@ -60,7 +60,7 @@ def select(name: str, label: str, options: Mapping[str, str], default: str | Non
 def segments(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
     """Choose one of a few `options` (value -> words) that stand side by side."""
     _settle_one(name, label, options, default)
-    # These read their words as Markdown, and a run may be called anything.
+    # These read labels as Markdown, and a run may have any title.
     words = {option: plain(said) for option, said in options.items()}
     value = st.segmented_control(label, list(options), format_func=words.__getitem__, key=name, required=True, **looks)
     url_state.keep(name, [str(value)])
@@ -70,7 +70,7 @@ def segments(name: str, label: str, options: Mapping[str, str], default: str | N
 def contents(
     name: str, label: str, options: Mapping[str, str], default: str, captions: Mapping[str, str], **looks: Any
 ) -> str:
-    """Choose one of `options` (value -> words) that stand under each other, each with a line of its own below it."""
+    """Choose one of `options` (value -> words) from a vertical list with a caption each."""
     _settle_one(name, label, options, default)
     words = [captions[option] for option in options]
     value = st.radio(label, list(options), format_func=lambda o: options[o], captions=words, key=name, **looks)
@@ -87,7 +87,7 @@ def several(name: str, label: str, options: Mapping[str, str], default: Sequence
 
 
 def several_pills(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
-    """Choose any of a few `options` that stand side by side; they come back in the order of `options`."""
+    """Choose any of a few `options` side by side; returned in the order of `options`."""
     settle_several(name, options, default)
     words = {option: plain(said) for option, said in options.items()}
     chosen = st.pills(label, list(options), selection_mode="multi", format_func=words.__getitem__, key=name, **looks)
@@ -192,7 +192,7 @@ def decimal(texts: Sequence[str], default: float) -> float:
 
 
 def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
-    """Say what the address asks for that is not there, once, on entering the page by such a link."""
+    """Say once, on entering a page by a link, which values of the link do not exist."""
     asked = [value for value in url_state.asked(name) if value and value not in options]
     missing = [value for value in asked if meant(value, options) not in options]
     if bare := [value for value in asked if value not in missing]:
@@ -210,7 +210,7 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def meant(value: str, options: Collection[str]) -> str:
-    """Return the option that a value of an address means: links of earlier versions name an example by its bare name.
+    """Return the option for a value of an address: links of earlier versions name an example without its prefix.
 
     >>> meant("a", ["examples/a"]), meant("a", ["a", "examples/a"]), meant("b", ["a"])
     ('examples/a', 'a', 'b')
@@ -220,19 +220,19 @@ def meant(value: str, options: Collection[str]) -> str:
 
 
 def _tell_unusable(name: str, label: str, fits: Callable[[str], bool]) -> None:
-    """Say once which value of the address a number or a switch cannot take."""
+    """Say once which value of the address is invalid for a number or a switch."""
     wrong = [value for value in url_state.asked(name) if value and not fits(value)]
     if wrong:
         _tell(f"The link asks for “{brief(wrong[0])}” as “{label}”, which it cannot be: another value is used.")
 
 
 def _tell(sentence: str, duration: Literal["long", "infinite"] = "infinite") -> None:
-    # A page may take longer than a note that goes away by itself.
+    # A page may take longer to draw than a note that closes by itself.
     st.toast(plain(sentence), icon=UNKNOWN, duration=duration)
 
 
 def started(name: str, options: Collection[str]) -> list[str] | None:
-    """Return `url_state.start` with the values of the address as the options they mean; a session's own stay."""
+    """Return `url_state.start`, with values of the address mapped by `meant`."""
     is_given = url_state.is_given(name)
     given = url_state.start(name)
     return [meant(value, options) for value in given] if given is not None and is_given else given

@@ -24,14 +24,14 @@ class Written:
         self._error: Exception | None = None
 
     def content(self) -> bytes:
-        """Return what is in it; raises whatever went wrong."""
+        """Return its bytes; raises the error of writing it."""
         self._try()
         if self._error is not None:
             raise self._error
         return self._done
 
     def failure(self) -> str:
-        """Return the sentence that says why it cannot be had, "" where it can."""
+        """Return why it could not be written, "" where it could."""
         self._try()
         if self._error is None or isinstance(self._error, StudioError):
             return str(self._error or "")
@@ -51,10 +51,10 @@ class Written:
 def file_button(
     label: str, name: str, mime: str, make: Callable[[], bytes], told: DeltaGenerator | None = None
 ) -> None:
-    """Offer a file of this name, written when it is asked for; where that fails, say why in `told`, else beside it."""
+    """Offer a file that is written when asked for; a failure is shown in `told`, else beside the button."""
     key, icon = f"download-{name}", ":material/download:"
     asked, file = st.session_state.get(f"file {key}"), Written(name, make)
-    # The browser fetches the file outside the page, which hears of a failure only by asking for the file too.
+    # The browser fetches the file outside the page, so the page asks for the file too to learn of a failure.
     pressed = st.download_button(label, file.content, name, mime, key=key, icon=icon)
     st.session_state[f"file {key}"] = file
     if pressed and asked is not None and (why := asked.failure()):

@@ -17,9 +17,9 @@ from glt.printable import MOST_SAID, brief
 from glt.results_version import version_note
 from glt.store import KnownRun, State
 
-# Nobody sees it, and no backslash would do: addresses are looked for once more after backslashes have been taken out.
+# Invisible. A backslash would not do: Markdown looks for addresses again after it has removed backslashes.
 JOINER = "\u2060"
-# Where bare web and mail addresses would become links.
+# Where bare web and mail addresses become links.
 _LINKED = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=\\?:)|www(?=\.)|[\w.+-](?=@)", re.IGNORECASE)
 
 _NEXT = "said on the next page"
@@ -27,7 +27,7 @@ _NEXT = "said on the next page"
 
 @contextmanager
 def page(title: str, purpose: str) -> Iterator[None]:
-    """Head a page and turn any error a user can act on into its one sentence."""
+    """Show the heading of a page, and any StudioError inside it as a sentence."""
     with row("page-head"):
         st.title(title, anchor=False, width="content")
         st.caption(purpose, width="content")
@@ -38,7 +38,7 @@ def page(title: str, purpose: str) -> Iterator[None]:
 
 
 def say_on_next_page(sentence: str) -> None:
-    """Keep a sentence for the page that is opened next: a toast of this page would go with it."""
+    """Keep a sentence for the next page; a toast of this page would disappear with it."""
     st.session_state.setdefault(_NEXT, []).append(sentence)
 
 
@@ -69,7 +69,7 @@ def caption(text: str, details: str) -> None:
 
 
 def results_note(runs: Sequence[KnownRun]) -> None:
-    """Say when runs were computed by another results version than this program's."""
+    """Say if runs were computed with another results version than this program's."""
     note = version_note(runs)
     if note:
         st.caption(plain(note))
@@ -99,7 +99,7 @@ def plain(text: str) -> str:
     >>> plain("http://a.b").replace(JOINER, "")
     'http://a.b'
     """
-    # A colon before a letter begins one of Streamlit's directives, which is swallowed where it is none it knows.
+    # A colon before a letter starts a directive of Streamlit's; unknown ones are dropped.
     escaped = re.sub(r"([\\`*\[\]$<~]|:(?=[A-Za-z:]))", r"\\\1", text)
     return _LINKED.sub(rf"\g<0>{JOINER}", escaped)
 
@@ -123,7 +123,7 @@ def plain_lines(text: str) -> str:
 
 
 def empty(title: str, text: str, icon: str, page: str | None = None, label: str = "", **view: str) -> None:
-    """Fill a page or a panel that has nothing to show yet, with the way to get something."""
+    """Fill an empty page or panel with a sentence, and a link to where content comes from."""
     with st.container(key=f"empty-{title}", border=True, horizontal_alignment="center", gap="small"):
         st.space("medium")
         st.markdown(f":gray[:material/{icon}:]", width="content", text_alignment="center")
@@ -161,7 +161,7 @@ _SEEN = "store: seen"
 
 
 def tell_store_gone() -> None:
-    """Say so where the store that this session saw is gone; a store that no run has made yet is none of these."""
+    """Show an error if the store that this session saw has disappeared."""
     try:
         root = store_root().absolute()
     except ConfigError:

@@ -28,7 +28,7 @@ from glt.store import Run
 SIZES = (50, 100, 150, 300, 600, 1000)
 MOST_NAMED = 200
 BESIDE_HEIGHT = 560
-# A sentence names so many of them.
+# A sentence names at most so many.
 MOST_TOLD = 5
 ABOUT_CENTRE = "A node by its number (or its own id): the sample grows around it, and it is pointed out."
 ABOUT_NODES = (
@@ -39,7 +39,7 @@ ABOUT_NODES = (
 
 @dataclass(frozen=True)
 class RoundSample:
-    """A sample of a round: as for any figure, the nodes that were named, and the names that no node has."""
+    """A sample of a round, with the nodes that were named and the unknown names."""
 
     sample: Sample
     nodes: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ def pick_sample(graph: Graph) -> Sample:
 
 
 def pick_round_sample(graph: Graph) -> RoundSample:
-    """Choose a sample as `pick_sample` does, also where most changed or by the names of nodes."""
+    """Choose a sample as `pick_sample` does, or where most changed, or by node."""
     sample, sampler = _pick(graph, _fitting(graph))
     if "nodes" not in sampler.uses:
         return RoundSample(sample)
@@ -65,7 +65,7 @@ def pick_round_sample(graph: Graph) -> RoundSample:
 
 
 def _fitting(graph: Graph) -> list[Sampler]:
-    """Return the samplers in order; those that ask for a class only where there are classes."""
+    """Return the samplers in order; those by class only where there are classes."""
     return [sampler for sampler in in_order() if graph.num_classes or "label" not in sampler.uses]
 
 
@@ -86,7 +86,7 @@ def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
 
 
 def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
-    """Return the nodes a user lists, with commas or else spaces between them; raises ConfigError for unknown ones."""
+    """Return the nodes of a list with commas or spaces; raises ConfigError for unknown ones."""
     nodes, unknown = find_known(graph, text)
     if unknown:
         raise ConfigError(no_node(graph, unknown))
@@ -94,7 +94,7 @@ def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
 
 
 def find_known(graph: Graph, text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the nodes a user lists, and the names among them that no node has.
+    """Return the nodes of a list, and its unknown names.
 
     Raises ConfigError for more than MOST_NAMED.
     """
@@ -107,7 +107,7 @@ def find_known(graph: Graph, text: str) -> tuple[tuple[int, ...], tuple[str, ...
 
 
 def find_node(graph: Graph, text: str) -> int:
-    """Return the index of the node a user names; raises ConfigError when the graph has none of that name."""
+    """Return the index of a node by id or number; raises ConfigError for an unknown one."""
     node = _find(graph, text)
     if node is None:
         raise ConfigError(no_node(graph, [text]))
@@ -121,7 +121,7 @@ def _find(graph: Graph, text: str) -> int | None:
 
 
 def no_node(graph: Graph, missing: Sequence[str]) -> str:
-    """Say which names no node of the graph has, and what names there are."""
+    """Say which node names are unknown, and which are valid."""
     told = ", ".join(repr(text) for text in missing[:MOST_TOLD])
     more = f" and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
     own = "" if graph.node_ids is None else f"one of the data set's own ids, such as {graph.node_ids[0]}, or "
@@ -132,7 +132,7 @@ def no_node(graph: Graph, missing: Sequence[str]) -> str:
 
 
 def tell_unknown(graph: Graph, wish: RoundSample) -> None:
-    """Say which of the names no node has, where others are drawn."""
+    """Warn of unknown node names."""
     if wish.unknown:
         st.warning(frame.plain(no_node(graph, wish.unknown)), icon=controls.UNKNOWN)
 
@@ -185,12 +185,12 @@ def show_beside_original(graph: Graph, mask: EdgeMask, title: str) -> None:
 
 KEY = "picking"
 SCRIPT = Path(__file__).resolve().parents[1] / "static" / "picking.js"
-# The neighbour that stands for all of them.
+# The value for all neighbours.
 ALL_NEIGHBOURS = "all"
 
 
 def listen(graph: Graph, nodes: Sequence[int]) -> None:
-    """Hear what is clicked in the pictures, and point out `nodes` in them: a node, both ends of an edge, or nothing."""
+    """Receive clicks in the pictures, and mark `nodes`: a node, both ends of an edge, or nothing."""
     picked = partial(_on_picked, graph)
     _component()(key=KEY, data={"nodes": [int(node) for node in nodes]}, height=0, on_picked_change=picked)
 
@@ -205,7 +205,7 @@ def _on_picked(graph: Graph) -> None:
 
 
 def choose(graph: Graph, nodes: Any) -> None:
-    """Tell about a node and all its edges, or about the edge between two nodes, or about nothing named_nodes."""
+    """Open a node with all its edges, the edge between two nodes, or nothing."""
     if not isinstance(nodes, list) or not all(type(node) is int and 0 <= node < graph.num_nodes for node in nodes):
         return
     at, to = (*nodes, None, None)[:2]
@@ -216,7 +216,7 @@ def choose(graph: Graph, nodes: Any) -> None:
 
 
 def named_nodes(graph: Graph) -> tuple[int, ...]:
-    """Return the node, or the ends of the edge, that the address names while the page tells about something else."""
+    """Return the node, or the ends of the edge, that the address names."""
     at, to = url_state.told("at"), url_state.told("to")
     try:
         about = (find_node(graph, at),) if at else ()

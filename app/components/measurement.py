@@ -66,7 +66,7 @@ def table_of(
 def is_table_ready(
     runs: Sequence[Run], rounds: Sequence[int], null: bool, slow: bool = False, engine: Engine = "default"
 ) -> bool:
-    """Say whether `table_of` has only to be read or takes a moment; else offer to measure, or show the progress.
+    """Return whether `table_of` is fast now; else offer to measure, or show the progress.
 
     It takes longer on a large graph and where NetworkX computes everything. Raises ConfigError for runs on several
     graphs.
@@ -89,7 +89,7 @@ def _seconds_a_graph(runs: Sequence[Run], slow: bool, engine: Engine) -> float:
 
 
 def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
-    """Say the same of `trend_of`."""
+    """Return whether `trend_of` is fast now; else offer to measure, or show the progress."""
     key = ("trend", cache.stamps(runs), name, null)
     if key in _ready() or not is_large(runs):
         return True
@@ -124,7 +124,7 @@ def is_large(runs: Sequence[Run]) -> bool:
 
 @st.cache_resource(show_spinner=False)
 def _ready() -> set[object]:
-    """Return what is known to be measured."""
+    """Return the keys of everything that is measured."""
     return set()
 
 

@@ -36,13 +36,13 @@ from glt.pretraining.config import PretrainConfig, pretraining_of
 from glt.store import Annotation, AnyRun, MacConvention, Pretraining, Run, SeedRun, annotations_of
 from glt.verdicts import DELTA
 
-# Of a control: the runs that were chosen in it and are gone.
+# Session key of a control: chosen runs that are gone.
 _GONE = "gone from: "
-# Pixels: a run's name with the setting that tells it from others.
+# Pixels.
 WIDEST_RUN = 360
 # A title names so many settings at most.
 MOST_DETAILS = 3
-# A picture that nobody chose the runs of holds so many.
+# Runs of a figure by default.
 MOST_TOGETHER = 12
 # The paper's measurements are of this round.
 DEFAULT_ROUND = published.MEASUREMENT_ROUND
@@ -89,12 +89,12 @@ def _distinctions(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_title(run: AnyRun) -> str:
-    """Return what to call a run: a person's own title, else what it is about."""
+    """Return a run's title: the user's own, else its subject."""
     return run.annotation.title or subject(run)
 
 
 def subject(run: AnyRun) -> str:
-    """Return what a run is about in few words: method, data set, network, and where task or start are not the usual.
+    """Return a run's subject: method, data set, network, and task or initial weights if unusual.
 
     Of a pre-training: GraphCL, data set, augmentation, width.
     """
@@ -119,7 +119,7 @@ def _titled(run: Run, details: str) -> str:
 
 
 def scores_of(run: Run) -> str:
-    """Return what a run's scores are of, for scores of another data set or task cannot be held against them."""
+    """Return the data set and task of a run's scores; only scores of the same can be compared."""
     config = run.config
     return f"{dataset_label(config.dataset)}, {task_label(config.task, objective_label(config))}"
 
@@ -147,7 +147,7 @@ def offered(runs: Sequence[Run]) -> list[Run]:
 
 
 def together(runs: Sequence[Run]) -> list[Run]:
-    """Return what stands in one picture at first: the user's runs on one data set, task and network, else examples.
+    """Return the default runs of a figure: the user's on one data set, task and network, else examples.
 
     Hidden runs, and runs that follow another one, are left out beside others; of very many runs each method shows the
     one that is nearest to the usual settings.

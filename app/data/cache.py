@@ -26,7 +26,7 @@ from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import NO_EPOCHS, Epochs, MacConvention, Run, SeedRun
 
-# A seed from before rounds noted it takes a tenth of a second; of more seeds only what they noted is read.
+# Deriving diagnostics that old rounds do not hold takes 0.1 s a seed, so of more seeds only stored ones are read.
 MOST_DERIVED = 100
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")

@@ -27,7 +27,7 @@ from glt.store.liveness import ACTIVE
 from glt.store.paths import EXAMPLES, EXAMPLES_PREFIX, is_same_folder
 from glt.user_path import default_store
 
-# A script runs in one thread from its begin to its end.
+# A script run stays in one thread.
 _page = threading.local()
 
 
@@ -53,7 +53,7 @@ class Opened:
         return self.own + self.examples
 
     def absence(self, reference: str) -> str:
-        """Return the sentence that says why a run or pre-training cannot be shown, "" for one that is here."""
+        """Return why a run or pre-training cannot be shown, "" for one that is here."""
         if any(run.reference == reference for run in (*self.runs, *self.pretrainings)):
             return ""
         damage = next((why for folder, why in self.damaged if folder.name == reference), None)
@@ -81,7 +81,7 @@ class Opened:
 
 @contextmanager
 def one_look() -> Iterator[None]:
-    """Have all parts of a page see the store as it was when the first of them looked; each look opens every run."""
+    """Open the store once for all parts of a page: opening reads every run."""
     _page.looks = True
     try:
         yield
@@ -100,7 +100,7 @@ def opened() -> Opened:
 
 
 def store_root() -> Path:
-    """Return the folder of the user's store, which need not be there."""
+    """Return the folder of the user's store, which may not exist."""
     return default_store()
 
 
@@ -114,7 +114,7 @@ def _look() -> Opened:
 
 
 def bundled() -> tuple[Run, ...]:
-    """Return the examples alone, without a look at the user's store."""
+    """Return the examples, without opening the user's store."""
     return _in_order(bundled_examples(EXAMPLES))
 
 
@@ -134,12 +134,12 @@ def _place(run: Run) -> tuple[object, ...]:
 
 
 def follows_another(run: Run) -> bool:
-    """Say whether a run starts from or reads another one, as a study of that one's result."""
+    """Say whether a run starts from another one or reads its masks."""
     return METHODS.get(run.config.method).reads_runs or pretraining_of(run.config) is not None
 
 
 def setting(config: RunConfig) -> tuple[str, str, str]:
-    """Return what two runs must share to stand in one picture: data set, task and network."""
+    """Return what runs in one figure share: data set, task and network."""
     return config.dataset, config.task, config.model
 
 
@@ -170,22 +170,22 @@ class RunProgress:
 
     @property
     def state(self) -> State:
-        """The state that wants attention first: work, then trouble, then rest."""
+        """The most urgent state: active, then failed, then finished."""
         return foremost(seed.state for seed in self.seeds)
 
     @property
     def is_active(self) -> bool:
-        """Whether any seed is at work or waits for its turn."""
+        """Whether any seed runs or is queued."""
         return any(seed.state in ACTIVE for seed in self.seeds)
 
     @property
     def fraction(self) -> float:
-        """Share of the whole run that is done."""
+        """Share of the run that is done."""
         return sum(seed.fraction for seed in self.seeds) / len(self.seeds) if self.seeds else 0.0
 
     @property
     def unfinished(self) -> tuple[int, ...]:
-        """Seeds that lack something and have no worker."""
+        """Unfinished seeds without a worker."""
         return tuple(seed.seed for seed in self.seeds if seed.state not in (*ACTIVE, "done"))
 
     @property
@@ -222,12 +222,12 @@ def run_progress(run: AnyRun) -> RunProgress:
 
 
 def state_of(run: AnyRun) -> State:
-    """Return the state of a run's seeds that wants attention first."""
+    """Return the most urgent state of a run's seeds."""
     return foremost(run.seed(seed).status().state for seed in run.seeds())
 
 
 def foremost(states: Iterable[State]) -> State:
-    """Return the state that wants attention first: work, then trouble, then rest.
+    """Return the most urgent state: active, then failed, then finished.
 
     >>> foremost(["done", "failed", "stopped"])
     'failed'
@@ -236,12 +236,12 @@ def foremost(states: Iterable[State]) -> State:
 
 
 def any_active(runs: Iterable[AnyRun]) -> bool:
-    """Say whether any worker of these runs is at work or waits."""
+    """Say whether any seed of these runs runs or is queued."""
     return any(run.seed(seed).is_at_work() for run in runs for seed in run.seeds())
 
 
 def counts(states: Sequence[State]) -> str:
-    """Say how many seeds are in which state.
+    """Count seeds by state.
 
     >>> counts(["done", "done", "running"])
     '1 running, 2 done'
@@ -250,7 +250,7 @@ def counts(states: Sequence[State]) -> str:
 
 
 def starting(status: Status) -> str:
-    """Say that a worker is not at its first epoch yet, and for how long; a busy machine takes minutes for it.
+    """Say that a worker is still starting, and for how long; a busy machine takes minutes.
 
     >>> starting(Status(state="running", seed=0))
     'starts: loads torch and the data'
@@ -290,7 +290,7 @@ def _doing(run: Run, status: Status, done: int | None) -> str:
     return f"round {done} of {run.config.rounds}"
 
 
-# Seconds a page waits for a count that has not ended, and until a count is made anew.
+# Seconds that a page waits for a count, and after which it is counted again.
 PATIENCE = 0.2
 OLD = 30.0
 
@@ -330,7 +330,7 @@ class _Count:
 
 
 def store_size(store: Store) -> int | None:
-    """Return the bytes in all files of the store, at most half a minute old; None while they are counted first."""
+    """Return the bytes in the store, at most half a minute old; None during the first count."""
     count = _count(store.root.absolute())
     if time.monotonic() - count.made > OLD:
         thread = threading.Thread(target=_refresh, args=(count, store), daemon=True)
@@ -340,7 +340,7 @@ def store_size(store: Store) -> int | None:
 
 
 def forget_store_size() -> None:
-    """Count anew at the next look, because something was deleted."""
+    """Count again at the next call, because something was deleted."""
     _count.clear()
 
 

@@ -116,7 +116,7 @@ ABOUT_LEADERS = "The reference has the highest mean validation score; difference
 
 @dataclass(frozen=True)
 class Board:
-    """What the controls say of the table; `by` is the setting that runs are grouped by, "" for a row a run."""
+    """The choices of the table; `by` is the setting that runs are grouped by, "" for none."""
 
     by: str
     rank: Rank
@@ -155,7 +155,7 @@ def show_leaders(runs: list[Run], board: Board) -> list[str]:
     event = st.dataframe(
         charts.cells(leader_numbers(table, board), _leader_columns(table, board)),
         hide_index=True,
-        # Chosen rows are kept by their places: other rows must be another table.
+        # A selection is kept by row number, so other rows need another key.
         key=f"leaders-{board.by}-{crc32(' '.join(table['run']).encode())}",
         height=height,
         column_config=_leader_columns(table, board),
@@ -356,7 +356,7 @@ def _show_paired(table: pd.DataFrame, labels: dict[str, str], one: Run, other: R
 
 
 def heading(label: str) -> str:
-    """Return a run's label as the heading of a column, which a title like "Round" must not take from another.
+    """Return a run's label as a column heading that equals no other heading.
 
     >>> heading("UGS"), heading("Round")
     ('UGS', 'Round (run)')

@@ -1,4 +1,4 @@
-"""Curves: the score of every round against what is left, with its numbers under it."""
+"""Curves: the test score of every round against sparsity, with a table."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ABOUT_CHANCE = (
 
 @dataclass(frozen=True)
 class View:
-    """What the controls say."""
+    """The choices of the controls."""
 
     x: XAxis
     macs: MacConvention
@@ -170,6 +170,6 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _diagnosed(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return columns of what rounds say of their training, where any of them does."""
+    """Return the columns of training diagnostics that any round has."""
     known = {CUTS: ("cuts_without_gradient", 100), AT_CHANCE: ("search_at_chance", 1)}
     return {name: scale * table[of] for name, (of, scale) in known.items() if of in table and table[of].notna().any()}

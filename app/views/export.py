@@ -217,7 +217,7 @@ class Shown(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """A figure, or several with commas between them in a `shape`, of these runs with these choices."""
+    """A figure, or several (with commas) in a `shape`, of some runs with choices."""
 
     name: str
     runs: tuple[Run, ...]
@@ -226,7 +226,7 @@ class Wanted:
 
     @property
     def missing(self) -> str:
-        """Say which runs it leaves out, "" where it shows them all."""
+        """Say which runs the figure leaves out, "" for none."""
         return " ".join(dict.fromkeys(filter(None, (FIGURES.get(n).missing(self.runs) for n in self.name.split(",")))))
 
     def shown(self, dpi: int) -> Shown:
@@ -331,9 +331,9 @@ def _pick_edge(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use
 
 GALLERY = "gallery"
 ACROSS, THUMBNAIL_DPI = 3, 120
-# A picture taller than this is shown in a window of its own height (pixels).
+# Pixels; a taller picture scrolls.
 THUMBNAIL_HEIGHT = 270
-# A figure with a panel a run shows so many of them here: a strip of more is too narrow to read.
+# Panels of a thumbnail; more would be too narrow to read.
 MOST_PANELS = 4
 SLOW = "Reads every round of every seed; open it to draw it."
 LARGE = "Reads a large graph; open it to draw it."

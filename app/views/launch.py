@@ -156,7 +156,7 @@ def _cost(found: Opened, draft: Draft) -> None:
 
 
 def _starts(found: Opened, wanted: Plan) -> str:
-    """Say which seeds of a pre-training the runs start from; raises a StudioError for what another run lacks."""
+    """Say which pre-training the runs start from; raises StudioError for missing seeds."""
     words = ""
     for config in wanted.configs:
         check_needs(found.store, config, wanted.seeds)
@@ -201,7 +201,7 @@ def _runs(found: Opened, wanted: Plan) -> None:
 
 
 def _state(done: Sequence[int], rounds: int) -> str:
-    """Say how far a run has come whose seeds have so many whole rounds, round 0 among them; one has some.
+    """Say how far a run is whose seeds have so many finished rounds (with round 0).
 
     >>> _state([21], 20), _state([3, 5], 20), _state([21, 5, 0], 20), _state([5, 0], 20)
     ('complete', 'goes on after round 2', '1 of 3 seeds complete', '1 of 2 seeds begun')
@@ -239,7 +239,7 @@ def _start(found: Opened, wanted: Plan) -> None:
 
 @dataclass(frozen=True)
 class Draft:
-    """What the form says, as text; `plan` turns it into configurations or says all that is wrong with it."""
+    """The form as text; `plan` turns it into configurations or lists all errors."""
 
     setting: Mapping[str, str]
     methods: Sequence[str]
@@ -263,7 +263,7 @@ class Plan:
 
 
 def plan(draft: Draft) -> Plan:
-    """Return what the form asks for; raises ConfigError that names everything that cannot be."""
+    """Return the runs of a draft; raises a ConfigError that lists all errors."""
     faults, points = Faults(), list[Point]()
     seeds: tuple[int, ...] = ()
     if not draft.methods:
@@ -285,7 +285,7 @@ def _points(draft: Draft, method: str) -> Sequence[Point]:
 
 
 def _of_method(draft: Draft, method: str) -> dict[str, str]:
-    """Return what one method's run is resolved from: options of the other methods left out."""
+    """Return the settings of one method's run, without options of the other methods."""
     of_others = {
         name for other in draft.methods if other != method for name in METHODS.get(other).Options.model_fields
     } - set(METHODS.get(method).Options.model_fields)

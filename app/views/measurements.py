@@ -121,7 +121,7 @@ def pick_engine() -> Engine:
 
 
 def show_table(runs: list[Run], rounds: Sequence[int], null: bool, engine: Engine) -> None:
-    """Show the tables of every graph that these runs are on; what must be measured first shows how far it is."""
+    """Show the tables of every graph that these runs are on; measuring shows its progress."""
     graphs = [Measured(name, tuple(chosen), rounds, null, engine) for name, chosen in by_graph(runs).items()]
     alone = len(graphs) == 1
     graphs = [graph for graph in graphs if (graph.is_ready() if alone else _is_measured(graph))]
@@ -169,7 +169,7 @@ class Measured:
 
 
 def _is_measured(graph: Measured) -> bool:
-    """Measure a graph beside others; one that cannot be, as when its data are not here, says so and leaves them be."""
+    """Measure one of several graphs; one that cannot be measured shows why and is left out."""
     try:
         if not graph.is_ready():
             return False
@@ -181,7 +181,7 @@ def _is_measured(graph: Measured) -> bool:
 
 
 def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
-    """Show what stands first of a graph, under its name beside others; return the place of its downloads."""
+    """Show the first table of a graph; return the place of its downloads."""
     if is_named:
         st.subheader(frame.plain(graph.name), anchor=False)
     charts.table(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
@@ -220,7 +220,7 @@ def _papers(graph: Measured) -> None:
 
 
 def _others(graphs: Sequence[Measured]) -> bool:
-    """Show what is left of every graph, and say whether the slow measures were asked for."""
+    """Show the other measures of every graph, and return whether slow ones are included."""
     waiting = [formats.inside(measure.label) for measure in in_order() if measure.cost == "background"]
     with st.expander("All other measures", icon=":material/more_horiz:", key="other-measures"):
         told = f"Seconds on Cora, a minute or more a graph on PubMed: {', '.join(waiting)}."
@@ -260,7 +260,7 @@ def as_read(
 
 
 def _unbroken(cell: str) -> str:
-    """Let a narrow column break a value before its interval only."""
+    """Allow a line break only before the interval."""
     return cell.replace(" ", "\N{NO-BREAK SPACE}").replace("\N{NO-BREAK SPACE}±", " ±")
 
 
@@ -303,7 +303,7 @@ def _table_caption(graph: Measured) -> tuple[str, str]:
 
 
 def _engine_words(graph: Measured) -> str:
-    """Say who computed a table; of NetworkX's own values, the largest difference from the faster versions."""
+    """Name the engine of a table; for NetworkX with the largest difference from the faster versions."""
     # NetworkX takes a third of a second to import, which the start of the app does without.
     from analysis.measures.networkx_engine import is_quick
 
@@ -318,7 +318,7 @@ def _engine_words(graph: Measured) -> str:
 
 
 def show_trend(runs: list[Run], trend: measurement.Trend, null: bool) -> None:
-    """Draw the trend on every graph that these runs are on; what must be measured first shows how far it is."""
+    """Draw the trend on every graph that these runs are on; measuring shows its progress."""
     graphs = by_graph(runs)
     for name, chosen in graphs.items():
         if not measurement.is_trend_ready(chosen, trend.name, null):
@@ -343,7 +343,7 @@ def _trend_figure(runs: list[Run], trend: measurement.Trend, null: bool, dark: b
 
 
 def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the rows of `trend_table` under the words of the page, as trend_numbers that sort; shares in percent."""
+    """Return the rows of `trend_table` under the words of the page, as numbers that sort; shares in percent."""
     scale = 100.0 if descriptions.is_share(name) else 1.0
     unit = " (%)" if descriptions.is_share(name) else ""
     graphs = [

@@ -52,7 +52,7 @@ class Choice:
 
     @property
     def place(self) -> str:
-        """What tells this table from others."""
+        """A key of this table."""
         how = "networkx" if self.by_networkx else self.sample
         return f"{self.run.reference} {self.seed} {self.round} {self.elements} {self.order} {how}"
 
@@ -109,7 +109,7 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     event = st.dataframe(
         charts.cells(read, _columns()),
         hide_index=True,
-        # Marked rows are kept by their places: other rows must be another table.
+        # A selection is kept by row number, so other rows need another key.
         placeholder=formats.MISSING,
         key=f"elements-table {choice.place}",
         height=560,
@@ -130,14 +130,14 @@ def _columns() -> dict[str, Any]:
 
 
 def _lead(choice: Choice, graph: Graph, row: pd.Series) -> None:
-    """Lead to the node or edge of a row in Subgraphs."""
+    """Link to the node or edge of a row in Subgraphs."""
     ends = [node_name(graph, int(row[name])) for name in ENDS[choice.elements]]
     label = f"{'Node' if len(ends) == 1 else 'Edge'} {' to '.join(ends)} in Subgraphs"
     url_state.link("subgraphs", plain(label), ":material/hub:", **destination(choice, graph, row))
 
 
 def destination(choice: Choice, graph: Graph, row: pd.Series) -> dict[str, str]:
-    """Return the view of Subgraphs that tells about a row of `node_table` or `edge_table`, and draws what is near."""
+    """Return the view of Subgraphs that explains a row of `node_table` or `edge_table` and draws its neighbourhood."""
     at, *to = (int(row[name]) for name in ENDS[choice.elements])
     view = {"run": choice.run.reference, "seed": str(choice.seed), "round": str(choice.round), "section": "why"}
     name = node_name(graph, at)

@@ -122,7 +122,7 @@ def _section(
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """An experiment in a setting: what is there, what is missing and its cost, what was compared, and the verdict."""
+    """An experiment in a setting: runs, missing runs and their cost, comparisons, and the verdict."""
 
     exhibit: Exhibit
     plan: Plan
@@ -134,7 +134,7 @@ class Judged:
 
 
 def judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
-    """Judge an experiment; graph measurements it needs are taken only if `measure` says so or they are known."""
+    """Judge an experiment; graphs are measured only with `measure`."""
     plan = make_plan(experiment, setting, seeds, found.runs)
     exhibit = EXHIBITS.get(experiment.name)
     runs = shown_runs(plan)
@@ -164,7 +164,7 @@ def _compared(
     exhibit: Exhibit, setting: Setting, runs: list[Run], scored: list[Run]
 ) -> tuple[list[Comparison], list[Claim]]:
     if exhibit.measures:
-        # Measuring shows a bar and keeps its own tables, so what follows from them is not kept once more.
+        # Measuring shows a bar and has its own cache.
         table = partial(measurement.table_of, runs, published.MEASUREMENT_ROUND, False)
         return _compare(exhibit, setting, runs, scored, table)
     return _compared_curves(exhibit.name, setting, runs, scored)
@@ -198,7 +198,7 @@ LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
 
 
 def badge(verdict: Verdict, unmeasured: bool = False) -> str:
-    """Write a verdict's kind as a small coloured word inside Markdown; `unmeasured` graphs have none yet."""
+    """Return a verdict as a Markdown badge; `unmeasured` graphs have none yet."""
     if unmeasured:
         return ":gray-badge[:material/straighten: Open to measure]"
     color, icon = LOOKS[verdict.kind]
@@ -365,7 +365,7 @@ def _arm_words(plan: Plan) -> Mapping[str, str]:
 
 
 def order_words(plan: Plan, firsts: list[PretrainConfig]) -> list[str]:
-    """Say which missing arms begin by themselves when something else is finished."""
+    """Say which missing arms start after something else has finished."""
     words = _arm_words(plan)
     behind: dict[str, list[str]] = {}
     for need in plan.lacking:
@@ -406,7 +406,7 @@ def _button(found: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
 
 
 def _has_idle(run: AnyRun | None, seeds: tuple[int, ...]) -> bool:
-    """Say whether a seed is not at work; nothing is of a run that is not there."""
+    """Say whether any seed is idle; all are if there is no run."""
     return run is None or any(not run.seed(seed).is_at_work() for seed in seeds)
 
 
@@ -422,7 +422,7 @@ def _need(number: int, need: Need, store: Store, words: Mapping[str, str]) -> No
 
 
 def state_words(need: Need, store: Store, words: Mapping[str, str]) -> tuple[str, BadgeColor]:
-    """Return what is said of an arm: complete, at work, waiting for another one, or what is missing."""
+    """Return the state of an arm: complete, at work, waiting, or what is missing."""
     run = need.own
     active = [seed for seed in need.lacking if run is not None and run.seed(seed).is_at_work()]
     if run is None or not active:

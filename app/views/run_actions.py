@@ -110,14 +110,14 @@ def _confirm_delete(found: Opened, folder: Path) -> None:
 
 
 def _delete(found: Opened, folder: Path) -> None:
-    """Move a run to the trash; who deletes the run that is shown here need not be told that it is gone."""
+    """Move a run to the trash; the run shown here is then not reported as gone."""
     found.store.move_to_trash(folder)
     if folder.name in url_state.held("run"):
         run_select.let_go("run")()
 
 
 def _say_readers(found: Opened, name: str) -> bool:
-    """Say which runs need this one, and return whether one of them is still at it, so that it must stay."""
+    """Say which runs need this one, and return whether an active one does, so that it must stay."""
     readers = found.store.readers(name)
     try:
         check_unread(name, readers)
@@ -150,7 +150,7 @@ def _confirm_empty(found: Opened, shown: Sequence[Path]) -> None:
 
 
 def _attempt(action: Callable[[], object], told: str = "") -> None:
-    """Do something to the store, show the page anew and say what was done, or in one sentence why it cannot be."""
+    """Change the store, rerun the page and confirm, or show why it failed."""
     try:
         action()
     except StudioError as error:
@@ -171,11 +171,11 @@ FIELDS = ("title", "note", "color")
 
 
 def annotate(found: Opened, run: AnyRun, computed: str) -> None:
-    """Offer to name a run (`computed` is what it is called without), note something, colour it, or hide it."""
+    """Offer to edit title (default `computed`), note and colour of a run, or hide it."""
     said = run.annotation
     _settle(run)
     saved = st.session_state.setdefault(_saved_key(run), 0)
-    # Under another key it is another popover, which begins closed: Streamlit has no word for closing one.
+    # A new key makes a new, closed popover: Streamlit cannot close one.
     with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{saved}-{run.reference}"):
         with st.form(f"annotation-{run.reference}", border=False):
             keys = {field: f"annotation-{field}-{run.reference}" for field in FIELDS}
@@ -204,7 +204,7 @@ def say_annotations_damaged(found: Opened) -> None:
 
 
 def _settle(run: AnyRun) -> None:
-    """Have the fields begin with what is said now, whoever said it, and keep what is being typed otherwise."""
+    """Set the fields to the current annotation when it changes; keep what is being typed otherwise."""
     said, key = run.annotation, f"annotation: {run.reference}"
     if st.session_state.get(key) != said:
         st.session_state[key] = said

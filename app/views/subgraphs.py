@@ -28,7 +28,7 @@ SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses", "whole": "Wh
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What the controls above the pictures say."""
+    """The choices above the pictures."""
 
     run: Run
     seed: int
@@ -88,9 +88,9 @@ def _panels(view: View) -> None:
 
 
 def _below(view: View) -> tuple[int, ...]:
-    """Show one of the sections under the pictures and return the node or the ends of the edge that a reader chose.
+    """Show the section under the pictures, and return the chosen node or both ends of the chosen edge.
 
-    What cannot be shown is said here, so that the pictures stay.
+    Errors are shown here, so that the pictures stay.
     """
     try:
         return _section(view)

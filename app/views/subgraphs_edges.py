@@ -39,14 +39,14 @@ COLUMNS: dict[str, Any] = {
     "Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD),
     "Cosine": st.column_config.NumberColumn(format="%.3f", help=ABOUT_COSINE),
 }
-# Of a hub with more edges, so many stand in the list and the table: those that went first.
+# Edges of a hub that are listed: those removed first.
 MOST_LISTED = 1000
 ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """The node and the round that the story is about."""
+    """A node after a round of a seed."""
 
     run: Run
     seed: int
@@ -76,7 +76,7 @@ def all_edges(place: Place, table: pd.DataFrame) -> None:
 
 
 def edge_table(place: Place, table: pd.DataFrame) -> None:
-    """Show the table of a node's edges, those that went first on top."""
+    """Show the table of a node's edges, those removed first on top."""
     about = f"The edges of node {place.name(place.node)}, those that went first on top"
     shown = _shown_edges(place, table.head(MOST_LISTED))
     st.dataframe(charts.cells(shown, COLUMNS), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
@@ -166,7 +166,7 @@ def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series | None:
 
 
 def _went(row: dict[str, int]) -> str:
-    """Say in few words when an edge's directions went."""
+    """Say when the directions of an edge were removed."""
     gone = sorted((row["sent"], row["received"]), key=lambda number: (number == 0, number))
     if gone[0] == 0:
         return "survives"
@@ -211,7 +211,7 @@ def _score_figure(
 
 
 def _ways(place: Place, row: pd.Series) -> tuple[Way, Way]:
-    """Return both directions, that from the lower node first, as scores have them."""
+    """Return both directions, the one from the lower node first, as in scores."""
     one, other = place.node, int(row["neighbour"])
     sent = Way(place.name(one), place.name(other), int(row["sent"]), row["sent_cause"])
     received = Way(place.name(other), place.name(one), int(row["received"]), row["received_cause"])
@@ -257,7 +257,7 @@ def _classes(place: Place, row: pd.Series) -> str:
 
 
 def _alike(place: Place, row: pd.Series) -> str:
-    """Say how alike the features of both ends are; of dense ones not beside other edges, whose rows are not read."""
+    """Say how similar the features of both ends are; dense features are not ranked among all edges."""
     closeness = cache.closeness_of(place.graph)
     if not closeness.counts_words:
         return f"features at a cosine of {formats.fixed(row['cosine'], 3)}"

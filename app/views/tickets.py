@@ -79,7 +79,7 @@ def _of_runs() -> None:
 
 
 def _finding(table: pd.DataFrame) -> None:
-    """Say which rounds are shown to be tickets, or that none is, and which are open."""
+    """State which rounds are tickets and which are open."""
     paper = next(iter(marks.paper_baselines(table)), None)
     dense = table["dense"].iloc[0]
     told = (
@@ -175,7 +175,7 @@ def show_cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
 
 
 def seed_of(run: Run, number: int, asked: int) -> int:
-    """Return the seed that is asked about, or the run's first one with this round where that one has not got it."""
+    """Return the chosen seed, or the run's first seed with this round if the chosen one lacks it."""
     able = [seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number]
     return asked if asked in able else able[0]
 
@@ -210,7 +210,7 @@ def _card_numbers(row: Row) -> None:
     left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
     right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
     left.metric("MACs", formats.macs(row["macs"]))
-    # Only a round that is shown to be as good saves anything.
+    # Only a ticket saves anything.
     if row["is_ticket"]:
         right.metric("MACs saved", formats.percent(row["macs_saved"]))
     else:
