@@ -277,5 +277,5 @@ def _check(mine: pd.DataFrame, theirs: pd.DataFrame) -> None:
         values = [*mine[name].unique(), *theirs[name].unique()]
         if len(set(values)) > 1:
             told = " and ".join(dict.fromkeys(words(value) for value in values))
-            raise ConfigError(f"Scores of {told} have no difference that means anything: choose two runs of one.")
+            raise ConfigError(f"Scores of {told} cannot be compared: choose two runs of one kind.")
     check_shared_data(pd.concat([mine, theirs]), "A comparison")

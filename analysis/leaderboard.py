@@ -238,15 +238,15 @@ def few_seeds_words(seeds: Sequence[int]) -> str:
     if len(seeds) >= FEWEST:
         return ""
     if not seeds:
-        return "The runs have no seed in common, so nothing can be paired: compute both under the same seeds."
+        return "The runs share no seed, so no paired test is possible. Compute both with the same seeds."
     if len(seeds) == 1:
         return (
             f"The runs share only {formats.listing(seeds)}: a paired test needs two shared seeds, and shows little "
-            "below five. Compute both under more seeds."
+            "below five. Compute both with more seeds."
         )
     return (
         f"The runs share only {formats.listing(seeds)}: only a very large difference can be significant, and below "
-        "three seeds no interval is drawn. Compute both under more seeds."
+        "three seeds there is no interval. Compute both with more seeds."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.removal.edges import Closeness, Way, edges_of, fate_sentence, no_scores, removal_causes, removal_rounds
+from analysis.removal.edges import Closeness, Way, edges_of, no_scores, removal_causes, removal_rounds, removal_sentence
 from analysis.removal.score_figure import score_figure
 from analysis.removal.scores import Decision, decisions_of, score_table
 
@@ -12,10 +12,10 @@ __all__ = [
     "Way",
     "decisions_of",
     "edges_of",
-    "fate_sentence",
     "no_scores",
     "removal_causes",
     "removal_rounds",
+    "removal_sentence",
     "score_figure",
     "score_table",
 ]

@@ -208,10 +208,10 @@ def _first_gone_first(table: pd.DataFrame) -> IntArray:
 
 
 CAUSE_WORDS: dict[Cause, str] = {
-    "gradient": "The training loss of the search depended on its mask.",
-    "no gradient": "The training loss of the search did not depend on its mask, so its rank is the noise of the start.",
+    "gradient": "The training loss depended on its mask.",
+    "no gradient": "The training loss did not depend on its mask, so its rank is the noise of the mask's start.",
     "score": "Its score was among the lowest.",
-    "random": "It was drawn.",
+    "random": "It was drawn at random.",
     "solver": "The solver set it to zero.",
 }
 
@@ -226,7 +226,7 @@ class Way:
     cause: Cause | None = None
 
 
-def fate_sentence(way: Way, shown: int, last: int, scores: pd.DataFrame, cut: int, about: bool = False) -> str:
+def removal_sentence(way: Way, shown: int, last: int, scores: pd.DataFrame, cut: int, about: bool = False) -> str:
     """Say what became of a direction up to round `last`, seen from the round `shown`, and how it scored.
 
     `scores` are the rows of `score_table` about this direction, `cut` is how many entries the deciding round cut;
@@ -234,11 +234,11 @@ def fate_sentence(way: Way, shown: int, last: int, scores: pd.DataFrame, cut: in
     """
     what = f"The message from {way.sender} to {way.receiver} "
     if way.gone == 0:
-        told = f"survives all {last} rounds"
+        told = f"is kept in all {last} rounds"
     elif way.gone > shown:
-        told = f"is still there in round {shown} and goes in round {way.gone}"
+        told = f"is kept in round {shown} and removed in round {way.gone}"
     else:
-        told = f"went in round {way.gone}"
+        told = f"was removed in round {way.gone}"
     decided = scores[scores["round"] == (way.gone or last)]
     sentence = what + told + (_by_score(decided.iloc[0], cut, about) if len(decided) else "") + "."
     return f"{sentence} {cause_sentence(way.cause)}".rstrip() if way.gone else sentence
@@ -248,7 +248,7 @@ def cause_sentence(cause: Cause | None) -> str:
     """Say what decided that an entry was removed; "" where that is not known.
 
     >>> cause_sentence("random")
-    'Cause: random. It was drawn.'
+    'Cause: random. It was drawn at random.'
     """
     return f"Cause: {cause}. {CAUSE_WORDS[cause]}" if cause else ""
 
@@ -261,19 +261,19 @@ def _by_score(row: pd.Series, cut: int, about: bool) -> str:
     several = row["equal"] > (row["entries"] / 100 if about else 1)
     same = f", {roughly}{equal} the same as far as the stored scores tell," if several else ""
     return (
-        f": {roughly}{below} of the {entries} entries up for decision{where} scored lower{same} and the lowest "
-        f"{formats.count(cut)} were cut"
+        f": {roughly}{below} of the {entries} remaining entries{where} scored lower{same} and the lowest "
+        f"{formats.count(cut)} were removed"
     )
 
 
 def no_classes(graph: Graph) -> str:
     """Say that a graph without classes has no losses by class."""
-    return f"{dataset_label(graph.name)} has no classes: what is told by class is left out."
+    return f"{dataset_label(graph.name)} has no classes, so tables by class are left out."
 
 
 def no_scores(method: str) -> str:
     """Say why a method has no score to show."""
     label = palette.label(method)
     if method == "random":
-        return f"{label} draws what it removes: no score decided, and which edge went says nothing about the edge."
-    return f"{label} keeps no scores of edges: only the rounds in which they went are known."
+        return f"{label} removes edges at random: there are no scores, and a removal says nothing about the edge."
+    return f"{label} stores no edge scores: only the round of each removal is known."

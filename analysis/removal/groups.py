@@ -186,7 +186,7 @@ def sentences(table: pd.DataFrame) -> Iterator[str]:
     """Say in plain words how much went, which edges went more often than by chance, and how many nodes are alone."""
     rows = table.set_index(["grouping", "group"])
     everything, alone = rows.loc[("all", 0)], rows.loc[("all_nodes", 0)]
-    yield f"{everything['lost']:,} of {everything['size']:,} edges are cut, {formats.percent(everything['share'])}."
+    yield f"{everything['lost']:,} of {everything['size']:,} edges removed, {formats.percent(everything['share'])}."
     if ("relation", 1) in rows.index and ("relation", 0) in rows.index:
         same, other = rows.loc[("relation", 0)], rows.loc[("relation", 1)]
         yield (f"Between different classes {_with_chance(other)}, inside a class {_with_chance(same)}.")
@@ -196,4 +196,4 @@ def sentences(table: pd.DataFrame) -> Iterator[str]:
 
 def _with_chance(row: pd.Series) -> str:
     share, low, high = (formats.percent(row[name]) for name in ("share", "null_low", "null_high"))
-    return f"{share} went (by chance {low} to {high})"
+    return f"{share} removed (by chance {low} to {high})"

@@ -248,7 +248,7 @@ def community(choice: Choice) -> IntArray:
     return fill(choice.neighbours, choice.center, choice.size, choice.generator, inside)
 
 
-ABOUT = "A densely linked group around a centre"
+ABOUT = "A densely connected group around a centre"
 SAMPLERS.register(Sampler("community", "Community", ABOUT, 40, community, frozenset({"center"})))
 
 
@@ -337,7 +337,7 @@ def walk(choice: Choice) -> IntArray:
     return grow(choice.neighbours, np.fromiter(found, dtype=np.int64), choice.size, choice.generator)
 
 
-WALK_ABOUT = "Nodes met on a walk that returns to its centre"
+WALK_ABOUT = "Nodes on a random walk with restarts at its centre"
 SAMPLERS.register(Sampler("walk", "Random walk", WALK_ABOUT, 10, walk, frozenset({"center"})))
 
 
@@ -370,7 +370,7 @@ def sample_nodes(
     """
     sampler = SAMPLERS.get(kind)
     if size < 1:
-        raise ConfigError(f"A sample of {size} nodes shows nothing: choose a size of at least 1.")
+        raise ConfigError(f"A sample of {size} nodes is empty: choose a size of at least 1.")
     _check(graph, [*nodes, *([] if center is None else [center])], label)
     _check_given(sampler, cut, nodes)
     generator = np.random.default_rng(seed)

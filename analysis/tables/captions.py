@@ -36,7 +36,7 @@ def data_of(runs: Sequence[Run]) -> dict[str, str]:
 def data_words(table: pd.DataFrame) -> str:
     """Say of a table with `dataset`, `data` and `run` which runs are on other data of one name; "" where none are."""
     return "; ".join(
-        f"{dataset_label(dataset)} is not the same data in all runs ({_named(found)}), so that scores do not compare"
+        f"{dataset_label(dataset)} is not the same data in all runs ({_named(found)}), so scores cannot be compared"
         for dataset, found in _mixed(table).items()
     )
 
@@ -45,7 +45,7 @@ def check_shared_data(table: pd.DataFrame, what: str) -> None:
     """Raise ConfigError when runs of a table are on other data of one name; `what` cannot hold them."""
     for dataset, found in _mixed(table).items():
         raise ConfigError(
-            f"{what} cannot hold scores on different data under the name {dataset_label(dataset)}: {_named(found)}; "
+            f"{what} cannot show scores on different data under the name {dataset_label(dataset)}: {_named(found)}; "
             "choose runs on one of them."
         )
 
@@ -90,7 +90,7 @@ def shared_metric(table: pd.DataFrame) -> str:
     """Return the metric of runs that stand in one figure; raises ConfigError when their scores are of several kinds."""
     found = _measured(table)
     if len(found) > 1:
-        raise ConfigError(f"One figure cannot hold scores of {_named_scores(found)}.")
+        raise ConfigError(f"One figure cannot show scores of {_named_scores(found)}.")
     return metric_words(table)
 
 

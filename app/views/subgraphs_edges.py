@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.labels import short_title
-from analysis.removal import Way, edges_of, fate_sentence, no_scores, score_figure, score_table
+from analysis.removal import Way, edges_of, no_scores, removal_sentence, score_figure, score_table
 from analysis.removal.edges import degrees, no_classes
 from analysis.removal.groups import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
 from analysis.removal.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
@@ -96,9 +96,9 @@ def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
         {
             "Neighbour": [place.name(node) for node in table["neighbour"]],
             **(classes if has_classes(place.graph) else {}),
-            "Message to it went in round": table["sent"].where(table["sent"] > 0),
+            "Message to it removed in round": table["sent"].where(table["sent"] > 0),
             **_causes(table, "sent_cause", "Cause, to it"),
-            "Message from it went in round": table["received"].where(table["received"] > 0),
+            "Message from it removed in round": table["received"].where(table["received"] > 0),
             **_causes(table, "received_cause", "Cause, from it"),
             "Degree": table["degree"],
             f"Degree, round {place.number}": table["degree_left"],
@@ -226,7 +226,7 @@ def _sentences(place: Place, row: pd.Series, ways: tuple[Way, Way], decided: lis
     for number, way in enumerate(ways):
         # An undirected mask decides on both directions with one score.
         mine = scores[scores["way"] == min(number, max(scores["way"].nunique() - 1, 0))]
-        told.append(fate_sentence(way, place.number, last, mine, cuts.get(way.gone or last, 0), rough))
+        told.append(removal_sentence(way, place.number, last, mine, cuts.get(way.gone or last, 0), rough))
     return told
 
 
@@ -282,7 +282,7 @@ def _features(row: pd.Series, less: float) -> str:
 
 
 def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:
-    kind = "rank of the edge's score among those up for decision" if ranks else "soft score"
+    kind = "rank of the edge's score among the remaining ones" if ranks else "soft score"
     blurred = sum(decision.blurred is not None for decision in decided)
     equal = (
         f"In {blurred} of {len(decided)} rounds cut and kept entries at the line are equal in the half precision in "

@@ -88,8 +88,8 @@ def test_two_seeds_are_tested_and_have_no_interval(make_scored: MakeScored) -> N
     assert table["difference"][1] == pytest.approx(0.21)
     assert table[["low", "high"]].isna().all(axis=None)
     assert table["p_value"][1] == pytest.approx(stats.ttest_1samp([0.2, 0.22], 0).pvalue)
-    assert "below three seeds no interval is drawn" in few_seeds_words([0, 1])
-    assert "no seed in common" in few_seeds_words([])
+    assert "below three seeds there is no interval" in few_seeds_words([0, 1])
+    assert "share no seed" in few_seeds_words([])
 
 
 def test_at_equal_sparsity_the_other_lies_between_its_rounds(make_scored: MakeScored) -> None:

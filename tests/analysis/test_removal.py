@@ -18,12 +18,12 @@ from analysis.removal import (
     Way,
     decisions_of,
     edges_of,
-    fate_sentence,
     groups,
     loss_figures,
     no_scores,
     removal_causes,
     removal_rounds,
+    removal_sentence,
     score_figure,
     score_table,
 )
@@ -151,20 +151,20 @@ def test_common_neighbours_and_jaccard_are_those_of_networkx() -> None:
 
 def test_the_sentence_says_when_and_by_how_much() -> None:
     scores = score_table([decision(SHARP)], edge=3)
-    went = fate_sentence(Way("B", "A", 1), 1, 2, scores[scores["way"] == 1], cut=2)
+    went = removal_sentence(Way("B", "A", 1), 1, 2, scores[scores["way"] == 1], cut=2)
     assert went == (
-        "The message from B to A went in round 1: "
-        "1 of the 8 entries up for decision scored lower and the lowest 2 were cut."
+        "The message from B to A was removed in round 1: "
+        "1 of the 8 remaining entries scored lower and the lowest 2 were removed."
     )
     nothing = scores.iloc[:0]
-    assert fate_sentence(Way("A", "B", 0), 1, 2, nothing, 0) == "The message from A to B survives all 2 rounds."
-    later = fate_sentence(Way("A", "B", 5), 3, 9, nothing, 0)
-    assert later.endswith("is still there in round 3 and goes in round 5.")
+    assert removal_sentence(Way("A", "B", 0), 1, 2, nothing, 0) == "The message from A to B is kept in all 2 rounds."
+    later = removal_sentence(Way("A", "B", 5), 3, 9, nothing, 0)
+    assert later.endswith("is kept in round 3 and removed in round 5.")
 
 
 def test_methods_without_scores_say_so() -> None:
-    assert "draws" in no_scores("random")
-    assert "keeps no scores" in no_scores("admm")
+    assert "at random" in no_scores("random")
+    assert "stores no edge scores" in no_scores("admm")
 
 
 @pytest.mark.parametrize("ranks", [True, False])
@@ -217,9 +217,9 @@ def test_a_decision_knows_which_masks_had_a_gradient(graph: Graph) -> None:
 def test_the_sentence_names_the_cause() -> None:
     rows = score_table([decision(SHARP)], edge=3)
     way = Way("3", "2", 1, "no gradient")
-    sentence = fate_sentence(way, 2, 2, rows[rows["way"] == 1], 2)
-    assert sentence.endswith("did not depend on its mask, so its rank is the noise of the start.")
-    assert "Cause" not in fate_sentence(replace(way, gone=0, cause=None), 2, 2, rows[rows["way"] == 1], 2)
+    sentence = removal_sentence(way, 2, 2, rows[rows["way"] == 1], 2)
+    assert sentence.endswith("did not depend on its mask, so its rank is the noise of the mask's start.")
+    assert "Cause" not in removal_sentence(replace(way, gone=0, cause=None), 2, 2, rows[rows["way"] == 1], 2)
 
 
 # Shares of groups against counts by hand, and chance against its closed form.
@@ -327,8 +327,8 @@ def test_groups_cover_every_edge_of_known_classes() -> None:
 
 def test_sentences_hold_the_numbers(table: pd.DataFrame) -> None:
     first, second, third = sentences(table)
-    assert first == "2 of 6 edges are cut, 33.3 %."
-    assert second.startswith("Between different classes 100.0 % went (by chance 0.0 % to 100.0 %)")
+    assert first == "2 of 6 edges removed, 33.3 %."
+    assert second.startswith("Between different classes 100.0 % removed (by chance 0.0 % to 100.0 %)")
     assert third.startswith("Nodes that lost their last edge: 1; by chance ")
 
 

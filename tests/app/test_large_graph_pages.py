@@ -113,7 +113,7 @@ def test_who_loses_without_classes(runs: list[Run], open_page: OpenPage) -> None
     assert not app.exception
     assert not app.error
     assert "Nodes that lost their last edge" in shown(app)
-    assert "Large has no classes: what is told by class is left out." in shown(app)
+    assert "Large has no classes, so tables by class are left out." in shown(app)
     assert "Nodes left without an edge" not in shown(app)
     assert len(app.get("plotly_chart")) == 1
 

@@ -84,7 +84,7 @@ def test_losers_hold_their_sentence_and_round_0_has_none(make_run: MakeRun, open
     make_run("random", ("done",))
     app = open_page("subgraphs", section="losers", round="3")
     assert not app.exception
-    assert "edges are cut" in shown(app)
+    assert "edges removed" in shown(app)
     assert "By chance: 100 draws" in shown(app)
     empty = open_page("subgraphs", section="losers", round="0")
     assert not empty.exception

@@ -121,7 +121,7 @@ def test_captions_say_it(mixed: list[Run]) -> None:
 
 def test_one_figure_does_not_hold_them(mixed: list[Run]) -> None:
     rounds = rounds_table(mixed)
-    refusal = f"One figure cannot hold .* Cora: {mixed[0].name} on content aaaaaaaa and {mixed[1].name} on content bbbb"
+    refusal = f"One figure cannot show .* Cora: {mixed[0].name} on content aaaaaaaa and {mixed[1].name} on content bbbb"
     with pytest.raises(ConfigError, match=refusal):
         accuracy_figure(curve_table(rounds), rounds)
     for name in ("accuracy", "pareto"):
@@ -131,7 +131,7 @@ def test_one_figure_does_not_hold_them(mixed: list[Run]) -> None:
 
 def test_a_comparison_is_refused(mixed: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
     one, other = (run.name for run in mixed)
-    with pytest.raises(ConfigError, match="A comparison cannot hold scores on different data"):
+    with pytest.raises(ConfigError, match="A comparison cannot show scores on different data"):
         paired_table(rounds_table(mixed), one, other)
     assert main(["compare", one, other, "--store", str(mixed[0].path.parent)]) != 0
     assert "choose runs on one of them" in capsys.readouterr().err
@@ -159,7 +159,7 @@ def test_the_highest_pair_is_of_one_data(make_scored: MakeRun) -> None:
 # The score of a run is named by its task's metric, and runs of two tasks are no curves in one figure.
 
 
-BOTH = "One figure cannot hold scores of node classification \\(accuracy\\) and link prediction \\(ROC-AUC\\)"
+BOTH = "One figure cannot show scores of node classification \\(accuracy\\) and link prediction \\(ROC-AUC\\)"
 METRICS = {"cora": "accuracy", "ranked": "Hits@50"}
 
 
