@@ -30,9 +30,8 @@ from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import PretrainConfig, first_layer_width, pretraining_of, resolve_pretraining
 from glt.printable import cell
 from glt.results_version import version_note
-from glt.store import KnownRun, Run, SeedRun, Store, run_name
+from glt.store import KnownRun, Run, SeedRun, Store, run_name, sources_of
 from glt.store.run import KIND
-from glt.store.sources import sources_of
 from glt.zips import zip_bytes
 
 STANDARD = FigureChoices()

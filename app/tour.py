@@ -11,7 +11,7 @@ import streamlit as st
 from app.components import controls, run_select, url_state
 from app.data.runs import bundled, opened
 from glt.errors import StudioError
-from glt.store.safe_files import make_folder, replace_file
+from glt.store.atomic_io import make_folder, replace_file
 from glt.user_path import state_folder
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from glt.presets import resolve
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Store, run_name
-from glt.store.compact import pack_run
+from glt.store.examples import pack_run
 from glt.user_path import user_path
 
 EXAMPLES = Path(__file__).parent / "runs"

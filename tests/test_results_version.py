@@ -18,8 +18,8 @@ from glt.config import canonical_json
 from glt.lottery.lottery import find_tickets
 from glt.results_version import RESULTS_VERSION, run_version, seed_versions, version_note
 from glt.store import Progress, Run, SeedRun, Store
-from glt.store.compact import pack_run
-from glt.store.compact_masks import CompactMasks
+from glt.store.compact import CompactMasks
+from glt.store.examples import pack_run
 from glt.store.paths import COMPACT_MASKS, EXAMPLES, INIT_HASH, ROUNDS
 
 UGS, ADMM = "cora-node-gcn-ugs-df8e8f72", "cora-node-gcn-admm-0913104b"

@@ -16,7 +16,7 @@ from analysis.measures.centrality import Betweenness
 from analysis.measures.graph import MeasuredGraph
 from glt import zips
 from glt.errors import StoreError
-from glt.store.safe_files import make_folder, replace_file
+from glt.store.atomic_io import make_folder, replace_file
 from glt.user_path import cache_folder
 
 Values = dict[str, float]

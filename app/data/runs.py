@@ -23,7 +23,7 @@ from glt.methods import METHODS
 from glt.pretraining.config import pretraining_of
 from glt.reproduction.experiments import NETWORKS
 from glt.store import AnyRun, Pretraining, PretrainingSeed, RoundRecord, Run, State, Status, Store, bundled_examples
-from glt.store.liveness import ACTIVE
+from glt.store.locks import ACTIVE
 from glt.store.paths import EXAMPLES, EXAMPLES_PREFIX, is_same_folder
 from glt.user_path import default_store
 

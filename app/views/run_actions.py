@@ -17,7 +17,7 @@ from glt.doctor import Examined, examine, repair
 from glt.errors import StoreError, StudioError
 from glt.jobs.launcher import Started, not_started
 from glt.store import COLORS, AnyRun, folder_size
-from glt.store.readers import check_unread, readers_left
+from glt.store.store import check_unread, readers_left
 
 # Runs of a sweep that are named one by one.
 MOST_SAID = 3

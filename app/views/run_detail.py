@@ -30,7 +30,7 @@ from glt.lottery.diagnosis import diagnosis_of
 from glt.methods import METHODS
 from glt.presets import all_options
 from glt.store import AnyRun, Pretraining, Run
-from glt.store.liveness import ACTIVE
+from glt.store.locks import ACTIVE
 
 SECONDS_BETWEEN_LOOKS = 2
 # More than the lines of a log that are shown take.

@@ -396,7 +396,7 @@ def write_file(path: Path, content: bytes, name: str = "--out") -> None:
     A link stays, and what it leads to is written. A device or a pipe (/dev/stdout, /dev/null) is written into: renaming
     a file to its name, as is done with files, would replace it for the whole machine.
     """
-    from glt.store.safe_files import replace_file
+    from glt.store.atomic_io import replace_file
 
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):

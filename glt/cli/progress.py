@@ -16,7 +16,7 @@ from glt.commands import command
 from glt.formats import duration, fixed, listing, percent
 from glt.jobs.launcher import GRACE, Started, Worker, stop_workers
 from glt.store import AnyRun, Event, RoundRecord, SeedFolder, SeedRun, Status
-from glt.store.liveness import ACTIVE
+from glt.store.locks import ACTIVE
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -248,7 +248,7 @@ def delete(args: Args) -> int:
 
 def _delete(store: Store, names: Sequence[str]) -> None:
     """Move runs to the trash, what reads another one before it, and say which runs are left without what they read."""
-    from glt.store.readers import readers_first, readers_left
+    from glt.store import readers_first, readers_left
 
     folders = {folder.name: folder for folder in map(store.folder, names)}
     for name in readers_first(folders, store.runs()):

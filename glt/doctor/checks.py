@@ -40,11 +40,9 @@ from glt.errors import StoreError
 from glt.jobs.queue import TICKET
 from glt.store import AnyRun, PretrainingSeed, Run, SeedFolder, SeedRun, State, Store, paths
 from glt.store.annotations import is_of_others
+from glt.store.atomic_io import is_signed, read_json, whole_lines
 from glt.store.checksums import foreign_owner
-from glt.store.json_files import read_json, whole_lines
-from glt.store.liveness import ACTIVE
-from glt.store.lock import is_locked, is_seen_locked
-from glt.store.naming import owner_of
+from glt.store.locks import ACTIVE, is_locked, is_seen_locked
 from glt.store.recovery import (
     checksums_or_none,
     damaged_or_missing,
@@ -54,7 +52,7 @@ from glt.store.recovery import (
     round_faults,
     unusable,
 )
-from glt.store.signing import is_signed
+from glt.store.run_names import owner_of
 from glt.store.store import open_folder, remedy_without_config
 
 Repair = Enum("Repair", ["MOVE", "CUT", "ROUNDS", "STATUS"])

@@ -19,7 +19,7 @@ from glt.datasets.cache import free_bytes
 from glt.errors import StoreError
 from glt.formats import file_size
 from glt.store import Store, paths
-from glt.store.lock import lock_open
+from glt.store.locks import lock_open
 from glt.user_path import data_root
 
 PROGRAM = "glt-studio"

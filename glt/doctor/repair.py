@@ -11,10 +11,9 @@ from pathlib import Path
 from glt.doctor.checks import Examined, Finding, Repair, examine, examine_beside_runs, state_of_files
 from glt.errors import StoreError
 from glt.store import SeedFolder, Status, Store, paths
-from glt.store.json_files import whole_lines
-from glt.store.lock import briefly_locked, locked
+from glt.store.atomic_io import cut_file, whole_lines
+from glt.store.locks import briefly_locked, locked
 from glt.store.recovery import Aside, is_usable
-from glt.store.safe_files import cut_file
 
 ASIDE_OF_STORE = f".{paths.ASIDE}"
 

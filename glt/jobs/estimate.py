@@ -15,7 +15,7 @@ from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.store import Run, Store, finished_rounds, run_name
-from glt.store.round_files import MOST_SCORES
+from glt.store.tensors import MOST_SCORES
 from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
 

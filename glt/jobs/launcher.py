@@ -30,9 +30,8 @@ from glt.jobs.memory import check_memory
 from glt.jobs.queue import join_line, line_of
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
-from glt.store.liveness import ACTIVE, NO_PROCESS, is_worker, named_process
-from glt.store.lock import InUse, sign_lock, take_lock
-from glt.store.safe_files import refuse_link, writing
+from glt.store.atomic_io import refuse_link, writing
+from glt.store.locks import ACTIVE, NO_PROCESS, InUse, is_worker, named_process, sign_lock, take_lock
 
 GRACE = 30.0
 LOOK_AGAIN = 0.05

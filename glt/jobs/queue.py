@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from glt.errors import ConfigError, StoreError
-from glt.store.lock import is_locked, is_seen_locked, lock_open
-from glt.store.safe_files import make_folder, writing
+from glt.store.atomic_io import make_folder, writing
+from glt.store.locks import is_locked, is_seen_locked, lock_open
 
 SLOTS_VARIABLE = "GLT_SLOTS"
 TICKET = ".ticket"

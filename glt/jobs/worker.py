@@ -27,8 +27,7 @@ from glt.jobs.memory import check_worker
 from glt.jobs.queue import join_line, line_of, wait_for_slot
 from glt.lottery.initial_weights import source_of
 from glt.store import Epoch, PretrainingSeed, Progress, SeedFolder, SeedRun, State, Status, Store
-from glt.store.liveness import named_process
-from glt.store.lock import own_inherited
+from glt.store.locks import named_process, own_inherited
 
 PR_SET_PDEATHSIG = 1
 LOOK_AGAIN = 1.0

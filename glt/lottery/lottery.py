@@ -25,7 +25,7 @@ from glt.masks import Masks
 from glt.methods import METHODS, Proposal, RoundContext
 from glt.seeds import stream
 from glt.store import Checkpoint, Event, Progress, RoundRecord, SeedRun, Store
-from glt.store.round_files import packed_masks, unpacked_masks
+from glt.store.tensors import packed_masks, unpacked_masks
 from glt.training.network import Network
 from glt.training.problem import Arrays, Problem
 from glt.training.state import Mismatch, StageState, named, under

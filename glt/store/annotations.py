@@ -20,10 +20,9 @@ from glt.config import all_faults
 from glt.errors import ConfigError, StoreError
 from glt.printable import one_line, quoted, several_lines
 from glt.store import paths
-from glt.store.json_files import MOST_BYTES
-from glt.store.lock import briefly_locked
-from glt.store.remembered import remembered
-from glt.store.safe_files import check_regular, clear_unfinished, make_folder, reading, replace_file, writing
+from glt.store.atomic_io import MOST_BYTES, check_regular, clear_unfinished, make_folder, reading, replace_file, writing
+from glt.store.file_cache import cached
+from glt.store.locks import briefly_locked
 
 # The names of the Okabe-Ito colours that methods have, which colour-blind readers can tell; "" is the method's own.
 ColorName = Literal["", "vermilion", "blue", "orange", "green", "pink", "sky", "olive", "grey"]
@@ -146,7 +145,7 @@ def _readable(entry: Any) -> tuple[Annotation, bool]:
     return Annotation.model_validate(good), False
 
 
-_known = remembered(_read)
+_known = cached(_read)
 
 
 def _entries(path: Path) -> Entries:

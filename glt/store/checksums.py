@@ -16,11 +16,9 @@ from pydantic import Field, ValidationError
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
+from glt.store.atomic_io import SEE_DOCTOR, append_line, crc, cut_file, parse_lines, reading, signed, whole_lines
+from glt.store.file_cache import cached
 from glt.store.records import Record, RoundRecord, round_of_event
-from glt.store.remembered import remembered
-from glt.store.safe_files import append_line, cut_file, reading
-from glt.store.signing import crc, signed
 from glt.store.tensors import read_about
 
 SECONDS = b'"seconds":'
@@ -234,6 +232,6 @@ def _count(path: Path) -> int:
 
 
 # Of a file that cannot be read none: who reads the rounds is told.
-_known = remembered(_read)
-count_lines = remembered(_count)
-last_round = remembered(lambda path: next(reversed(read_rounds(path)), None))
+_known = cached(_read)
+count_lines = cached(_count)
+last_round = cached(lambda path: next(reversed(read_rounds(path)), None))

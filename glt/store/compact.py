@@ -1,100 +1,202 @@
-"""Packing a finished run as a bundled example: all its masks, and no more than its pages need."""
+"""All masks of one seed in one compressed file: for each weight and edge the round in which it went."""
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-from collections import defaultdict
-from collections.abc import Sequence
+import io
+import math
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from glt.config import canonical_json
+import numpy as np
+from numpy.typing import NDArray
+
+from glt import json_text, zips
+from glt.config import EdgeMaskKind, canonical_json
 from glt.errors import StoreError
-from glt.store import paths
-from glt.store.compact_masks import CompactMasks
-from glt.store.records import Event, RoundRecord, Status
-from glt.store.run import Run, write_config
-from glt.store.safe_files import make_folder, reading, replace_file, writing
-from glt.store.seed_run import SeedRun
+from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
+from glt.store.atomic_io import check_regular, reading, replace_file
+from glt.store.paths import SCHEMA
+from glt.store.tensors import EDGE_SCORES, EDGES, WEIGHTS, Bytes, Floats, as_floats, check_schema, quantised_ranks
 
-EVERY = 10
-ENVIRONMENT_KEYS = (
-    "versions",
-    "threads",
-    "device",
-    "revision",
-    "modified",
-    "sources",
-    "results_version",
-    "data_hash",
-    "pretraining",
-)
-MARK = b"This run is a bundled example: theta_0 and weights are left out, events are thinned.\n"
+ABOUT = "about.json"
+REMEDY = "restore it from a copy"
+MOST_ROUNDS = 255
+# A hundred times what the largest example has.
+MOST_BYTES = 1 << 28
+DAMAGE = (*zips.DAMAGE, ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
 
 
-def pack_run(run: Run, destination: Path, seeds: Sequence[int] | None = None) -> Run:
-    """Write a compact copy of finished seeds of a run (default: all) below the folder `destination` and return it.
+@dataclass(frozen=True, eq=False)
+class CompactMasks:
+    """Masks of rounds 0 to `last`, and the 8-bit ranks of edge scores (`score_counts` of them a round)."""
 
-    An example of the same name is replaced. Equal runs give equal bytes, `seconds` aside. Raises StoreError when
-    a seed is unfinished or a run that is no example is in the way.
+    last: int
+    kind: EdgeMaskKind
+    shapes: Mapping[str, tuple[int, ...]]
+    coded: Mapping[str, Bytes]
+    score_counts: Sequence[int]
+
+    @classmethod
+    def pack(cls, masks: Sequence[Masks], scores: Sequence[Floats | None]) -> CompactMasks:
+        """Code the masks and edge scores of rounds 0, 1, ...; raises StoreError beyond 255 pruning rounds."""
+        last = len(masks) - 1
+        if last > MOST_ROUNDS:
+            raise StoreError(f"A compact run holds at most {MOST_ROUNDS} rounds, not {last}: pack fewer rounds.")
+        named = [_named(each) for each in masks]
+        coded = {name: encode(np.stack([each[name].ravel() for each in named])) for name in named[0]}
+        counts = [0 if score is None else score.size for score in scores]
+        coded[EDGE_SCORES] = np.concatenate([NONE, *_ranks_of_rounds([each.edges.keep for each in masks], scores)])
+        shapes = {name: keep.shape for name, keep in named[0].items()}
+        return cls(last, masks[0].edges.kind, shapes, coded, counts)
+
+    def masks(self, round: int) -> Masks:
+        """Return both masks after `round`; raises StoreError when there is no such round."""
+        shapes = {name: shape for name, shape in self.shapes.items() if name != EDGES}
+        edges = self.edge_mask(round)
+        weights = {name.removeprefix(WEIGHTS): decode(self.coded[name], round, each) for name, each in shapes.items()}
+        return Masks(edges, WeightMask(weights))
+
+    def edge_mask(self, round: int) -> EdgeMask:
+        """Return the edge mask after `round`; raises StoreError when there is no such round."""
+        self._require(round)
+        return EdgeMask(self.kind, decode(self.coded[EDGES], round, self.shapes[EDGES]))
+
+    def edge_scores(self, round: int) -> Floats | None:
+        """Return the ranks in [0, 1) of the entries that were up for decision in `round`, or None without scores."""
+        self._require(round)
+        count, start = self.score_counts[round], sum(self.score_counts[:round])
+        return as_floats(self.coded[EDGE_SCORES][start : start + count]) if count else None
+
+    def write(self, path: Path) -> None:
+        """Write a zip of .npy files with LZMA compression; equal masks give equal bytes."""
+        about = {
+            "schema": SCHEMA,
+            "last": self.last,
+            "edge_mask": self.kind,
+            "score_counts": list(self.score_counts),
+            "shapes": {name: list(shape) for name, shape in self.shapes.items()},
+        }
+        members = {f"{name}.npy": _npy(self.coded[name]) for name in sorted(self.coded)}
+        replace_file(path, zips.zip_bytes({ABOUT: canonical_json(about).encode(), **members}, zipfile.ZIP_LZMA))
+
+    @classmethod
+    def read(cls, path: Path, weights: bool = True) -> CompactMasks:
+        """Read what `write` wrote, without the `weights`, most of the file, where they are not wanted.
+
+        Raises StoreError for a missing, damaged, newer or absurdly large file.
+        """
+        with reading(path, REMEDY):
+            check_regular(path, MOST_BYTES)
+            try:
+                with zips.opened(path) as archive:
+                    _check_unpacked(path, archive)
+                    about = json_text.parsed(zips.read_member(archive, ABOUT))
+                    check_schema(path, about)
+                    return cls._from(archive, about, weights)
+            except DAMAGE:
+                raise StoreError(f"{path} is damaged: {REMEDY}.") from None
+
+    @classmethod
+    def _from(cls, archive: zipfile.ZipFile, about: Mapping[str, Any], weights: bool) -> CompactMasks:
+        shapes = {name: tuple(shape) for name, shape in about["shapes"].items() if weights or name == EDGES}
+        coded = {name: _bytes_in(zips.read_member(archive, f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
+        for name, shape in shapes.items():
+            _check_size(coded[name], math.prod(shape), about["last"])
+        return cls(about["last"], about["edge_mask"], shapes, coded, about["score_counts"])
+
+    def _require(self, round: int) -> None:
+        if not 0 <= round <= self.last:
+            raise StoreError(f"This example holds no round {round}: its rounds are 0 to {self.last}.")
+
+
+NONE: Bytes = np.empty(0, dtype=np.uint8)
+
+
+def encode(planes: BoolArray) -> Bytes:
+    """Code [R + 1, n] masks of rounds 0 to R, of which round 0 keeps everything.
+
+    Nested masks become n bytes: the round in which a value went, 0 when it is still there at the end. Others
+    become [R, n / 8] packed bits: a row a round, set where the mask differs from the round before. The values of a
+    row stand in order of their last eight states, because values alike in those change alike and so compress well.
+
+    >>> encode(np.array([[1, 1, 1], [1, 0, 1], [1, 0, 0]], dtype=bool)).tolist()
+    [0, 1, 2]
     """
-    wanted = run.seeds() if seeds is None else seeds
-    unfinished = [seed for seed in wanted if not run.seed(seed).is_complete()]
-    if unfinished or not wanted:
-        raise StoreError(f"The run {run.name} is not finished (seed {unfinished or 'none'}): resume it, then pack it.")
-    target = destination / run.name
-    if target.exists() and not Run.open(target).is_example:
-        raise StoreError(f"{target} is a run of its own, not an example: choose another folder to pack into.")
-    working = destination / f".{run.name}{paths.UNFINISHED_WRITE}"
-    with writing(working):
-        shutil.rmtree(working, ignore_errors=True)
-        make_folder(working)
-        _pack(run, wanted, working)
-        shutil.rmtree(target, ignore_errors=True)
-        working.rename(target)
-    return Run.open(target)
+    if not planes[0].all():
+        raise ValueError("round 0 keeps everything")
+    if (planes[1:] <= planes[:-1]).all():
+        gone: Bytes = (~planes).argmax(axis=0).astype(np.uint8)
+        return gone
+    history = np.zeros(planes.shape[1], dtype=np.uint8)
+    rows = []
+    for before, after in pairwise(planes):
+        history = _with_latest(history, before)
+        rows.append(np.packbits((before ^ after)[np.argsort(history, kind="stable")]))
+    return np.stack(rows)
 
 
-def _pack(run: Run, seeds: Sequence[int], folder: Path) -> None:
-    write_config(folder, run.config)
-    for seed in seeds:
-        _pack_seed(run.seed(seed), paths.seed_folder(folder, seed))
-    replace_file(folder / paths.EXAMPLE_MARK, MARK)
+def decode(coded: Bytes, round: int, shape: tuple[int, ...]) -> BoolArray:
+    """Return the mask of `round` from what `encode` made.
+
+    >>> decode(np.array([0, 1, 2], dtype=np.uint8), 1, (3,)).tolist()
+    [True, False, True]
+    """
+    if coded.ndim == 1:
+        nested: BoolArray = (coded == 0) | (coded > round)
+        return nested.reshape(shape)
+    kept: BoolArray = np.ones(math.prod(shape), dtype=np.bool_)
+    history = np.zeros(kept.size, dtype=np.uint8)
+    for row in coded[:round]:
+        history = _with_latest(history, kept)
+        order = np.argsort(history, kind="stable")
+        kept[order] ^= np.unpackbits(row, count=kept.size).astype(np.bool_)
+    return kept.reshape(shape)
 
 
-def _pack_seed(seed_run: SeedRun, folder: Path) -> None:
-    make_folder(folder)
-    records = seed_run.rounds()
-    rounds = range(len(records))
-    packed = CompactMasks.pack([seed_run.masks(k) for k in rounds], [seed_run.edge_scores(k) for k in rounds])
-    packed.write(folder / paths.COMPACT_MASKS)
-    environment = seed_run.environment()
-    status = Status(state="done", seed=seed_run.seed, threads=environment.get("threads", 1))
-    kept = {key: environment[key] for key in ENVIRONMENT_KEYS if key in environment}
-    replace_file(folder / paths.ENVIRONMENT, canonical_json(kept).encode())
-    replace_file(folder / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode())
-    replace_file(folder / paths.ROUNDS, _lines(records))
-    replace_file(folder / paths.EVENTS, _lines(thinned(seed_run.events()[0])))
-    replace_file(folder / paths.INIT_HASH, f"{_init_hash(seed_run)}  {paths.INIT}\n".encode())
+def _with_latest(history: Bytes, state: BoolArray) -> Bytes:
+    """Put a round's states into the highest of the eight bits that stand for the latest rounds."""
+    latest: Bytes = np.bitwise_or(history >> 1, state * np.uint8(128), dtype=np.uint8)
+    return latest
 
 
-def thinned(events: list[Event]) -> list[Event]:
-    """Return every tenth epoch, the best and the last of each stage, in their order."""
-    stages: defaultdict[tuple[int, str], list[Event]] = defaultdict(list)
-    for event in events:
-        stages[event.round, event.stage].append(event)
-    kept: list[Event] = []
-    for stage in stages.values():
-        best = max(stage, key=lambda event: event.val)
-        kept.extend(event for event in stage if event.epoch % EVERY == 0 or event in (best, stage[-1]))
-    return kept
+def _ranks_of_rounds(keep: Sequence[BoolArray], scores: Sequence[Floats | None]) -> Iterator[Bytes]:
+    for number, score in enumerate(scores):
+        if score is not None:
+            yield quantised_ranks(score, keep[number].ravel()[keep[number - 1].ravel()])
 
 
-def _lines(rows: list[Event] | list[RoundRecord]) -> bytes:
-    return "".join(canonical_json(row.model_dump(mode="json")) + "\n" for row in rows).encode()
+def _named(masks: Masks) -> dict[str, BoolArray]:
+    return {EDGES: masks.edges.keep, **{WEIGHTS + name: keep for name, keep in masks.weights.keep.items()}}
 
 
-def _init_hash(seed_run: SeedRun) -> str:
-    path = seed_run.path / paths.INIT
-    with reading(path, "resume the run"):
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+def _npy(array: Bytes) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _check_unpacked(path: Path, archive: zipfile.ZipFile) -> None:
+    size = sum(member.file_size for member in archive.infolist())
+    if size > MOST_BYTES:
+        raise StoreError(f"{path} would unpack to {size >> 20} MiB, more than {MOST_BYTES >> 20}: {REMEDY}.")
+
+
+def _bytes_in(content: bytes) -> Bytes:
+    """Return the bytes in a .npy file; raises ValueError for anything else."""
+    buffer = io.BytesIO(content)
+    np.lib.format.read_magic(buffer)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(buffer)
+    if dtype != np.uint8:
+        raise ValueError(f"{dtype} where bytes belong")
+    return np.frombuffer(buffer.read(), dtype=np.uint8).reshape(shape)
+
+
+def _check_size(coded: NDArray[Any], count: int, last: int) -> None:
+    """Raise ValueError when this is not what `encode` makes of `count` values over `last` rounds."""
+    expected = (count,) if coded.ndim == 1 else (last, (count + 7) // 8)
+    if coded.shape != expected:
+        raise ValueError(f"{coded.shape} where {expected} belongs")

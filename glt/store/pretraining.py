@@ -13,15 +13,12 @@ from glt.config import canonical_json
 from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import FIRST_LAYER, PretrainConfig, make_pretrain_config
 from glt.store import paths
-from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
+from glt.store.atomic_io import SEE_DOCTOR, append_line, crc, cut_file, flush_file, parse_lines, whole_lines, writing
 from glt.store.records import Epoch
 from glt.store.recovery import Aside
-from glt.store.round_files import Floats
 from glt.store.run import KIND, REMEDY, RunFolder, check_config, read_document, settings_in
-from glt.store.safe_files import append_line, cut_file, flush_file, writing
 from glt.store.seed_run import SeedFolder
-from glt.store.signing import crc
-from glt.store.tensors import checksum, read_about, read_tensors, write_tensors
+from glt.store.tensors import Floats, checksum, read_about, read_tensors, write_tensors
 
 PRETRAINING = "pre-training"
 EVENTS_CHECKSUM = "events_crc32"

@@ -22,6 +22,16 @@ from pydantic import ValidationError
 
 from glt.errors import StoreError
 from glt.store import paths
+from glt.store.atomic_io import (
+    SEE_DOCTOR,
+    append_line,
+    cut_file,
+    flush_file,
+    make_folder,
+    refuse_link,
+    whole_lines,
+    writing,
+)
 from glt.store.checksums import (
     RoundChecksum,
     add_checksums,
@@ -32,11 +42,8 @@ from glt.store.checksums import (
     holds_epochs,
     is_record,
 )
-from glt.store.json_files import SEE_DOCTOR, whole_lines
 from glt.store.records import RoundRecord, round_of_event
-from glt.store.round_files import read_masks, read_weights
-from glt.store.safe_files import append_line, cut_file, flush_file, make_folder, refuse_link, writing
-from glt.store.tensors import read_tensors, write_tensors
+from glt.store.tensors import read_masks, read_tensors, read_weights, write_tensors
 
 
 class Aside:

@@ -14,12 +14,10 @@ from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import PretrainConfig
 from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotations_in, entry_name
-from glt.store.json_files import read_json
-from glt.store.naming import check_name
-from glt.store.remembered import remembered
-from glt.store.safe_files import reading, replace_file
+from glt.store.atomic_io import read_json, reading, replace_file, signed, unsigned
+from glt.store.file_cache import cached
+from glt.store.run_names import check_name
 from glt.store.seed_run import Configuration, SeedFolder, SeedRun
-from glt.store.signing import signed, unsigned
 from glt.store.tensors import check_schema
 
 REMEDY = "restore it from a copy, or move the run's folder out of the store"
@@ -49,7 +47,7 @@ class RunFolder(ABC, Generic[Seed_co]):
         # The store that a run was opened from, which need not be the one its folder lies in.
         self.annotated_in = path.parent
         self._writable = writable and not self.is_example
-        self._looked = remembered(self._look, lasts=lambda looked: looked.is_all)
+        self._looked = cached(self._look, lasts=lambda looked: looked.is_all)
 
     @abstractmethod
     def seed(self, seed: int) -> Seed_co:

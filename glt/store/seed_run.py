@@ -21,13 +21,24 @@ from glt.datasets.registry import current_hash
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks
 from glt.store import paths
+from glt.store.atomic_io import (
+    SEE_DOCTOR,
+    append_line,
+    flush_file,
+    make_folder,
+    overwrite_file,
+    read_json,
+    reading,
+    refuse_link,
+    replace_file,
+    signed,
+    unsigned,
+)
 from glt.store.checksums import add_checksums, checksums_in, count_lines, last_round, read_rounds
-from glt.store.compact_masks import CompactMasks
-from glt.store.event_file import EventFile
-from glt.store.json_files import SEE_DOCTOR, read_json
-from glt.store.liveness import ACTIVE, concluded
-from glt.store.lock import locked
-from glt.store.naming import fingerprint
+from glt.store.compact import CompactMasks
+from glt.store.events import EventFile
+from glt.store.file_cache import cached
+from glt.store.locks import ACTIVE, concluded, locked
 from glt.store.records import Event, RoundRecord, Status
 from glt.store.recovery import (
     Aside,
@@ -41,28 +52,21 @@ from glt.store.recovery import (
     usable_checkpoint,
     write_checkpoint,
 )
-from glt.store.remembered import remembered
-from glt.store.round_files import (
+from glt.store.run_names import fingerprint
+from glt.store.tensors import (
     Floats,
+    checksum,
+    content_hash,
     holds_ranks,
     read_edge_mask,
     read_edge_scores,
     read_masks,
+    read_tensors,
     read_weights,
     write_masks,
+    write_tensors,
     write_weights,
 )
-from glt.store.safe_files import (
-    append_line,
-    flush_file,
-    make_folder,
-    overwrite_file,
-    reading,
-    refuse_link,
-    replace_file,
-)
-from glt.store.signing import signed, unsigned
-from glt.store.tensors import checksum, content_hash, read_tensors, write_tensors
 
 
 class Configuration(Protocol):
@@ -80,7 +84,7 @@ class Configuration(Protocol):
         """Return all settings as JSON with sorted keys."""
 
 
-_written_status = remembered(lambda path: Status.model_validate(read_json(path, SEE_DOCTOR)))
+_written_status = cached(lambda path: Status.model_validate(read_json(path, SEE_DOCTOR)))
 
 
 def _read_environment(path: Path) -> dict[str, Any]:
@@ -90,7 +94,7 @@ def _read_environment(path: Path) -> dict[str, Any]:
     return unsigned(path, found, SEE_DOCTOR)
 
 
-_written_environment = remembered(_read_environment)
+_written_environment = cached(_read_environment)
 
 
 class SeedFolder(ABC):

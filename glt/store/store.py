@@ -1,4 +1,4 @@
-"""Store: a folder of runs, with a trash."""
+"""Store: a folder of runs, which runs need which others, and a trash."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -14,21 +14,82 @@ from typing import Any, NamedTuple, TypeVar
 from glt.commands import command
 from glt.config import RunConfig, make_config
 from glt.errors import ConfigError, StoreError
-from glt.pretraining.config import PretrainConfig
+from glt.formats import listing
+from glt.methods import METHODS
+from glt.pretraining.config import PretrainConfig, pretraining_of
 from glt.printable import quoted
 from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotate, annotations_in
-from glt.store.json_files import read_json
-from glt.store.lock import briefly_locked, is_locked
-from glt.store.naming import run_name
+from glt.store.atomic_io import clear_unfinished, make_folder, read_json, reading, refuse_link, writing
+from glt.store.file_cache import cached
+from glt.store.locks import briefly_locked, is_locked
 from glt.store.paths import EXAMPLES_PREFIX
 from glt.store.pretraining import PRETRAINING, Pretraining
-from glt.store.readers import check_unread, readers_of
-from glt.store.remembered import remembered
-from glt.store.run import KIND, REMEDY, RUN, Run, folder_size, read_config, read_document, write_config
-from glt.store.safe_files import clear_unfinished, make_folder, reading, refuse_link, writing
+from glt.store.run import KIND, REMEDY, RUN, AnyRun, Run, folder_size, read_config, read_document, write_config
+from glt.store.run_names import run_name
 from glt.store.seed_run import SeedRun
 from glt.user_path import user_path
+
+
+def sources_of(config: RunConfig) -> list[str]:
+    """Return the names of the runs that a run of this config needs, each once; none for most.
+
+    >>> sources_of(RunConfig(options={"pretraining": "cora-node-gcn-graphcl-00000000"}))
+    ['cora-node-gcn-graphcl-00000000']
+    """
+    named = (METHODS.get(config.method).reads(config), pretraining_of(config))
+    return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def readers_of(name: str, runs: Iterable[AnyRun]) -> list[Run]:
+    """Return those of the runs that need the one of this name."""
+    return [run for run in runs if isinstance(run, Run) and name in sources_of(run.config)]
+
+
+def check_unread(name: str, readers: Sequence[Run]) -> None:
+    """Raise StoreError when one of a run's readers has a seed that is at work or lacks something."""
+    waiting = {run.name: told for run in readers if (told := _unfinished(run))}
+    if waiting:
+        who = " and ".join(f"{reader} ({told})" for reader, told in waiting.items())
+        them, need = ("it", "needs") if len(waiting) == 1 else ("them", "need")
+        raise StoreError(
+            f"{name} stays, for {who} still {need} it: let {them} finish (`{command('resume')}` goes on with what "
+            f"stands still), or stop and delete {them} first."
+        )
+
+
+def readers_left(name: str, readers: Sequence[Run]) -> str:
+    """Say what becomes of complete readers when the run they read is deleted, "" where there are none."""
+    if not readers:
+        return ""
+    who = ", ".join(run.name for run in readers)
+    one = len(readers) == 1
+    return (
+        f"{who} {'needs' if one else 'need'} {name} and {'is' if one else 'are'} complete: {'its' if one else 'their'} "
+        f"rounds stay, but none can be added or computed again without it."
+    )
+
+
+def readers_first(names: Iterable[str], runs: Iterable[AnyRun]) -> list[str]:
+    """Return the names so that what reads another run stands before it."""
+    known = {run.name: run for run in runs}
+    return sorted(names, key=lambda name: -len(_all_sources(name, known)))
+
+
+def _all_sources(name: str, known: Mapping[str, AnyRun]) -> set[str]:
+    run = known.get(name)
+    direct = sources_of(run.config) if isinstance(run, Run) else []
+    return set(direct).union(*(_all_sources(each, known) for each in direct))
+
+
+def _unfinished(run: Run) -> str:
+    """Say which seeds are at work and which are not complete, "" where all are."""
+    seeds = [run.seed(seed) for seed in run.seeds()]
+    at_work = [one.seed for one in seeds if one.is_at_work()]
+    lacking = [one.seed for one in seeds if one.seed not in at_work and not one.is_complete()]
+    told = [f"{listing(at_work)} at work" if at_work else "", f"{listing(lacking)} not complete" if lacking else ""]
+    return ", ".join(filter(None, told))
+
 
 # A run may be deleted, computed again and deleted again: the greatest number is the newest.
 NUMBERED = re.compile(r"(?P<name>.+)\.(?P<number>[1-9]\d{0,17})")
@@ -76,8 +137,8 @@ def _tells_settings(copy: Path, name: str) -> bool:
         return False
 
 
-_WRITABLE = remembered(lambda config: open_folder(config.parent, writable=True))
-_READ_ONLY = remembered(lambda config: open_folder(config.parent, writable=False))
+_WRITABLE = cached(lambda config: open_folder(config.parent, writable=True))
+_READ_ONLY = cached(lambda config: open_folder(config.parent, writable=False))
 
 
 AnyKind = TypeVar("AnyKind", bound=KnownRun)

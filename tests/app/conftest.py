@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app.data import runs
 from glt.presets import resolve
 from glt.store import Run, State, Store
-from glt.store.compact import pack_run
+from glt.store.examples import pack_run
 from glt.user_path import STORE_VARIABLE
 from tests.opening import open_at
 

@@ -17,7 +17,7 @@ from glt.presets import resolve
 from glt.reproduction import Plan, in_order
 from glt.results_version import version_note
 from glt.store import Run, Store
-from glt.store.liveness import identity
+from glt.store.locks import identity
 from glt.store.paths import EXAMPLES
 
 OpenPage = Callable[..., AppTest]

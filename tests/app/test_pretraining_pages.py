@@ -55,7 +55,7 @@ def test_they_stand_beside_runs_and_can_be_deleted(
 def test_progress_is_said_in_epochs(make_pretraining: MakePretraining, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_pretraining(("done", "running"))
     at = Progress(round=0, rounds=0, stage="pre-training", epoch=1200, epochs=10_000, fraction=0.12)
-    monkeypatch.setattr("glt.store.liveness.is_alive", lambda *_: True)
+    monkeypatch.setattr("glt.store.locks.is_alive", lambda *_: True)
     run.seed(1).write_status(Status(state="running", seed=1, progress=at))
     now = run_progress(run)
     assert now.is_active

@@ -13,7 +13,7 @@ from app.data import runs
 from glt.commands import command
 from glt.doctor import examine, repair
 from glt.store import Run, Store, bundled_examples, paths
-from glt.store.compact import pack_run
+from glt.store.examples import pack_run
 
 NASTY = "<script>alert(1)</script> [x](http://y) $a$"
 MakeRun = Callable[..., Run]

@@ -23,7 +23,7 @@ from glt.cli.main import main as glt
 from glt.errors import ConfigError
 from glt.masks import Masks
 from glt.store import Pretraining, RoundRecord, Run, SeedRun, Store, paths
-from glt.store.compact import pack_run
+from glt.store.examples import pack_run
 
 
 def test_what_tells_runs_apart_stands_first_and_alike_for_all_methods(make_run: Callable[..., Run]) -> None:

@@ -20,7 +20,7 @@ from glt import jobs
 from glt.jobs.launcher import Started
 from glt.jobs.queue import join_line, line_of
 from glt.store import Progress, Run, SeedRun, State, Status, Store, bundled_examples
-from glt.store.liveness import named_process
+from glt.store.locks import named_process
 
 
 def words(app: AppTest) -> str:

@@ -18,7 +18,7 @@ from app.views.ticket_import import quantity, report_as_read, sparse_graph
 from glt import formats, printable, zips
 from glt.datasets import load_graph, ogb_io
 from glt.presets import resolve
-from glt.store import Store, annotations, compact_masks, json_files
+from glt.store import Store, annotations, atomic_io, compact
 from glt.ticket_file.io import ticket_bytes
 from glt.ticket_file.schema import LONGEST_NAME, About
 from glt.ticket_file.ticket import Ticket, make_ticket
@@ -228,8 +228,8 @@ def test_an_upload_may_be_as_large_as_the_page_says() -> None:
         f"{formats.count(ticket_import.MOST_UNPACKED_MB)} MB on the page",
         f"{zips.MOST_DIRECTORY >> 20} MiB; the sizes it states",
         f"{LONGEST_NAME} characters",
-        f"{json_files.MOST_BYTES >> 20} MiB; {json_files.MOST_BYTES_OF_LINES >> 30} GiB",
-        f"{compact_masks.MOST_BYTES >> 20} MiB |",
+        f"{atomic_io.MOST_BYTES >> 20} MiB; {atomic_io.MOST_BYTES_OF_LINES >> 30} GiB",
+        f"{compact.MOST_BYTES >> 20} MiB |",
         f"{ogb_io._CHUNK >> 20} MiB; the number",
         f"{annotations.LONGEST_TITLE}, {formats.count(annotations.LONGEST_NOTE)} characters",
         f"{formats.count(printable.MOST_SAID)} characters",

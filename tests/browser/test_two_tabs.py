@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from glt.jobs import stop
 from glt.store import Store
-from glt.store.liveness import ACTIVE
+from glt.store.locks import ACTIVE
 
 ENGINE = Path(__file__).parents[1] / "fake_engine"
 # Workers of these wait to be stopped.

@@ -13,7 +13,7 @@ import pytest
 
 from glt.commands import command
 from glt.store import Run, Store
-from glt.store.liveness import ACTIVE
+from glt.store.locks import ACTIVE
 from tests.cli.conftest import PATIENCE
 
 SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")

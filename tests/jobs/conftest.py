@@ -11,7 +11,7 @@ import pytest
 from glt.config import RunConfig
 from glt.jobs import stop
 from glt.store import Run, State, Store
-from glt.store.liveness import ACTIVE
+from glt.store.locks import ACTIVE
 
 # Seconds; a machine may have other things to do.
 PATIENCE = 600

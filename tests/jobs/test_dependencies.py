@@ -17,7 +17,7 @@ from glt.jobs.dependencies import awaited, check_needs
 from glt.presets import resolve
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Run, Status, Store
-from glt.store.liveness import identity
+from glt.store.locks import identity
 
 Wait = Callable[..., None]
 

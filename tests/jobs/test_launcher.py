@@ -19,9 +19,8 @@ from glt.jobs import launcher, resume, slot_count, start, stop
 from glt.jobs.estimate import missing_bytes
 from glt.jobs.launcher import begin, not_started
 from glt.jobs.sweep import start_all
-from glt.store import Run, SeedRun, State, Status, Store, lock, run_name
-from glt.store.liveness import ACTIVE, identity, same_process
-from glt.store.lock import take_lock
+from glt.store import Run, SeedRun, State, Status, Store, locks, run_name
+from glt.store.locks import ACTIVE, identity, same_process, take_lock
 
 Wait = Callable[..., None]
 
@@ -304,7 +303,7 @@ def test_what_was_finished_before_its_lock_was_free_is_finished_and_not_started(
     assert (started.workers, started.finished, started.elsewhere) == ((), (0,), ())
     assert not_started(started) == "seed 0 is complete already"
     assert seed_run.status().state == "done"
-    assert not lock.is_locked(seed_run.lock_path)
+    assert not locks.is_locked(seed_run.lock_path)
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -337,7 +336,7 @@ def test_a_live_worker_is_named_at_once(
 ) -> None:
     run = start(store, long_config, [0]).run
     pid = run.seed(0).status().pid
-    for module in (launcher, lock):
+    for module in (launcher, locks):
         monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("the second one waited"))
     with pytest.raises(StoreError, match=f"seed-0 is in use by process {pid} on"):
         start(store, long_config, [0])

@@ -18,7 +18,7 @@ from glt.jobs.launcher import Order, Started, Worker, stop_workers
 from glt.jobs.sweep import grid_points, point_words, read_grid, start_all
 from glt.presets import resolve
 from glt.store import AnyRun, Run, Store, run_name
-from glt.store.liveness import ACTIVE
+from glt.store.locks import ACTIVE
 
 RATES = st.floats(0.01, 0.9).map(lambda rate: round(rate, 4))
 FIELDS = {

@@ -15,7 +15,7 @@ from glt.lottery.diagnosis import Diagnosis, cuts_line, derive, diagnoses, diagn
 from glt.lottery.lottery import find_tickets
 from glt.presets import resolve
 from glt.store import Epochs, SeedRun, Store
-from glt.store.event_file import EventFile
+from glt.store.events import EventFile
 from glt.store.paths import EVENTS
 
 # Masks move by a tenth an epoch and reach zero at the tenth, under a penalty that nothing outweighs.

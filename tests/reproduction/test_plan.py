@@ -14,7 +14,7 @@ from glt.presets import resolve
 from glt.reproduction import EXPERIMENTS, Arm, Experiment, Setting, in_order, make_plan
 from glt.reproduction.plan import arm_config, command, cost_words, estimate, preparations, ready, start
 from glt.store import Pretraining, Run, Store
-from glt.store.compact import pack_run
+from glt.store.examples import pack_run
 
 CORA = Setting("cora", "gcn")
 ONE = Experiment("one", "One", "Figure 0", "UGS only.", (CORA,), lambda setting: (Arm("UGS", {"method": "ugs"}),), 3)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store import Event, Run, SeedRun, Store
-from glt.store.compact import pack_run, thinned
-from glt.store.compact_masks import CompactMasks, decode, encode
-from glt.store.edge_ranks import quantised_ranks
+from glt.store.compact import CompactMasks, decode, encode
+from glt.store.examples import pack_run, thinned
+from glt.store.tensors import quantised_ranks
 
 Fill = Callable[..., SeedRun]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store import Event
-from glt.store.event_file import EventFile
-from glt.store.json_files import parse_lines, whole_lines
+from glt.store.atomic_io import parse_lines, whole_lines
+from glt.store.events import EventFile
 
 # How many epochs each round has in its search and its retraining.
 ROUNDS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=0, max_size=6)

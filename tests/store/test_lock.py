@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 
 from glt.errors import StoreError
-from glt.store import Run, SeedRun, lock
-from glt.store.lock import is_locked
+from glt.store import Run, SeedRun, locks
+from glt.store.locks import is_locked
 
 HOLDER = """
 import sys
@@ -64,6 +64,6 @@ def test_a_glance_at_the_lock_keeps_nobody_out(run: Run, monkeypatch: pytest.Mon
                 process.communicate(b"go\n")
 
         # However slow the machine is, there is a second in which to look again.
-        monkeypatch.setattr(lock, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: 0.0))
+        monkeypatch.setattr(locks, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: 0.0))
         with run.seed(0).lock():
             assert f"process {os.getpid()} on" in run.seed(0).lock_path.read_text()

@@ -10,7 +10,7 @@ from glt.config import CORE_FIELDS, RunConfig
 from glt.errors import ConfigError
 from glt.methods import METHODS
 from glt.store import run_name
-from glt.store.naming import fingerprint
+from glt.store.run_names import fingerprint
 
 OTHERS = {
     "edge_mask": "undirected",

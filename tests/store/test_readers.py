@@ -9,9 +9,7 @@ import pytest
 from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.pretraining.config import PretrainConfig
-from glt.store import Run, SeedRun, Status, Store
-from glt.store.readers import readers_first, readers_left
-from glt.store.sources import sources_of
+from glt.store import Run, SeedRun, Status, Store, readers_first, readers_left, sources_of
 
 Fill = Callable[..., SeedRun]
 
@@ -34,7 +32,7 @@ def test_an_unfinished_reader_keeps_it(store: Store, run: Run, ticket: Run, fill
 def test_a_reader_at_work_keeps_it(store: Store, run: Run, ticket: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ticket.seed(0).make()
     ticket.seed(0).write_status(Status(state="running", seed=0))
-    monkeypatch.setattr("glt.store.liveness.is_alive", lambda *_: True)
+    monkeypatch.setattr("glt.store.locks.is_alive", lambda *_: True)
     with pytest.raises(StoreError, match=r"\(seed 0 at work\)"):
         store.move_to_trash(run.path)
 

@@ -1,4 +1,4 @@
-"""What is remembered of a file is never older than the file."""
+"""What is cached of a file is never older than the file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from glt.store.remembered import TOO_FRESH, remembered
+from glt.store.file_cache import TOO_FRESH, cached
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def age(path: Path) -> None:
 class Reader:
     def __init__(self) -> None:
         self.reads = 0
-        self.read = remembered(self._read)
+        self.read = cached(self._read)
 
     def _read(self, path: Path) -> str:
         self.reads += 1
@@ -81,6 +81,6 @@ def test_what_does_not_last_is_read_again(old_file: Path) -> None:
         seen.append(path.read_text())
         return seen[-1]
 
-    read = remembered(look, lasts=lambda content: len(seen) > 1)
+    read = cached(look, lasts=lambda content: len(seen) > 1)
     assert [read(old_file) for _ in range(4)] == ["one"] * 4
     assert len(seen) == 2

@@ -14,11 +14,11 @@ import pytest
 
 from glt.errors import StoreError
 from glt.store import Store
-from glt.store.safe_files import append_line, replace_file, writing
+from glt.store.atomic_io import append_line, replace_file, writing
 
 WRITER = """
 import pathlib, sys
-from glt.store.safe_files import replace_file
+from glt.store.atomic_io import replace_file
 path = pathlib.Path(sys.argv[1])
 while True:
     for letter in (b"a", b"b"):

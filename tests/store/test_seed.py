@@ -17,7 +17,7 @@ from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import Event, RoundRecord, Run, SeedRun, Store
 from glt.store.checksums import cut_checksums
-from glt.store.round_files import read_edge_scores, write_masks
+from glt.store.tensors import read_edge_scores, write_masks
 
 Fill = Callable[..., SeedRun]
 OneRound = Callable[[SeedRun, int], None]
@@ -158,8 +158,8 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path, seed_run: SeedRun, filled
 
 def test_another_process_writes_the_same_tensor_bytes(tmp_path: Path, seed_run: SeedRun) -> None:
     script = (
-        "import sys, pathlib\nfrom glt.store.round_files import read_masks, write_masks\n"
-        "from glt.store.round_files import read_edge_scores\n"
+        "import sys, pathlib\nfrom glt.store.tensors import read_masks, write_masks\n"
+        "from glt.store.tensors import read_edge_scores\n"
         "source, target = map(pathlib.Path, sys.argv[1:])\n"
         "write_masks(target, read_masks(source), read_edge_scores(source))\n"
     )

@@ -15,7 +15,7 @@ import pytest
 
 from glt.errors import StoreError
 from glt.store import Run, SeedRun, State, Status
-from glt.store.liveness import identity
+from glt.store.locks import identity
 
 
 def status(state: State = "running", **more: object) -> Status:

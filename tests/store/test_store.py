@@ -13,7 +13,7 @@ import pytest
 from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.store import Run, SeedRun, Status, Store
-from glt.store.remembered import TOO_FRESH
+from glt.store.file_cache import TOO_FRESH
 
 Fill = Callable[..., SeedRun]
 

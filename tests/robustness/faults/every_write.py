@@ -23,7 +23,7 @@ from glt.jobs import launcher
 from glt.jobs.worker import main as glt_worker
 from glt.presets import resolve
 from glt.store import Run, Store, run_name
-from glt.store.lock import is_locked
+from glt.store.locks import is_locked
 from tests.robustness.faults.equal_runs import comparable
 from tests.robustness.faults.faulty_disk import Disk
 

@@ -17,7 +17,7 @@ from glt.jobs import stop, worker
 from glt.jobs.queue import join_line, wait_for_slot
 from glt.presets import resolve
 from glt.store import Progress, Run, SeedRun, Status, Store
-from glt.store.liveness import named_process
+from glt.store.locks import named_process
 
 HOUR = 3600.0
 JUMPS = (HOUR, -HOUR, 400 * 24 * HOUR)

@@ -15,7 +15,7 @@ import pytest
 
 from glt.jobs import stop
 from glt.store import Run, Store
-from glt.store.liveness import ACTIVE
+from glt.store.locks import ACTIVE
 from tests.robustness.faults.conftest import THOROUGH
 from tests.robustness.faults.equal_runs import assert_equal, comparable
 

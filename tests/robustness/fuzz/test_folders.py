@@ -24,7 +24,7 @@ from glt.errors import DataError, StoreError, StudioError
 from glt.jobs import resume
 from glt.presets import resolve
 from glt.store import Event, Run, Store, paths
-from glt.store.lock import is_locked
+from glt.store.locks import is_locked
 from tests.robustness.fuzz.hostile import DOCUMENTS, hostile, values, written
 from tests.robustness.fuzz.limited import limited, one_sentence
 
@@ -343,7 +343,7 @@ def test_a_status_that_somebody_brings_ends_no_process(store: Store, run: Run) -
     """Without the time at which it began, a number alone names any process that happens to have it."""
     from glt.jobs import stop
     from glt.store import Status
-    from glt.store.liveness import same_process
+    from glt.store.locks import same_process
 
     told = Status(state="running", seed=0, pid=os.getpid())
     run.seed(0).write_status(told)

@@ -21,7 +21,7 @@ MOST = 20_000
 TOO_FRESH = 0.1
 
 
-def remembered(
+def cached(
     read: Callable[[Path], Content], lasts: Callable[[Content], bool] = lambda content: True
 ) -> Callable[[Path], Content]:
     """Return `read` with its results kept by path, inode, size and time of the file or folder.

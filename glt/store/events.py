@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from glt.errors import StoreError
+from glt.store.atomic_io import SEE_DOCTOR, parse_lines, reading, whole_lines
 from glt.store.checksums import check_epochs, check_events, checksums_in
-from glt.store.json_files import SEE_DOCTOR, parse_lines, whole_lines
 from glt.store.records import Event
-from glt.store.safe_files import reading
 
 # Bytes read at once where a line is looked for, which is about 100 long.
 BLOCK = 1024

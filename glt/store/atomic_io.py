@@ -1,4 +1,8 @@
-"""Writing that leaves no half file behind, and file errors put as sentences."""
+"""Files that are whole or not there: atomic writes, JSON with a checksum of itself, and errors put as sentences.
+
+JSON lines are read up to the last newline. A document without a checksum, as those of earlier versions, is taken as
+it is.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,17 @@ import errno
 import itertools
 import os
 import stat
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from glt import json_text
 from glt.commands import command
+from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.formats import file_size
 from glt.store.paths import QUEUE, UNFINISHED_WRITE, has_run_name, seed_of
@@ -185,3 +195,101 @@ def _write_fault(path: Path, error: OSError) -> str:
     if error.errno in NO_FILE:
         return f"{path} cannot be written ({error.strerror}): run `{command('doctor')}`, which says why."
     return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."
+
+
+SEE_DOCTOR = f"run `{command('doctor')}`, which says what can be mended"
+# A document holds settings or a state, lines are of a million epochs at most.
+MOST_BYTES, MOST_BYTES_OF_LINES = 16 << 20, 1 << 30
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+def read_json(path: Path, remedy: str) -> Any:
+    """Return the JSON document in `path`; raises StoreError when it is missing or damaged."""
+    with reading(path, remedy):
+        check_regular(path, MOST_BYTES)
+        content = path.read_bytes()
+    try:
+        return json_text.parsed(content)
+    except ValueError:
+        raise StoreError(f"{path} is damaged (no valid JSON): {remedy}.") from None
+
+
+def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
+    """Return the lines of `path` from byte `offset` to its last newline, and the offset after that newline.
+
+    A missing file has no lines. When `offset` is no longer the start of a line, because a resume cut the file,
+    reading starts at the beginning.
+    """
+    # A symbolic link that leads nowhere is no missing file, but one that cannot be read.
+    if not os.path.lexists(path):
+        return [], 0
+    with reading(path, SEE_DOCTOR):
+        check_regular(path, MOST_BYTES_OF_LINES)
+    with reading(path, SEE_DOCTOR), path.open("rb") as file:
+        start = file.seek(_line_start(file, offset))
+        content = file.read()
+    lines = content.split(b"\n")[:-1]
+    return lines, start + sum(map(len, lines)) + len(lines)
+
+
+def parse_lines(path: Path, lines: list[bytes], row: type[Row], first: int = 1) -> list[Row]:
+    """Return the records of `lines`; raises StoreError naming the first damaged line (counted from `first`)."""
+    records: list[Row] = []
+    try:
+        records.extend(row.model_validate_json(line) for line in lines)
+    except ValidationError:
+        raise StoreError(f"{path} is damaged in line {first + len(records)}: {SEE_DOCTOR}.") from None
+    return records
+
+
+def _line_start(file: BinaryIO, offset: int) -> int:
+    if offset <= 0 or offset > file.seek(0, 2):
+        return 0
+    file.seek(offset - 1)
+    return offset if file.read(1) == b"\n" else 0
+
+
+CHECKSUM = "crc32"
+
+
+def crc(content: bytes) -> str:
+    """Return the CRC-32 of some bytes as eight hexadecimal digits; any single changed byte changes it.
+
+    >>> crc(b"123456789")
+    'cbf43926'
+    """
+    return f"{zlib.crc32(content):08x}"
+
+
+def signed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document with the checksum of its canonical JSON."""
+    return {**document, CHECKSUM: _of(document)}
+
+
+def unsigned(path: Path, document: Mapping[str, Any], remedy: str) -> dict[str, Any]:
+    """Return a document of the file `path` without its checksum; raises StoreError for one that does not fit."""
+    content = {name: value for name, value in document.items() if name != CHECKSUM}
+    if CHECKSUM in document and not _fits(content, document[CHECKSUM]):
+        raise StoreError(f"{path} is damaged (its checksum does not fit its content): {remedy}.")
+    return content
+
+
+def is_signed(document: object) -> bool:
+    """Say whether a document carries a checksum, right or wrong.
+
+    >>> is_signed(signed({"threads": 1})), is_signed({"threads": 1})
+    (True, False)
+    """
+    return isinstance(document, Mapping) and CHECKSUM in document
+
+
+def _fits(content: Mapping[str, Any], recorded: object) -> bool:
+    try:
+        return recorded == _of(content)
+    except ValueError:  # what canonical JSON cannot say, it never said
+        return False
+
+
+def _of(document: Mapping[str, Any]) -> str:
+    return crc(canonical_json(dict(document)).encode())
