@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.export.choices import FigureChoices
-from analysis.export.figures import FIGURES
-from analysis.export.page import on_page, plan
-from analysis.export.rendering import DPI, FORMATS, figure_bytes
+from analysis.drawing.files import DPI, FORMATS, figure_bytes
+from analysis.drawing.page import on_page, plan
+from analysis.figures.base import FIGURES, FigureChoices
 from analysis.latex import measurements_latex, paper_latex, tickets_latex
 from analysis.measures import At, measurement_table
 from analysis.runs import printed_measurements, runs_with_rounds, training_part

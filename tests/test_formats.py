@@ -17,7 +17,7 @@ import streamlit as st
 from hypothesis import given
 from hypothesis import strategies as some
 
-from analysis.curves.hover import round_text
+from analysis.figures.hover import round_text
 from analysis.latex import number
 from analysis.measures import descriptions
 from analysis.tables import curve_table, rounds_table

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis import marks
 from analysis.ablation.zoom import Box, scaled, unscaled, zoom_box
+from analysis.figures.window import Window, score_window, x_values
 from analysis.tables.curves import XAxis
 
 # Shares of the axes: the inset, and what its numbers take at its left and under it.
@@ -37,7 +37,7 @@ class PanelAxes(NamedTuple):
 
     first: float
     last: float
-    window: marks.Window
+    window: Window
     box: Box | None
     corner: Corner | None
 
@@ -52,21 +52,21 @@ def panel_axes(table: pd.DataFrame, x: XAxis, near: bool = True) -> PanelAxes:
     corner, hidden = _freest(table, x, (first, last), window, box)
     if hidden:
         low = max(window.low - ROOM * (window.high - window.low), min(0.0, window.low))
-        window = marks.Window(low, window.high)
+        window = Window(low, window.high)
         corner, _ = _freest(table, x, (first, last), window, box)
     return PanelAxes(first, last, window, box, corner)
 
 
-def _window(table: pd.DataFrame, near: bool) -> marks.Window:
+def _window(table: pd.DataFrame, near: bool) -> Window:
     """Return the y range; the near view is given up where it would show less than half of the rounds."""
-    window = marks.window(table, near=near)
+    window = score_window(table, near=near)
     seen = (100 * table["mean"] >= window.low).mean()
-    return window if seen >= LEAST_SEEN else marks.window(table, near=False)
+    return window if seen >= LEAST_SEEN else score_window(table, near=False)
 
 
 def _ends(table: pd.DataFrame, x: XAxis) -> tuple[float, float]:
     """Return the x range as drawn, from the dense end; MACs fall from left to right."""
-    places = scaled(x, marks.x_values(x, table["x"]))
+    places = scaled(x, x_values(x, table["x"]))
     low, high = float(places.min()), float(places.max())
     pad = MARGIN * (high - low) or 1.0
     ends = (high + pad, low - pad) if x == "macs" else (low - pad, high + pad)
@@ -74,9 +74,7 @@ def _ends(table: pd.DataFrame, x: XAxis) -> tuple[float, float]:
     return float(drawn[0]), float(drawn[1])
 
 
-def _freest(
-    table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: marks.Window, box: Box
-) -> tuple[Corner, int]:
+def _freest(table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: Window, box: Box) -> tuple[Corner, int]:
     """Return the corner that hides the fewest places of curves and box, the lower left one first, and how many."""
     taken = _taken(table, x, ends, window, box)
     width, height = INSET
@@ -88,14 +86,12 @@ def _freest(
     return corners[best], hidden[best]
 
 
-def _taken(
-    table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: marks.Window, box: Box
-) -> NDArray[np.float64]:
+def _taken(table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: Window, box: Box) -> NDArray[np.float64]:
     """Return places of all curves, the dense line and the box's edge as shares of the axes, [points, 2]."""
     first, last = scaled(x, np.asarray(ends))
     found = []
     for _, curve in table.groupby("run", sort=False):
-        places = scaled(x, marks.x_values(x, curve["x"]))
+        places = scaled(x, x_values(x, curve["x"]))
         order = np.argsort(places)
         along = np.linspace(places.min(), places.max(), SAMPLES)
         found.append(np.stack([along, np.interp(along, places[order], 100 * curve["mean"].to_numpy()[order])]))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis import marks
+from analysis.figures.window import Window, x_values
 from analysis.tables.curves import XAxis
 
 FloatArray = NDArray[np.float64]
@@ -30,7 +30,7 @@ class Box(NamedTuple):
     high: float
 
 
-def zoom_box(table: pd.DataFrame, x: XAxis, shown: marks.Window) -> Box | None:
+def zoom_box(table: pd.DataFrame, x: XAxis, shown: Window) -> Box | None:
     """Return where the means of a `curve_table` lie closest after round 0, None where nothing would be enlarged.
 
     Curves are compared between their rounds by straight lines; a stretch in which one has left the window is no
@@ -41,7 +41,7 @@ def zoom_box(table: pd.DataFrame, x: XAxis, shown: marks.Window) -> Box | None:
     if len(lines) < 2:
         return None
     left, right = max(place[0] for place, _ in lines), min(place[-1] for place, _ in lines)
-    axis = float(np.ptp(scaled(x, marks.x_values(x, table["x"]))))
+    axis = float(np.ptp(scaled(x, x_values(x, table["x"]))))
     if right - left <= NARROWEST * axis:
         return None
     steps = round(STEPS * min(max(WIDTH, WIDEST * axis / (right - left)), 1.0))
@@ -69,7 +69,7 @@ def unscaled(x: XAxis, places: FloatArray) -> FloatArray:
 
 
 def _line(curve: pd.DataFrame, x: XAxis) -> tuple[FloatArray, FloatArray]:
-    place = scaled(x, marks.x_values(x, curve["x"]))
+    place = scaled(x, x_values(x, curve["x"]))
     order = np.argsort(place, kind="stable")
     return place[order], 100 * curve["mean"].to_numpy(dtype=np.float64)[order]
 

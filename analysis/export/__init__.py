@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from analysis.export.choices import FigureChoices
-from analysis.export.figures import FIGURES, GROUPS, PaperFigure
-from analysis.export.page import draw, on_page, plan
-from analysis.export.rendering import DPI, FORMATS, check_dpi, figure_bytes
-from analysis.export.tex import PGF, check_tex, formats_here
-from analysis.export.venues import VENUES, Venue
+from analysis.drawing.files import DPI, FORMATS, PGF, check_dpi, check_tex, figure_bytes, formats_here
+from analysis.drawing.page import draw, on_page, plan
+from analysis.drawing.venues import VENUES, Venue
+from analysis.figures.base import FIGURES, GROUPS, Figure, FigureChoices
 
 __all__ = [
     "DPI",
@@ -16,8 +14,8 @@ __all__ = [
     "GROUPS",
     "PGF",
     "VENUES",
+    "Figure",
     "FigureChoices",
-    "PaperFigure",
     "Venue",
     "check_dpi",
     "check_tex",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from analysis.removal.edges import Closeness, Way, edges_of, no_scores, removal_causes, removal_rounds, removal_sentence
-from analysis.removal.score_figure import score_figure
 from analysis.removal.scores import Decision, decisions_of, score_table
 
 __all__ = [
@@ -16,6 +15,5 @@ __all__ = [
     "removal_causes",
     "removal_rounds",
     "removal_sentence",
-    "score_figure",
     "score_table",
 ]

@@ -12,7 +12,7 @@ from typing import cast
 import pandas as pd
 import streamlit as st
 
-from analysis.curves.trend import TrendAxis
+from analysis.figures.trend import TrendAxis
 from analysis.measures import (
     At,
     Engine,

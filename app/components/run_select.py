@@ -12,6 +12,7 @@ from typing import Literal, TypeVar, cast
 import streamlit as st
 
 from analysis import published
+from analysis.figures.window import MAC_NAMES
 from analysis.labels import (
     changed_settings,
     dataset_label,
@@ -22,7 +23,6 @@ from analysis.labels import (
     task_label,
     with_titles,
 )
-from analysis.marks.axes import MAC_NAMES
 from analysis.style import palette
 from analysis.tables import Score, XAxis
 from app.components import controls, frame, url_state

@@ -26,7 +26,8 @@ from analysis.compare import (
     setting_text,
     shared_seeds,
 )
-from analysis.figures.paired_figure import Side, paired_figure
+from analysis.drawing import screen
+from analysis.figures.paired import Side, paired_differences
 from analysis.labels import changed_settings
 from analysis.leaderboard import (
     PAIRED,
@@ -319,7 +320,7 @@ def _paired(one: Run, other: Run, at: At, score: Score, dark: bool) -> go.Figure
     )
     table = paired_table(rounds, one.reference, other.reference, score, at)
     seeds = paired_seeds(rounds, one.reference, other.reference, score, at)
-    return paired_figure(table, seeds, first, second, at, dark)
+    return screen.draw(paired_differences(table, seeds, first, second, at), dark)
 
 
 def _pair_caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataFrame) -> tuple[str, str]:

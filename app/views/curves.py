@@ -8,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis.curves import accuracy_figure
+from analysis.drawing import screen
+from analysis.figures.accuracy import accuracy_curves
 from analysis.tables import Score, XAxis, caption, late_words, metric_words, ticket_words, with_diagnoses
 from app.components import charts, controls, frame, run_select
 from app.data import cache
@@ -104,17 +105,17 @@ def _curve(runs: list[Run], view: View) -> pd.DataFrame:
 
 @cache.cached(32, shared=True)
 def _figure(runs: list[Run], view: View, dark: bool) -> go.Figure:
-    return accuracy_figure(
+    described = accuracy_curves(
         with_diagnoses(_curve(runs, view), cache.diagnoses_of(runs)),
         cache.rounds_of(runs),
         x=view.x,
         score=view.score,
         macs=view.macs,
         paper=view.paper,
-        dark=dark,
         near=not view.whole,
         seeds=view.each_seed,
     )
+    return screen.draw(described, dark)
 
 
 def _numbers(table: pd.DataFrame) -> None:

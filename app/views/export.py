@@ -15,21 +15,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.ablation import one_sweep
 from analysis.bundle import bundle_bytes, csv_bytes, figure_command, json_bytes, lost_sources
+from analysis.drawing.page import MOST
+from analysis.drawing.venues import FONTS, LARGEST, SMALLEST
 from analysis.export import (
     DPI,
     FIGURES,
     GROUPS,
     VENUES,
+    Figure,
     FigureChoices,
-    PaperFigure,
     figure_bytes,
     formats_here,
     on_page,
     plan,
 )
-from analysis.export.figures.base import Use
-from analysis.export.panels import MOST
-from analysis.export.venues import FONTS, LARGEST, SMALLEST
+from analysis.figures.base import Use
 from analysis.latex import measurements_latex, tickets_latex
 from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from app.components import controls, downloads, frame, graph_select, measurement, run_select
@@ -356,7 +356,7 @@ def _last_round(runs: Sequence[Run]) -> int:
     return max(min(counts, default=1) - 1, 0)
 
 
-def _figure_card(entry: PaperFigure, runs: Sequence[Run], choices: FigureChoices) -> None:
+def _figure_card(entry: Figure, runs: Sequence[Run], choices: FigureChoices) -> None:
     shown = runs[:MOST_PANELS] if "round" in entry.uses else runs
     with st.container(border=True, key=f"card-{entry.name}", gap="small"):
         st.button(entry.label, key=f"open-{entry.name}", on_click=open_figure, args=(entry.name,), width="stretch")
@@ -368,7 +368,7 @@ def _figure_card(entry: PaperFigure, runs: Sequence[Run], choices: FigureChoices
             st.caption(f"The first {len(shown)} of {len(runs)} runs; open it for all.")
 
 
-def _thumbnail(entry: PaperFigure, wanted: Wanted) -> None:
+def _thumbnail(entry: Figure, wanted: Wanted) -> None:
     if entry.slow:
         st.caption(f":material/hourglass_empty: {SLOW}")
         return

@@ -15,7 +15,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis import published
-from analysis.curves import trend_figure
+from analysis.drawing import screen
+from analysis.figures.trend import trend_curves
 from analysis.labels import dataset_label
 from analysis.measures import Engine, Explanation, MeasuredGraph, descriptions, explanation, explanations, in_order
 from analysis.measures.tables import is_as_published
@@ -339,7 +340,8 @@ def _one_graph(runs: list[Run], trend: measurement.Trend, null: bool, key: str) 
 
 @cache.cached(32, shared=True)
 def _trend_figure(runs: list[Run], trend: measurement.Trend, null: bool, dark: bool) -> go.Figure:
-    return trend_figure(measurement.trend_of(runs, trend.name, null), trend.name, trend.x, dark)
+    table = measurement.trend_of(runs, trend.name, null)
+    return screen.draw(trend_curves(table, trend.name, trend.x), dark)
 
 
 def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:

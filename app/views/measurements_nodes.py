@@ -8,7 +8,8 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
-from analysis.curves import Degrees, degree_figure
+from analysis.drawing import screen
+from analysis.figures.degrees import Degrees, degree_curves
 from analysis.labels import dataset_label, short_title
 from analysis.measures import MeasuredGraph, random_twins
 from analysis.measures.basic import degree_counts, degree_gini
@@ -197,15 +198,15 @@ def show_degrees(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: E
     """Draw the three distributions, with their Gini coefficients in the caption."""
     method = run.config.method
     pruned, twin = (whole.keeping(each.either_way()) for each in (mask, random_twins([(seed, mask)], 1)[0]))
-    figure = degree_figure(
+    described = degree_curves(
         [
             Degrees("Original", palette.DENSE, degree_counts(whole)),
             Degrees(short_title(run), method, degree_counts(pruned), color=run.annotation.color),
             Degrees("random, as dense", method, degree_counts(twin), "dot", run.annotation.color),
-        ],
-        frame.is_dark(),
+        ]
     )
     title = f"Share of nodes with at least so many neighbours, round {number}"
+    figure = screen.draw(described, frame.is_dark())
     charts.show(figure, "degrees", title)
     ginis = ", ".join(formats.fixed(degree_gini(graph), 3) for graph in (whole, pruned, twin))
     st.caption(

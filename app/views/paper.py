@@ -11,7 +11,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import published
-from analysis.curves import ablation_figure, accuracy_figure
+from analysis.drawing import screen
+from analysis.figures.ablation import ablation_curves
+from analysis.figures.accuracy import accuracy_curves
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Kind, Picture, Verdict, judge, settled
 from analysis.reproduction.comparison import family_words, margins_words
@@ -263,9 +265,10 @@ def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
 def _curve_figure(runs: list[Run], picture: Picture, dark: bool, printed: bool) -> go.Figure:
     x = picture.x
     if picture.kind == "ablation" and len(runs) > 1:
-        return ablation_figure(runs, x=x, dark=dark)
+        return screen.draw(ablation_curves(runs, x=x), dark)
     table = cache.curve_of(runs, "test", x, "dense_features", DELTA)
-    return accuracy_figure(table, cache.rounds_of(runs), x=x, paper=printed, dark=dark, seeds=False)
+    described = accuracy_curves(table, cache.rounds_of(runs), x=x, paper=printed, seeds=False)
+    return screen.draw(described, dark)
 
 
 def _subgraphs(run: Run, number: int) -> None:

@@ -14,8 +14,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import alt_text
-from analysis.curves import pretraining_figure
-from analysis.curves.training import is_thinned, training_figure
+from analysis.drawing import screen
+from analysis.figures.pretraining import pretraining_curves
+from analysis.figures.training import is_thinned, training_curves
 from analysis.labels import dataset_label, metric_label
 from analysis.style import palette
 from analysis.tables.rounds import epochs_table
@@ -251,7 +252,7 @@ def _notes(run: Run, seed: int, number: int) -> list[str]:
 def _drawn(path: str, stamp: tuple[int, int, bytes], metric: str, title: str, dark: bool, _read: Read) -> _Drawn:
     """Return the training curve of a round, the same for every tab."""
     table = epochs_table(_read.epochs)
-    figure = training_figure(table, metric, dark, HEIGHT)
+    figure = screen.draw(training_curves(table, metric, HEIGHT), dark)
     return _Drawn(figure, alt_text.sentence(figure, title), alt_text.table(figure), is_thinned(table))
 
 
@@ -271,7 +272,7 @@ def _loss(run: Pretraining) -> None:
         st.caption("No epochs yet.")
         return
     st.subheader("Training", anchor=False)
-    figure = pretraining_figure(epochs, frame.is_dark())
+    figure = screen.draw(pretraining_curves(epochs), frame.is_dark())
     title = "Contrastive loss of every epoch of each seed"
     charts.show(figure, "loss", title)
     st.caption("Contrastive loss after every epoch; the first layer of a seed is that of its lowest loss, marked.")

@@ -10,11 +10,15 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from analysis.drawing import screen
+from analysis.drawing.description import Description
+from analysis.figures.losers import edge_losses, node_losses
+from analysis.figures.pairs import pair_losses
+from analysis.figures.scores import score_lines
 from analysis.labels import short_title
-from analysis.removal import Way, edges_of, no_scores, removal_sentence, score_figure, score_table
+from analysis.removal import Way, edges_of, no_scores, removal_sentence, score_table
 from analysis.removal.edges import degrees, no_classes
 from analysis.removal.groups import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
-from analysis.removal.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.removal.scores import Decision
 from analysis.subgraphs.panel import class_names, classes_of, has_classes, node_name
 from app.components import charts, controls, frame, graph_select
@@ -198,7 +202,7 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
 def _score_figure(
     run: Run, seed: int, edge: int, ways: tuple[Way, Way], ranks: bool, shown: int, dark: bool
 ) -> go.Figure:
-    return score_figure(
+    described = score_lines(
         cache.decisions(run, seed),
         edge,
         ways,
@@ -206,8 +210,8 @@ def _score_figure(
         shown=shown,
         method=run.config.method,
         color=run.annotation.color,
-        dark=dark,
     )
+    return screen.draw(described, dark)
 
 
 def _ways(place: Place, row: pd.Series) -> tuple[Way, Way]:
@@ -308,7 +312,7 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
         _by_class(run, graph, table)
     else:
         st.caption(f":material/info: {frame.plain(no_classes(graph))}")
-        _chart("Edges cut by degree", "groups", edge_loss_figure(table, *_look(run)))
+        _chart("Edges cut by degree", "groups", edge_losses(table, *_look(run)))
     frame.caption(*_caption(run, seed, number, graph))
     with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
         st.dataframe(charts.cells(numbers(table), _columns()), hide_index=True, key="losses", column_config=_columns())
@@ -318,15 +322,15 @@ def _by_class(run: Run, graph: Graph, table: pd.DataFrame) -> None:
     matrix, shares = st.columns(2, gap="medium")
     with matrix:
         title = "Edges cut by the classes of their ends, in percent"
-        _chart(title, "pairs", pair_figure(table, class_names(graph), frame.is_dark()))
+        _chart(title, "pairs", pair_losses(table, class_names(graph)))
         if (table["grouping"] == "class").any():
-            _chart("Nodes left without an edge", "nodes", node_loss_figure(table, *_look(run)))
+            _chart("Nodes left without an edge", "nodes", node_losses(table, *_look(run)))
     with shares:
-        _chart("Edges cut by class and degree", "groups", edge_loss_figure(table, *_look(run)))
+        _chart("Edges cut by class and degree", "groups", edge_losses(table, *_look(run)))
 
 
-def _look(run: Run) -> tuple[str, bool, str]:
-    return run.config.method, frame.is_dark(), run.annotation.color
+def _look(run: Run) -> tuple[str, str]:
+    return run.config.method, run.annotation.color
 
 
 @cache.cached(64, spinner="Drawing graphs of equal density")
@@ -334,9 +338,9 @@ def _losses(graph: Graph, run: Run, seed: int, number: int) -> pd.DataFrame:
     return loss_table(graph, cache.edge_mask(run, seed, number))
 
 
-def _chart(title: str, key: str, figure: go.Figure) -> None:
+def _chart(title: str, key: str, described: Description) -> None:
     st.markdown(f"**{title}**")
-    charts.show(figure, f"loss-{key}", title, config=CONFIG)
+    charts.show(screen.draw(described, frame.is_dark()), f"loss-{key}", title, config=CONFIG)
 
 
 def numbers(table: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 import psutil
 import streamlit as st
 
-from analysis.marks.axes import MAC_NAMES
+from analysis.figures.window import MAC_NAMES
 from app.components import computation, frame
 from app.data import cache
 from glt import formats

@@ -13,9 +13,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis.curves import guest, pareto_figure
+from analysis.drawing import screen
+from analysis.figures.pareto import GUEST, pareto_front
+from analysis.figures.window import MAC_NAMES
 from analysis.labels import dataset_label, model_label, task_label
-from analysis.marks.axes import MAC_NAMES
 from analysis.measures import compute, descriptions
 from analysis.style import palette
 from analysis.tables import Score, XAxis
@@ -308,9 +309,9 @@ def file_numbers(found: Mapping[str, Any]) -> dict[str, float]:
 
 def _beside_figure(runs: list[Run], found: Mapping[str, Any], x: XAxis) -> go.Figure:
     table = cache.curve_of(runs, SCORE, x, "dense_features", DELTA)
-    figure = pareto_figure(with_front(table, x), cache.rounds_of(runs), x=x, score=SCORE, dark=frame.is_dark())
-    mine = file_numbers(found)
-    return guest.with_guest(figure, mine, mine["test"], x, frame.is_dark())
+    mine, rounds = file_numbers(found), cache.rounds_of(runs)
+    described = pareto_front(with_front(table, x), rounds, x=x, score=SCORE, guest=(mine, mine["test"]))
+    return screen.draw(described, frame.is_dark())
 
 
 def beside_as_read(found: Mapping[str, Any], curve: pd.DataFrame) -> pd.DataFrame:
@@ -318,7 +319,7 @@ def beside_as_read(found: Mapping[str, Any], curve: pd.DataFrame) -> pd.DataFram
     mine = file_numbers(found)
     pruned = curve.assign(apart=(curve["graph_sparsity"] - mine["graph_sparsity"]).abs())
     nearest = pruned.sort_values("apart", kind="stable").groupby("run", sort=False).head(1).sort_index()
-    rows = [_beside_row(guest.NAME, found["round"], mine["test"], mine, mine["macs.dense_features"], 1)]
+    rows = [_beside_row(GUEST, found["round"], mine["test"], mine, mine["macs.dense_features"], 1)]
     rows += [
         _beside_row(
             row["label"],

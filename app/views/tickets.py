@@ -10,10 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import marks
-from analysis.curves import pareto_figure
+from analysis.drawing import screen
+from analysis.figures.curves import paper_baselines
+from analysis.figures.pareto import pareto_front
+from analysis.figures.window import MAC_NAMES
 from analysis.labels import dataset_label, metric_label, model_label, task_label
-from analysis.marks.axes import MAC_NAMES
 from analysis.tables import Score, XAxis, caption, metric_words, ticket_words
 from analysis.tables.curves import with_front
 from app.components import charts, controls, frame, run_select, url_state
@@ -80,7 +81,7 @@ def _of_runs() -> None:
 
 def _finding(table: pd.DataFrame) -> None:
     """State which rounds are tickets and which are open."""
-    paper = next(iter(marks.paper_baselines(table)), None)
+    paper = next(iter(paper_baselines(table)), None)
     dense = table["dense"].iloc[0]
     told = (
         f" The paper prints {formats.percent(paper)} for its dense network; here every round is compared with a dense "
@@ -155,7 +156,7 @@ ABOUT_PARETO = (
 @cache.cached(32, shared=True)
 def _pareto_figure(runs: Sequence[Run], x: XAxis, score: Score, margin: float, dark: bool) -> go.Figure:
     table = cache.curve_of(runs, score, x, "dense_features", margin)
-    return pareto_figure(with_front(table, x), cache.rounds_of(runs), x=x, score=score, dark=dark)
+    return screen.draw(pareto_front(with_front(table, x), cache.rounds_of(runs), x=x, score=score), dark)
 
 
 ACROSS = 3

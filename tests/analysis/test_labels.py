@@ -17,8 +17,10 @@ from matplotlib.text import Text
 
 from analysis.bundle import bundle_bytes
 from analysis.cli.main import main
-from analysis.curves import accuracy_figure, pareto_figure
+from analysis.drawing import screen
 from analysis.export import FigureChoices, draw, figure_bytes
+from analysis.figures.accuracy import accuracy_curves
+from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels, short_title
 from analysis.latex import tickets_latex
 from analysis.measures import MeasuredGraph, measure_graph
@@ -94,11 +96,11 @@ def test_an_own_colour_is_drawn_on_the_screen_and_on_paper(runs: list[Run], stor
     rounds = rounds_table(runs)
     table, green = curve_table(rounds), palette.painted("ugs", "green")
     for dark in (False, True):
-        figure = accuracy_figure(table, rounds, dark=dark)
+        figure = screen.draw(accuracy_curves(table, rounds), dark)
         lines = {trace.legendgroup: trace.line.color for trace in figure.data if trace.mode == "lines+markers"}
         assert lines[runs[1].name] == green.color(dark)
         assert lines[runs[0].name] == palette.color("ugs", dark)
-    front = pareto_figure(with_front(curve_table(rounds, x="macs"), "macs"), rounds)
+    front = screen.draw(pareto_front(with_front(curve_table(rounds, x="macs"), "macs"), rounds))
     assert green.light in {trace.marker.color for trace in front.data if isinstance(trace.marker.color, str)}
     (legend,) = draw("accuracy", runs, FigureChoices()).legends
     assert green.light.lower() in {to_hex(line.get_color()) for line in legend.get_lines()}
@@ -108,7 +110,7 @@ def test_an_own_colour_stands_out_of_a_crowd(make_scored: MakeScored, store: Sto
     crowd = [make_scored("ugs", [[0.8, 0.79]], p_graph=0.01 * (n + 1)) for n in range(5)]
     store.annotate(crowd[2].name, {"color": "blue"})
     rounds = rounds_table(crowd)
-    figure = accuracy_figure(curve_table(rounds), rounds)
+    figure = screen.draw(accuracy_curves(curve_table(rounds), rounds))
     colors = [trace.line.color for trace in figure.data if trace.mode == "lines+markers"]
     assert colors.count(palette.painted("ugs", "blue").light) == 1
     assert len(set(colors)) == 5
@@ -118,7 +120,7 @@ def test_a_title_is_escaped_wherever_it_is_markup(runs: list[Run], store: Store)
     for run in runs:
         store.annotate(run.name, {"title": NASTY})
     rounds = rounds_table(runs[:1])
-    figure = accuracy_figure(curve_table(rounds), rounds)
+    figure = screen.draw(accuracy_curves(curve_table(rounds), rounds))
     texts = [trace.name or "" for trace in figure.data]
     texts += [text for trace in figure.data if trace.hovertext is not None for text in trace.hovertext]
     assert not [text for text in texts if "<img" in text]

@@ -14,7 +14,7 @@ import pytest
 from analysis import published
 from analysis.bundle import csv_bytes, json_bytes
 from analysis.cli.main import main
-from analysis.export import tex
+from analysis.drawing import files
 from analysis.latex import escape, measurements_latex, paper_latex, tickets_latex
 from analysis.measures import At, measurement_table
 from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
@@ -69,7 +69,7 @@ def test_labels_are_escaped(make_scored: Callable[..., Run]) -> None:
 def test_letters_that_the_oldest_encoding_prints_as_others_are_escaped() -> None:
     assert escape("a < b > c | d") == r"a \ensuremath{<} b \ensuremath{>} c \ensuremath{|} d"
     assert escape('a "b" c') == "a ``b'' c"
-    assert tex.escaped("a<b") == r"a\ensuremath{<}b"
+    assert files.escaped("a<b") == r"a\ensuremath{<}b"
 
 
 def test_letters_that_tex_has_not_are_plain_or_a_question_mark() -> None:

@@ -8,10 +8,15 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 from scipy.sparse import csr_array
 
+from analysis.drawing import screen
+from analysis.drawing.description import Description
+from analysis.figures import pairs
+from analysis.figures.losers import edge_losses, node_losses
+from analysis.figures.pairs import pair_losses
+from analysis.figures.scores import score_lines
 from analysis.removal import (
     Closeness,
     Decision,
@@ -19,17 +24,14 @@ from analysis.removal import (
     decisions_of,
     edges_of,
     groups,
-    loss_figures,
     no_scores,
     removal_causes,
     removal_rounds,
     removal_sentence,
-    score_figure,
     score_table,
 )
 from analysis.removal.edges import CAUSES
 from analysis.removal.groups import edge_groupings, loss_table, outside, pair_matrix, sentences
-from analysis.removal.loss_figures import edge_loss_figure, node_loss_figure, pair_figure
 from analysis.removal.scores import line_table
 from analysis.style import theme
 from glt.config import RunConfig
@@ -170,13 +172,13 @@ def test_methods_without_scores_say_so() -> None:
 @pytest.mark.parametrize("ranks", [True, False])
 def test_the_figure_draws_both_directions_and_escapes_their_names(ranks: bool) -> None:
     ways = [Way("<b>", "2", 0), Way("2", "<b>", 1)]
-    figure = score_figure([decision(SHARP)], 3, ways, ranks=ranks, shown=1)
-    drawn = [trace for trace in figure.data if trace.mode == "lines+markers"]
-    assert [trace.name for trace in drawn] == ["&lt;b&gt; to 2", "2 to &lt;b&gt;"]
-    assert [trace.marker.symbol for trace in drawn] == [("circle",), ("x",)]
+    figure = screen.draw(score_lines([decision(SHARP)], 3, ways, ranks=ranks, shown=1))
+    lines = [trace.name for trace in figure.data if trace.mode == "lines" and trace.line.width == 2]
+    assert lines == ["&lt;b&gt; to 2", "2 to &lt;b&gt;"]
+    drawn = [trace for trace in figure.data if trace.hovertext]
+    assert [trace.marker.symbol for trace in drawn] == ["circle", "x"]
     values = [list(trace.y) for trace in drawn]
     assert values == ([[50.0], [12.5]] if ranks else [[pytest.approx(0.7)], [pytest.approx(0.2)]])
-    assert isinstance(drawn[0].hovertext, tuple)
     assert not any("<b>" in text for text in pd.Series([t for trace in drawn for t in trace.hovertext]))
 
 
@@ -276,8 +278,8 @@ def test_of_many_classes_only_what_chance_does_not_give_has_a_colour(monkeypatch
     cora = load_graph("cora")
     same = cora.labels[cora.edges[0]] == cora.labels[cora.edges[1]]
     table = loss_table(cora, EdgeMask("undirected", same), draws=20)
-    monkeypatch.setattr(loss_figures, "MOST_NUMBERED", 3)
-    (field,) = pair_figure(table, cora.class_names).data
+    monkeypatch.setattr(pairs, "MOST_NUMBERED", 3)
+    (field,) = screen.draw(pair_losses(table, cora.class_names)).data
     assert field.texttemplate is None
     share, low, high = (pair_matrix(table, 7, name) for name in ("share", "null_low", "null_high"))
     far = (share < low) | (share > high)
@@ -333,18 +335,17 @@ def test_sentences_hold_the_numbers(table: pd.DataFrame) -> None:
 
 
 def test_figures_draw_the_shares_and_escape_class_names(table: pd.DataFrame) -> None:
-    (matrix,) = pair_figure(table, ("A", "<b>")).data
+    (matrix,) = screen.draw(pair_losses(table, ("A", "<b>"))).data
     assert matrix.y == ("A", "&lt;b&gt;")
     assert [cell.rstrip("*") for cell in matrix.text[0]] == ["0", "100"]
-    marks = [trace for trace in edge_loss_figure(table, "ugs").data if trace.type == "scatter"]
+    marks = [trace for trace in screen.draw(edge_losses(table, "ugs")).data if trace.hovertext]
     assert list(marks[0].x) == [0.0, 100.0, 100.0]
-    assert [trace.showlegend for trace in marks] == [True, False, False]
-    nodes = [trace for trace in node_loss_figure(table, "ugs").data if trace.type == "scatter"]
+    nodes = [trace for trace in screen.draw(node_losses(table, "ugs")).data if trace.hovertext]
     assert list(nodes[0].y) == ["A", "&lt;b&gt;"]
 
 
 def test_classes_called_by_numbers_are_no_places_on_an_axis(table: pd.DataFrame) -> None:
-    figure = pair_figure(table, ("3702", "511145"))
+    figure = screen.draw(pair_losses(table, ("3702", "511145")))
     assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("category", "category")
 
 
@@ -352,16 +353,16 @@ def test_without_classes_there_are_groups_by_degree_only(losses_graph: Graph) ->
     unknown = replace(losses_graph, labels=np.full(7, -1), class_names=())
     table = loss_table(unknown, EdgeMask("undirected", 1 - np.array(CUT)), draws=3)
     assert list(table["grouping"].unique()) == ["all", "smaller_degree", "larger_degree", "all_nodes"]
-    marks = [trace for trace in edge_loss_figure(table, "ugs").data if trace.type == "scatter"]
+    marks = [trace for trace in screen.draw(edge_losses(table, "ugs")).data if trace.hovertext]
     assert [list(trace.y) for trace in marks] == [["1", "2"], ["2", "3"]]
 
 
-@pytest.mark.parametrize("draw", [edge_loss_figure, node_loss_figure])
+@pytest.mark.parametrize("describe", [edge_losses, node_losses])
 def test_a_mark_at_0_stands_whole_inside_the_axis(
-    table: pd.DataFrame, draw: Callable[[pd.DataFrame, str], go.Figure]
+    table: pd.DataFrame, describe: Callable[[pd.DataFrame, str], Description]
 ) -> None:
-    figure = draw(table, "ugs")
-    assert min(share for trace in figure.data if trace.type == "scatter" for share in trace.x) == 0
+    figure = screen.draw(describe(table, "ugs"))
+    assert min(share for trace in figure.data if trace.hovertext for share in trace.x) == 0
     # Pixels between the axis and the middle of a mark at 0, on the narrowest plot of the page.
     ranges = [axis.range for axis in figure.select_xaxes()]
     assert all(150 * -low / (high - low) >= 11 / 2 + 1 for low, high in ranges)
@@ -369,13 +370,14 @@ def test_a_mark_at_0_stands_whole_inside_the_axis(
 
 def test_the_axis_ends_at_what_is_drawn_not_at_pairs_of_classes(table: pd.DataFrame) -> None:
     edges = table.assign(share=(table["grouping"] == "pair") * 0.9, null_high=0.2)
-    assert [axis.range[1] for axis in edge_loss_figure(edges, "ugs").select_xaxes()] == pytest.approx([21, 21, 21])
+    axes = screen.draw(edge_losses(edges, "ugs")).select_xaxes()
+    assert [axis.range[1] for axis in axes] == pytest.approx([21, 21, 21])
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_numbers_in_the_matrix_stand_out_from_every_colour_of_its_scale(dark: bool) -> None:
     table = loss_table(load_graph("cora"), EdgeMask("undirected", np.arange(5278) % 3 > 0))
-    matrix = pair_figure(table, [str(label) for label in range(7)], dark).data[0]
+    matrix = screen.draw(pair_losses(table, [str(label) for label in range(7)]), dark).data[0]
     text = matrix.textfont.color
     assert text == theme.ink(dark).text
     for _, ground in matrix.colorscale:

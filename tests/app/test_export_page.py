@@ -45,7 +45,7 @@ def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
     def fail(*_: object) -> NoReturn:
         raise ValueError("Axis limits cannot be NaN")
 
-    monkeypatch.setitem(FIGURES._entries, "accuracy", replace(FIGURES.get("accuracy"), plan=fail))
+    monkeypatch.setitem(FIGURES._entries, "accuracy", replace(FIGURES.get("accuracy"), describe=fail))
     app = open_page("export", what="gallery", runs=run.name)
     assert not app.exception
     assert any("It could not be drawn (ValueError" in caption.value for caption in app.caption)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import marks
 from analysis.ablation import PanelAxes, panel_axes, zoom_box
 from analysis.ablation.axes import EDGE, NUMBERS
+from analysis.figures.window import Window
 
-FULL = marks.Window(0.0, 100.0)
+FULL = Window(0.0, 100.0)
 
 
 def table(curves: Sequence[tuple[Sequence[float], Sequence[float]]], dense: float = 0.81) -> pd.DataFrame:
@@ -74,10 +74,10 @@ def test_without_anything_to_enlarge_there_is_no_box(curves: Sequence[tuple[Sequ
 def test_where_a_curve_has_left_the_window_there_is_no_box() -> None:
     steps = 0.8 - np.maximum(PLACES - 0.3, 0)
     curves = table([(PLACES, 0.8 - 0.1 * PLACES), (PLACES, steps)])
-    box = zoom_box(curves, "graph", marks.Window(60, 85))
+    box = zoom_box(curves, "graph", Window(60, 85))
     assert box is not None
     assert box.right <= 55
-    assert zoom_box(curves, "graph", marks.Window(81, 85)) is None
+    assert zoom_box(curves, "graph", Window(81, 85)) is None
 
 
 def test_macs_run_from_dense_to_sparse() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from matplotlib.axes import Axes
 
-from analysis import scale
 from analysis.cli.main import main
 from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
+from analysis.style import palette
 from analysis.tables import XAxis
 from glt.commands import command
 from glt.errors import ConfigError, StoreError
@@ -61,7 +61,7 @@ def test_each_varied_setting_has_a_panel_with_its_own_keys(runs: Sequence[Run]) 
         assert [text.get_text() for text in legend.get_texts() if "=" in text.get_text()] == keys
         assert "Dense 81.2%" in [text.get_text() for text in area.texts]
         lines = [line for line in area.lines if len(line.get_xdata()) == 13]
-        assert [line.get_color() for line in lines] == [style.light for style in scale.steps(3)]
+        assert [line.get_color() for line in lines] == [style.light for style in palette.steps(3)]
         assert len({handle.get_marker() for handle in legend.legend_handles[:3]}) == 3
 
 

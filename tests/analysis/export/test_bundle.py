@@ -81,7 +81,7 @@ def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
     def fail(*_: object) -> NoReturn:
         raise ValueError("Axis limits cannot be\nNaN")
 
-    monkeypatch.setitem(FIGURES._entries, "losers", replace(FIGURES.get("losers"), plan=fail))
+    monkeypatch.setitem(FIGURES._entries, "losers", replace(FIGURES.get("losers"), describe=fail))
     files = opened(bundle_bytes(runs, CHOICES))
     told = "- figure losers: it could not be made (ValueError: Axis limits cannot be NaN)."
     assert told in files["README.md"].decode()

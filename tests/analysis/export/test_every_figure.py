@@ -23,8 +23,9 @@ from analysis.bundle import csv_bytes, json_bytes
 from analysis.cli.figure import FIGURES as NAMES
 from analysis.cli.figure import KINDS
 from analysis.cli.figure import VENUES as VENUE_NAMES
+from analysis.drawing.paper import MARK
 from analysis.export import FIGURES, FORMATS, GROUPS, PGF, VENUES, FigureChoices, draw, figure_bytes, on_page, plan
-from analysis.export.figures.losers import AREA
+from analysis.figures.losers import SIZE
 from analysis.subgraphs import Sample
 from glt.errors import StudioError
 from glt.store import Run
@@ -144,7 +145,7 @@ def test_a_mark_of_nobody_lost_stands_whole_inside_the_axis(runs_for: RunsFor) -
     figure.canvas.draw()
     for area in figure.axes:
         zero, left = area.transData.transform((0, 0))[0], area.get_window_extent().x0
-        assert (zero - left) * 72 / figure.dpi >= AREA**0.5
+        assert (zero - left) * 72 / figure.dpi >= MARK * SIZE
 
 
 def test_the_command_names_every_figure() -> None:

@@ -10,12 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from analysis.drawing.description import Axis, Description, Panel
+from analysis.drawing.paper import Ground, drawing
+from analysis.drawing.style import paper_style
+from analysis.drawing.text import as_drawn, plain, width_of, wrapped
 from analysis.export import VENUES, FigureChoices, draw
-from analysis.export.figures.curve_words import Ground
-from analysis.export.figures.panel_row import PanelRow, name_panels
-from analysis.export.figures.words import as_drawn, plain
-from analysis.export.figures.wrapping import width_of, wrapped
-from analysis.export.rendering import paper_style
 from glt.store import Run
 
 MakeScored = Callable[..., Run]
@@ -63,9 +62,10 @@ def test_a_word_longer_than_a_line_is_broken_and_a_dollar_stays_one() -> None:
 
 def test_titles_of_panels_stay_on_the_page() -> None:
     with paper_style(VENUES["icml"]):
-        row = PanelRow(2, 5.5)
-        figure = Figure(figsize=(5.5, row.height), layout="constrained")
-        name_panels(row.areas(figure), [LONG, "UGS"])
+        panels = [Panel(x=Axis(), y=Axis(), layers=[], title=title) for title in (LONG, "UGS")]
+        planned = drawing(Description(panels=panels), 5.5)
+        figure = Figure(figsize=(5.5, planned.height), layout="constrained")
+        planned.fill(figure)
         figure.draw_without_rendering()
     (long, short) = [area._left_title for area in figure.axes]
     assert as_drawn(" ".join(long.get_text().split())) == f"(a) {LONG}"

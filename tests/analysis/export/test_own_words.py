@@ -14,9 +14,10 @@ from matplotlib.text import Text
 
 from analysis import labels
 from analysis.cli.main import main
-from analysis.export import FIGURES, FigureChoices, draw, figure_bytes, tex
-from analysis.export.figures import loss_tables
-from analysis.export.figures.words import as_drawn, plain
+from analysis.drawing import files
+from analysis.drawing.text import as_drawn, plain
+from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
+from analysis.figures import losers
 from analysis.removal import groups
 from analysis.subgraphs import Sample, panel
 from glt.errors import StudioError
@@ -39,7 +40,7 @@ def own_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         labels, "annotations_of", lambda runs: {run.reference: Annotation(title=OWN) for run in runs if run is not None}
     )
-    for module in (groups, loss_tables, panel):
+    for module in (groups, losers, panel):
         monkeypatch.setattr(module, "class_names", lambda graph: tuple(f"{CLASS} {n}" for n in range(7)))
 
 
@@ -69,10 +70,10 @@ def test_no_figure_reads_a_formula_in_them(runs_for: RunsFor, name: str) -> None
     ],
 )
 def test_tex_is_given_what_prints_them(given: str, typed: str) -> None:
-    assert tex.escaped(plain(given)) == typed
+    assert files.escaped(plain(given)) == typed
 
 
-@pytest.mark.skipif(tex.tex_found() is None, reason="no TeX is installed")
+@pytest.mark.skipif(files.tex_found() is None, reason="no TeX is installed")
 @pytest.mark.usefixtures("own_words")
 def test_they_stand_in_a_pgf(runs_for: RunsFor, tmp_path: Path) -> None:
     content = figure_bytes(draw("accuracy", runs_for("accuracy")[:1], CHOICES), "pgf").decode()
@@ -81,7 +82,7 @@ def test_they_stand_in_a_pgf(runs_for: RunsFor, tmp_path: Path) -> None:
     page = f"\\documentclass{{article}}\\begin{{document}}\\thispagestyle{{empty}}{typed}\\end{{document}}"
     (tmp_path / "page.tex").write_text(page)
     done = subprocess.run(
-        [str(tex.tex_found()), "-halt-on-error", "page.tex"], cwd=tmp_path, capture_output=True, check=False
+        [str(files.tex_found()), "-halt-on-error", "page.tex"], cwd=tmp_path, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-500:]
 
@@ -92,7 +93,7 @@ def test_a_word_that_tex_refuses_is_one_sentence(
     def refuse(*_: object, **__: object) -> None:
         raise ValueError("Error measuring {x}\nLaTeX Output:\n! Extra }, or forgotten $.\n<argument> x")
 
-    monkeypatch.setattr(tex, "check_tex", lambda: "pdflatex")
+    monkeypatch.setattr(files, "check_tex", lambda: "pdflatex")
     monkeypatch.setattr(Figure, "savefig", refuse)
     figure = draw("accuracy", runs_for("accuracy")[:1], CHOICES)
     with pytest.raises(StudioError) as error:
@@ -103,7 +104,7 @@ def test_a_word_that_tex_refuses_is_one_sentence(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.skipif(tex.tex_found() is None, reason="no TeX is installed")
+@pytest.mark.skipif(files.tex_found() is None, reason="no TeX is installed")
 def test_a_title_with_a_dollar_is_written_by_the_command(
     make_scored: Callable[..., Run], store: Store, tmp_path: Path
 ) -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.main import main
-from analysis.export import FORMATS, FigureChoices, draw, figure_bytes, formats_here, tex
+from analysis.drawing import files
+from analysis.export import FORMATS, FigureChoices, draw, figure_bytes, formats_here
 from glt.store import Run
 
 RunsFor = Callable[[str], Sequence[Run]]
 
 
-@pytest.mark.skipif(tex.tex_found() is None, reason="no TeX is installed")
+@pytest.mark.skipif(files.tex_found() is None, reason="no TeX is installed")
 @pytest.mark.parametrize("name", ["accuracy", "pairs"])
 def test_a_figure_has_its_width_and_the_same_bytes_and_stays_as_it_was(runs_for: RunsFor, name: str) -> None:
     runs, choices = runs_for(name)[:1], FigureChoices(round=5)
@@ -31,15 +32,15 @@ def test_a_figure_has_its_width_and_the_same_bytes_and_stays_as_it_was(runs_for:
 
 
 def test_words_are_escaped_and_formulas_are_not() -> None:
-    assert tex.escaped("a_b & 5% {x} #1 ~") == r"a\_b \& 5\% \{x\} \#1 \textasciitilde{}"
-    assert tex.escaped("\N{MINUS SIGN}5") == r"\ensuremath{-}5"
-    assert tex.escaped("$x_1$") == "$x_1$"
+    assert files.escaped("a_b & 5% {x} #1 ~") == r"a\_b \& 5\% \{x\} \#1 \textasciitilde{}"
+    assert files.escaped("\N{MINUS SIGN}5") == r"\ensuremath{-}5"
+    assert files.escaped("$x_1$") == "$x_1$"
 
 
 def test_without_a_tex_it_is_not_offered(
     runs_for: RunsFor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tex.shutil, "which", lambda name: None)
+    monkeypatch.setattr(files.shutil, "which", lambda name: None)
     assert formats_here() == FORMATS
     out = tmp_path / "f.pgf"
     assert main(["figure", "accuracy", str(runs_for("accuracy")[0].path), "--out", str(out)]) == 1

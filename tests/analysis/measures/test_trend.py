@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from analysis.curves import trend_figure
+from analysis.drawing import screen
+from analysis.figures.trend import trend_curves
 from analysis.measures import measure_round, trend_table
 from analysis.measures.null_model import DRAWS, random_twins
 from glt.errors import ConfigError
@@ -71,7 +72,7 @@ def test_twins_are_different_draws_of_the_same_number_of_edges() -> None:
 def test_the_figure_has_a_line_a_run_its_null_and_the_original(make_run: MakeRun) -> None:
     runs = [make_run(seeds=(0, 1)), make_run("random", seeds=(0, 1))]
     table = trend_table(runs, "largest_component_share", null=True)
-    figure = trend_figure(table, "largest_component_share", "kept", dark=True)
+    figure = screen.draw(trend_curves(table, "largest_component_share", "kept"), dark=True)
     names = [trace.name for trace in figure.data if trace.showlegend is not False]
     assert names == ["UGS", "Random pruning", "random, as dense"]
     line = next(trace for trace in figure.data if trace.name == "UGS" and trace.mode == "lines+markers")
@@ -86,7 +87,7 @@ def test_the_figure_has_a_line_a_run_its_null_and_the_original(make_run: MakeRun
 
 def test_a_label_in_the_figure_is_escaped(make_run: MakeRun) -> None:
     table = trend_table([make_run()], "triangles").assign(label="<b>x</b>")
-    traces = trend_figure(table, "triangles").data
+    traces = screen.draw(trend_curves(table, "triangles")).data
     assert any(trace.name == "&lt;b&gt;x&lt;/b&gt;" for trace in traces)
     assert not any("<b><b>x" in text for trace in traces for text in trace.hovertext or ())
-    assert not any(math.isnan(value) for trace in traces if trace.mode == "lines+markers" for value in trace.y)
+    assert not any(math.isnan(value) for trace in traces if trace.hovertext for value in trace.y)

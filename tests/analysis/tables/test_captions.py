@@ -12,12 +12,14 @@ import pytest
 
 from analysis.cli.main import main
 from analysis.compare import paired_table
-from analysis.curves import accuracy_figure
-from analysis.curves.training import training_figure
+from analysis.drawing import screen
 from analysis.export import FigureChoices, draw
+from analysis.figures.accuracy import accuracy_curves
+from analysis.figures.curves import paper_marks
+from analysis.figures.training import training_curves
+from analysis.figures.window import score_title
 from analysis.latex import tickets_latex
 from analysis.leaderboard import leader_table
-from analysis.marks import paper_marks, score_title
 from analysis.published import measurements
 from analysis.runs import printed_measurements, training_part
 from analysis.tables import (
@@ -123,7 +125,7 @@ def test_one_figure_does_not_hold_them(mixed: list[Run]) -> None:
     rounds = rounds_table(mixed)
     refusal = f"One figure cannot show .* Cora: {mixed[0].name} on content aaaaaaaa and {mixed[1].name} on content bbbb"
     with pytest.raises(ConfigError, match=refusal):
-        accuracy_figure(curve_table(rounds), rounds)
+        screen.draw(accuracy_curves(curve_table(rounds), rounds))
     for name in ("accuracy", "pareto"):
         with pytest.raises(ConfigError, match=refusal):
             draw(name, mixed, FigureChoices())
@@ -181,11 +183,11 @@ def test_every_place_names_the_metric(runs: dict[str, Run], task: str, metric: s
     other = {"accuracy", "ROC-AUC"} - {metric}
     assert metric_words(rounds) == shared_metric(rounds) == metric
     assert score_title(curve, "test_last") == f"Test {metric}, last epoch (%)"
-    assert accuracy_figure(curve, rounds).layout.yaxis.title.text == f"Test {metric} (%)"
+    assert screen.draw(accuracy_curves(curve, rounds)).layout.yaxis.title.text == f"Test {metric} (%)"
     assert draw("accuracy", [runs[task]], FigureChoices()).axes[0].get_ylabel() == f"Test {metric} (%)"
     texts = [caption(rounds), tickets_latex(tickets_table(rounds))]
     epoch = pd.DataFrame([{"stage": "retrain", "epoch": 1, "at": 1, "loss": 1.0, "val": 0.5, "test": 0.5}])
-    drawn = training_figure(epoch, metric)
+    drawn = screen.draw(training_curves(epoch, metric))
     assert {trace.name for trace in drawn.data} == {"Loss", f"Validation {metric}", f"Test {metric}"}
     assert ("(GIC)" in texts[0] and "(GIC)" in texts[1]) == (task == "link")
     for text in texts:
@@ -196,7 +198,7 @@ def test_every_place_names_the_metric(runs: dict[str, Run], task: str, metric: s
 def test_runs_of_both_tasks_are_refused_in_one_figure(runs: dict[str, Run]) -> None:
     rounds = rounds_table([*runs.values()])
     with pytest.raises(ConfigError, match=BOTH):
-        accuracy_figure(curve_table(rounds), rounds)
+        screen.draw(accuracy_curves(curve_table(rounds), rounds))
     with pytest.raises(ConfigError, match=BOTH):
         draw("accuracy", [*runs.values()], FigureChoices())
 

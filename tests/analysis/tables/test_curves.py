@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.curves import pareto_figure
-from analysis.curves.hover import round_text
+from analysis.drawing import screen
+from analysis.figures.hover import round_text
+from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels
 from analysis.style import palette
 from analysis.tables import (
@@ -296,27 +297,29 @@ def test_the_figure_has_every_round_and_the_front_as_a_line(make_scored) -> None
     three = [[0.8, 0.79, 0.81, 0.7], [0.8, 0.79, 0.811, 0.7], [0.8, 0.79, 0.809, 0.7]]
     rounds = rounds_table([make_scored("ugs", three), make_scored("random", [[0.8, 0.75, 0.72]])])
     table = with_front(curve_table(rounds, x="macs"), "macs")
-    figure = pareto_figure(table, rounds, x="macs")
-    line, ugs, random = figure.data[:3]
+    figure = screen.draw(pareto_front(table, rounds, x="macs"))
+    line, dense, ugs, stars, random_dense, random = figure.data[:6]
     assert (line.name, line.mode, line.line.shape) == ("Pareto front", "lines", "hv")
     assert list(line.y) == pytest.approx([70.0, 81.0])
     assert list(line.x) == sorted(line.x)
-    assert [len(each.x) for each in (ugs, random)] == [4, 3]
-    assert list(ugs.marker.opacity) == [0.35, 0.35, 1.0, 1.0]
-    assert [symbol == palette.TICKET_SYMBOL for symbol in ugs.marker.symbol] == [False, False, True, False]
-    assert ugs.customdata[2].tolist() == [table["run"].iloc[0], 2]
-    assert "On the Pareto front" in ugs.hovertext[2]
+    assert [len(each.x) for each in (dense, ugs, stars, random_dense, random)] == [1, 2, 1, 1, 2]
+    assert [list(each.marker.opacity) for each in (dense, ugs, stars)] == [[0.35], [0.35, 1.0], [1.0]]
+    assert [each.marker.symbol == palette.TICKET_SYMBOL for each in (dense, ugs, stars)] == [False, False, True]
+    assert stars.customdata[0].tolist() == [table["run"].iloc[0], 2]
+    assert "On the Pareto front" in stars.hovertext[0]
 
 
 def test_the_words_of_a_dense_line_are_cut_where_labels_are_long(make_scored) -> None:  # noqa: ANN001
     settings = {"hidden": 8, "epochs": 8, "retrain_epochs": 8, "dropout": 0.9}
     rounds = rounds_table([make_scored("ugs", [[0.8, 0.7]]), make_scored("ugs", [[0.6, 0.5]], **settings)])
-    figure = pareto_figure(with_front(curve_table(rounds), "graph"), rounds, x="graph")
+    figure = screen.draw(pareto_front(with_front(curve_table(rounds), "graph"), rounds, x="graph"))
     told = sorted(each.text for each in figure.layout.annotations)
-    assert [words.endswith(ending) for words, ending in zip(told, ("… 80.0 %", "… 60.0 %"), strict=True)] == [True] * 2
-    assert all(words.startswith("Dense UGS (dropout = ") and len(words) < 40 for words in told)
+    assert [words.endswith(ending) for words, ending in zip(told, ("…) 80.0 %", "…) 60.0 %"), strict=True)] == [
+        True
+    ] * 2
+    assert all(words.startswith("Dense (UGS (dropout = ") and len(words) < 40 for words in told)
     alone = rounds[rounds["run"] == rounds["run"].iloc[0]]
-    (dense,) = pareto_figure(with_front(curve_table(alone), "graph"), alone, x="graph").layout.annotations
+    (dense,) = screen.draw(pareto_front(with_front(curve_table(alone), "graph"), alone, x="graph")).layout.annotations
     assert dense.text == "Dense 80.0 %"
 
 

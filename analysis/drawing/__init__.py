@@ -1,0 +1,1 @@
+"""Descriptions of figures, and their two renderers: `screen` (Plotly) and `paper` (matplotlib)."""

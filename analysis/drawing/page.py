@@ -1,0 +1,156 @@
+"""A page of a paper: one figure at a venue's width, or several as lettered panels with one legend outside."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure, FigureBase, SubFigure
+from matplotlib.ticker import FixedLocator
+from matplotlib.transforms import Bbox
+
+from analysis.drawing.greys import in_grey
+from analysis.drawing.legend import Keys, add_legend, legend_height, merged
+from analysis.drawing.paper import LETTERS, Drawing, drawing
+from analysis.drawing.style import paper_style
+from analysis.figures.base import FIGURES, FigureChoices
+from glt.errors import ConfigError
+from glt.printable import quoted
+from glt.store import Run
+
+# Inches: the narrowest panel whose axes can be read, what the letter over a panel takes, and by how much a panel is
+# drawn higher than it was planned at most.
+NARROWEST, LETTER, STRETCH = 2.6, 0.17, 0.8
+MOST = 12
+Shape = tuple[int, int]
+
+
+def plan(name: str, runs: Sequence[Run], choices: FigureChoices, shape: str | None = None) -> Drawing:
+    """Read what the figure called `name` shows of `runs`, or several with commas between their names.
+
+    Several are panels in `shape` ("2x2": rows, columns; None: as many in a row as can be read). Raises ConfigError for
+    an unknown name or bad choices, StoreError for runs with nothing to show.
+    """
+    names = [part.strip() for part in name.split(",")]
+    if len(names) == 1 and shape is None:
+        return _drawing(name, runs, choices, choices.width)
+    return _panels(names, runs, choices, shape_of(shape, len(names), choices.width))
+
+
+def _drawing(name: str, runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
+    return drawing(FIGURES.get(name).describe(runs, choices), width, choices.grey)
+
+
+def draw(name: str, runs: Sequence[Run], choices: FigureChoices, shape: str | None = None) -> Figure:
+    """Return the figure called `name` for `runs`; raises as `plan` does."""
+    return on_page(plan(name, runs, choices, shape), choices)
+
+
+def on_page(planned: Drawing, choices: FigureChoices) -> Figure:
+    """Put a drawing on a page of its own."""
+    with paper_style(choices.page, choices.font):
+        width = choices.width
+        figure = Figure(figsize=(width, planned.height), layout="constrained")
+        keys = planned.fill(figure)
+        figure.set_figheight(planned.height + legend_height(keys, width))
+        add_legend(figure, keys, width, planned.below)
+        _settle(figure)
+        return in_grey(figure) if choices.grey else figure
+
+
+def _settle(figure: Figure) -> None:
+    """Lay a figure out once and for all: laid out again at every save, its places would move in the last digits."""
+    # A layout makes room for the tick labels there are, but axes of another size may get other ticks: 82, then 82.5.
+    for _ in range(2):
+        figure.draw_without_rendering()
+    for area in figure.axes:
+        _keep_ticks(area.xaxis)
+        _keep_ticks(area.yaxis)
+    # So the last layout is one for ticks that stay.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    align(figure)
+
+
+def _keep_ticks(axis: Axis) -> None:
+    """Keep the ticks an axis has: at another size it would have others, and their labels would take other room."""
+    axis.set_major_locator(FixedLocator(axis.get_majorticklocs().tolist()))
+
+
+def align(figure: Figure) -> None:
+    """Let panels of a grid that stand in one row, each with one pair of axes, begin and end at the same height."""
+    rows: dict[float, list[SubFigure]] = defaultdict(list)
+    for part in figure.subfigs:
+        if len({area.get_position().bounds for area in part.axes if area.get_visible()}) == 1:
+            rows[round(part.bbox.y0, 3)].append(part)
+    for parts in rows.values():
+        places = [part.axes[0].get_position() for part in parts]
+        low, high = max(place.y0 for place in places), min(place.y1 for place in places)
+        for part, place in zip(parts, places, strict=True):
+            for area in part.axes:
+                area.set_position(Bbox.from_extents(place.x0, low, place.x1, high))
+                # A place set by hand would take the axes out of the next layout.
+                area.set_in_layout(True)
+
+
+def shape_of(text: str | None, count: int, width: float) -> Shape:
+    """Return rows and columns for `count` panels; raises ConfigError for a shape that does not hold them.
+
+    >>> shape_of("2x3", 5, 6.75), shape_of(None, 3, 6.75), shape_of(None, 3, 3.25)
+    ((2, 3), (2, 2), (3, 1))
+    """
+    if text is None:
+        across = min(count, max(1, int(width / NARROWEST)))
+        return math.ceil(count / across), across
+    given = re.fullmatch("([1-9])\\s*[x\N{MULTIPLICATION SIGN}]\\s*([1-9])", text.strip(), re.ASCII | re.IGNORECASE)
+    if given is None:
+        raise ConfigError(f"The panels {quoted(text)} are no shape: give rows and columns, such as 2x2.")
+    rows, columns = int(given[1]), int(given[2])
+    if rows * columns < count:
+        raise ConfigError(f"{count} figures do not fit into {rows} by {columns} panels: choose a larger shape.")
+    return rows, columns
+
+
+def _panels(names: Sequence[str], runs: Sequence[Run], choices: FigureChoices, shape: Shape) -> Drawing:
+    """Plan figures as the panels of one, row by row; raises as each of them does, and ConfigError for too many."""
+    if len(names) > MOST:
+        raise ConfigError(f"{len(names)} figures are too many for one page: choose at most {MOST}.")
+    rows, columns = shape
+    for name in names:
+        FIGURES.get(name)
+    drawings = [_drawing(name, runs, choices, choices.width / columns) for name in names]
+    heights = [
+        LETTER + max((each.height for each in drawings[start : start + columns]), default=0.0)
+        for start in range(0, rows * columns, columns)
+        if start < len(names)
+    ]
+
+    def fill(figure: FigureBase) -> Keys:
+        parts = figure.subfigures(len(heights), columns, squeeze=False, height_ratios=heights)
+        about = zip(parts.flat, LETTERS, drawings, strict=False)
+        return merged([_fill(part, letter, drawing) for part, letter, drawing in about])
+
+    told = " ".join(f"({letter}) {each.caption}" for letter, each in zip(LETTERS, drawings, strict=False))
+    return Drawing(_points(names, drawings), told, sum(heights), fill)
+
+
+def _fill(part: SubFigure, letter: str, planned: Drawing) -> Keys:
+    part.suptitle(f"({letter})", x=0.01, ha="left", fontweight="bold", fontsize="medium")
+    spare = part.bbox.height / part.figure.dpi - LETTER - planned.height
+    if spare < STRETCH:
+        return planned.fill(part)
+    # Beside a much taller panel a lower one keeps its own shape.
+    both: Any = part.subfigures(2, 1, height_ratios=(planned.height, spare))
+    return planned.fill(both[0])
+
+
+def _points(names: Sequence[str], drawings: Sequence[Drawing]) -> pd.DataFrame:
+    about = zip(LETTERS, names, drawings, strict=False)
+    parts = [each.points.assign(part=letter, figure=name) for letter, name, each in about]
+    table = pd.concat(parts, ignore_index=True)
+    return table[["part", "figure", *(column for column in table if column not in ("part", "figure"))]]

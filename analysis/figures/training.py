@@ -1,0 +1,154 @@
+"""One round as it trains: scores and loss of every epoch, its stages one after the other, a panel a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.drawing.description import Axis, Description, Grid, Ink, Key, Layer, Line, Panel, Rule
+from analysis.figures.base import FIGURES, Figure, FigureChoices, shown_round
+from analysis.figures.hover import epoch_texts
+from analysis.labels import metric_label, run_labels
+from analysis.tables.rounds import epochs_table
+from glt.errors import StoreError
+from glt.store import Run
+
+VALIDATION, TEST, LOSS = "#009E73", "#CC79A7", "muted"
+# Points of a stage's line: a few a dot of a screen, and more than a printer sets on a column.
+MOST_DRAWN, MOST_PRINTED = 900, 3000
+# A loss that rises to so many times its first value is drawn on a logarithmic axis; no loss of classes begins above the
+# second number by itself.
+STEEP, HIGHEST_FIRST = 50.0, 10.0
+WIDTH = 1.8
+FROM_ZERO = Axis(title="Loss", from_zero=True)
+HEIGHT = 460
+
+
+def training_curves(epochs: pd.DataFrame, metric: str, height: int = HEIGHT) -> Description:
+    """Describe the `epochs_table` of a round: scores (a `metric`) on the left axis, loss on the right.
+
+    A stage of more epochs than MOST_DRAWN goes through the lowest and highest values of every stretch of it.
+    """
+    right = _loss_axis(epochs["loss"].to_numpy())
+    return Description(panels=[_panel(epochs, metric, MOST_DRAWN, right)], keys=_keys([metric]), height=height)
+
+
+def training(runs: Sequence[Run], choices: FigureChoices) -> Description:
+    """Describe the epochs of one round of each run; raises StoreError when none of them has kept any."""
+    labels = run_labels(runs)
+    table = pd.concat([_epochs(run, choices, labels[run.reference]) for run in runs], ignore_index=True)
+    if table.empty:
+        raise StoreError("These runs keep no epochs of this round: choose another round, or other runs.")
+    metrics = {run.reference: metric_label(run.config.dataset, run.config.task) for run in runs}
+    parts = [(metrics[str(run)], rows) for run, rows in table.groupby("run", sort=False)]
+    return Description(
+        panels=[_panel(rows, metric, MOST_PRINTED, FROM_ZERO, rows["label"].iloc[0]) for metric, rows in parts],
+        keys=_keys(list(dict.fromkeys(metrics.values()))),
+        points=table,
+        caption=_caption(table),
+        grid=Grid(ratio=0.7),
+        height=HEIGHT,
+    )
+
+
+def is_thinned(epochs: pd.DataFrame) -> bool:
+    """Say whether the picture passes over epochs of a round."""
+    return bool((epochs["stage"].value_counts() > MOST_DRAWN).any())
+
+
+def _epochs(run: Run, choices: FigureChoices, label: str) -> pd.DataFrame:
+    seed, number = shown_round(run, choices)
+    about = {"run": run.reference, "label": label, "method": run.config.method, "seed": seed.seed, "round": number}
+    table = epochs_table(seed.event_file.epochs(number)[0])
+    for place, (name, value) in enumerate(about.items()):
+        table.insert(place, name, value)
+    return table
+
+
+def _panel(epochs: pd.DataFrame, metric: str, most: int, right: Axis, title: str = "") -> Panel:
+    layers, rules = [], []
+    for stage, rows in epochs.groupby("stage", sort=False):
+        layers += list(_stage(str(stage), rows, metric, most))
+        start = float(rows["at"].iloc[0] - rows["epoch"].iloc[0] + 1)
+        rules.append(Rule(at=start, name=str(stage), ink="muted", vertical=True, dash="dot", width=1.0))
+    last = int(epochs["at"].max()) if len(epochs) else 1
+    return Panel(
+        x=Axis(title="Epoch of the round", limits=(0, max(last, 2) + 1)),
+        y=Axis(title=f"{metric[:1].upper()}{metric[1:]} (%)", grid=True),
+        layers=layers,
+        rules=rules,
+        right=right,
+        title=title,
+    )
+
+
+def _stage(stage: str, rows: pd.DataFrame, metric: str, most: int) -> Iterator[Layer]:
+    drawn = rows.iloc[drawn_places(rows[["loss", "val", "test"]], most)]
+    lines: tuple[tuple[str, pd.Series, Ink, Any], ...] = (
+        ("Loss", drawn["loss"], LOSS, {"dash": "dashdot", "width": 1.6, "right": True}),
+        (f"Validation {metric}", 100 * drawn["val"], VALIDATION, {"width": WIDTH}),
+        (f"Test {metric}", 100 * drawn["test"], TEST, {"dash": "dash", "width": WIDTH}),
+    )
+    for name, values, ink, look in lines:
+        hover = epoch_texts(stage, drawn["epoch"], name, values)
+        yield Line(x=drawn["at"].to_numpy(), y=values.to_numpy(), name=name, group=name, ink=ink, hover=hover, **look)
+
+
+def _keys(metrics: Sequence[str]) -> list[Key]:
+    metric = " or ".join(metrics)
+    return [
+        Key(label=f"Validation {metric}", ink=VALIDATION, dash="solid", width=WIDTH, group=f"Validation {metric}"),
+        Key(label=f"Test {metric}", ink=TEST, dash="dash", width=WIDTH, group=f"Test {metric}"),
+        Key(label="Loss", ink=LOSS, dash="dashdot", width=1.6, group="Loss", about="marks"),
+    ]
+
+
+def _loss_axis(losses: NDArray[np.float64]) -> Axis:
+    """Return the right axis: from 0 up, or by powers of ten where a loss that jumps would press the others flat."""
+    finite = losses[np.isfinite(losses)]
+    if not len(finite) or finite.min() <= 0 or finite.max() <= STEEP * min(finite[0], HIGHEST_FIRST):
+        return FROM_ZERO
+    return Axis(title="Loss (log scale)", log=True)
+
+
+def _caption(table: pd.DataFrame) -> str:
+    firsts = table.drop_duplicates("run")[["label", "seed", "round"]].itertuples(index=False, name=None)
+    told = [f"{label}, seed {seed}, round {number}" for label, seed, number in firsts]
+    return f"Every epoch that was kept of one round: {'; '.join(told)}. The loss is on the right axis."
+
+
+def drawn_places(columns: ArrayLike, most: int) -> NDArray[np.intp]:
+    """Return the rows to draw, in order, of lines [n, m] that share their places: all of at most `most` rows.
+
+    Of more rows, the first, the last, and the lowest and the highest value of every line in each of `most` / 2m
+    stretches of equal length, so that no peak is lost. Values may be NaN.
+
+    >>> drawn_places([[0.0], [1.0], [9.0], [1.0], [0.0], [1.0], [2.0], [1.0]], 4)
+    array([0, 2, 4, 6, 7])
+    """
+    values = np.asarray(columns, float)
+    rows, lines = values.shape
+    if rows <= most:
+        return np.arange(rows)
+    stretches = max(most // (2 * lines), 1)
+    width = -(-rows // stretches)
+    begins = np.arange(stretches)[:, None] * width
+    lowest = begins + _stretched(values, stretches, width, np.inf).argmin(axis=1)
+    highest = begins + _stretched(values, stretches, width, -np.inf).argmax(axis=1)
+    places = np.unique(np.concatenate([[0, rows - 1], lowest.ravel(), highest.ravel()]))
+    within: NDArray[np.intp] = places[places < rows]
+    return within
+
+
+def _stretched(values: NDArray[np.float64], stretches: int, width: int, filled: float) -> NDArray[np.float64]:
+    """Return values [stretches, width, m], with `filled` where there is none."""
+    whole = np.full((stretches * width, values.shape[1]), filled)
+    whole[: len(values)] = np.where(np.isnan(values), filled, values)
+    return whole.reshape(stretches, width, -1)
+
+
+FIGURES.register(Figure("training", "Training curves of a round", "curves", training, frozenset({"round", "seed"})))
