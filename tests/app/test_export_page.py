@@ -30,7 +30,7 @@ def test_the_gallery_says_why_a_figure_is_not_there_and_opens_another(
     assert not app.exception
     told = [caption.value for caption in app.caption]
     assert any("needs runs that differ" in text for text in told)
-    assert any("keeps no scores" in text for text in told)
+    assert any("stores no edge scores" in text for text in told)
     app.button(key="open-pareto").click().run()
     assert not app.exception
     assert app.selectbox(key="what").value == "pareto"

@@ -59,7 +59,7 @@ def test_a_cut_without_a_gradient_says_so(open_page: OpenPage) -> None:
     low, high = cora.edges[:, np.flatnonzero(late.all(axis=0))[0]].tolist()
     app = open_page("subgraphs", run=run.name, section="why", at=node_name(cora, low), to=str(high), round="20")
     assert not app.exception
-    assert shown(app).count("so its rank is the noise of the start") == 2
+    assert shown(app).count("so its rank is the noise of the mask's start") == 2
     (table,) = [each.value for each in app.dataframe if "Neighbour" in each.value]
     assert "no gradient" in table["Cause, to it"].tolist()
     low, high = cora.edges[:, np.flatnonzero(early.all(axis=0))[0]].tolist()
