@@ -21,7 +21,8 @@ Rgba = tuple[float, float, float, float]
 
 # Lightness (0 black, 1 white) and line of a method, in the order of legends: neighbours differ in both.
 LIGHTNESS = (0.0, 0.15, 0.50, 0.68, 0.32, 0.58, 0.40, 0.75, 0.24)
-LINES: tuple[Any, ...] = ("-", "-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (4, 1.2, 1, 1.2)))
+# ADMM, the fourth, is dashed in colour too.
+LINES: tuple[Any, ...] = ("-", "-", (0, (1, 1.2)), (0, (4, 1.5)), (0, (4, 1.2, 1, 1.2)))
 # Shares of red, green and blue in lightness (ITU-R BT.601).
 SHARES = np.array([0.299, 0.587, 0.114])
 

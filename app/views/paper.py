@@ -309,7 +309,7 @@ def _method_words(rows: Sequence[Comparison]) -> str:
     family = family_words(rows)
     tested = (
         f"two one-sided t tests show the mean within the margin (agrees), a two-sided one beyond it (differs), "
-        f"{family} of one figure or table at 5 %, else open, with about how many seeds would settle it"
+        f"{family} (by figure or table of the paper) at 5 %, else open, with about how many seeds would settle it"
         if family
         else "a test needs two seeds"
     )

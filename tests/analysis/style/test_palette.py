@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 
+from analysis.figures.looks import dash_of_run
 from analysis.style import palette, theme
 from glt.methods import METHODS
 
@@ -45,6 +47,12 @@ def contrast(one: str, other: str) -> float:
 def test_admm_is_dashed_and_other_methods_are_solid() -> None:
     dashes = {name: palette.style(name).dash for name in ("dense", *METHODS.names())}
     assert [name for name, dash in dashes.items() if dash] == ["admm"]
+
+
+def test_further_runs_of_a_method_take_the_next_dashes() -> None:
+    runs = {"ugs-1": "ugs", "admm-1": "admm", "ugs-2": "ugs", "admm-2": "admm"}
+    table = pd.DataFrame({"run": list(runs), "method": list(runs.values())})
+    assert dash_of_run(table) == {"ugs-1": 0, "admm-1": 1, "ugs-2": 1, "admm-2": 2}
 
 
 def test_a_colour_that_a_person_chose_is_deeper_where_a_method_has_it_and_marker_and_dash_stay() -> None:
