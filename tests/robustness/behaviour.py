@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import csv
 import hashlib
 import io
 import json
@@ -48,16 +49,21 @@ MASK, ABSENT = "<masked>", "<absent>"
 # Values of these names are of the machine, the moment or the copy of the program.
 MASKED = re.compile(
     r"^(seconds|.*_seconds|seconds_left|pid|host|heartbeat|process_mark|process_started|queued_at|running_since|"
-    r"revision|sources|modified|crc32|created|when|date|deleted|size_bytes|measured_at|cpu|basis)$"
+    r"revision|sources|modified|crc32|created|when|date|deleted|size_bytes|measured_at|cpu|basis|"
+    # A ticket's hash of the file that holds its times.
+    r"ticket\.json)$"
 )
 # Of these only the names below them are kept.
 NAMES_ONLY = re.compile(r"^(versions|machine|latency|memory|cost_of_search)$")
 TEXT_MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?( UTC|Z|[+-]\d\d:\d\d)?"), "<date>"),
-    (re.compile(r"\d[\d,.]* (ms|s|min|h|d|seconds|minutes|hours|days)\b( \d+ (s|min|h)\b)?"), "<time>"),
+    (re.compile(r"\d(?:[\d,.]*\d)? (ms|s|min|h|d|seconds|minutes|hours|days)\b( \d+ (s|min|h)\b)?"), "<time>"),
     (re.compile(r"(takes about <time>) \(.*\)"), r"\1 (<basis>)"),
     (re.compile(r"\b(pid|process|PID) \d+"), "<process>"),
-    (re.compile(r"\b0\.\d+ (epochs|passes) a second"), "<speed>"),
+    (re.compile(r"\b\d{8}-\d{6}\b"), "<date>"),
+    (re.compile(r"[\d.]+ [kMG]B free"), "<size> free"),
+    (re.compile(r"busy \(\d+ at work"), "busy (<number> at work"),
+    (re.compile(r"seconds \d+\.\d+"), "seconds <time>"),
     (re.compile(r"glt_studio-[\w.]+|/tmp/tmp\w+"), "<temporary>"),
 )
 # A share done, as --progress tells it: which shares are told depends on the clock.
@@ -367,6 +373,19 @@ def some_lines(content: bytes) -> Any:
     return lines if len(lines) <= MOST_LINES else {"lines": len(lines), "first": lines[:5], "bytes": hashed(content)}
 
 
+def csv_rows(content: bytes) -> Any:
+    """Return the lines of a CSV file without the values of columns of times."""
+    text = content.decode("utf-8", "replace")
+    hidden = [number for number, name in enumerate(text.split("\n", 1)[0].split(",")) if MASKED.match(name.strip())]
+    if not hidden:
+        return some_lines(content)
+    rows, made = list(csv.reader(io.StringIO(text))), io.StringIO()
+    for row in rows[1:]:
+        row[:] = [MASK if number in hidden else cell for number, cell in enumerate(row)]
+    csv.writer(made).writerows(rows)
+    return some_lines(made.getvalue().encode())
+
+
 def lines_of(content: bytes) -> list[str]:
     """Return lines without trailing blanks and without shares done."""
     lines = [line.rstrip() for line in content.decode("utf-8", "replace").splitlines()]
@@ -405,7 +424,8 @@ READERS: dict[str, Callable[[bytes], Any]] = {
     "pdf": pdf_text,
     "svg": svg_text,
     "png": png_size,
-    **dict.fromkeys(("csv", "tex", "md", "txt", "bib", "pgf", "graphml", "sha256"), some_lines),
+    "csv": csv_rows,
+    **dict.fromkeys(("tex", "md", "txt", "bib", "pgf", "graphml", "sha256"), some_lines),
 }
 
 
@@ -416,6 +436,9 @@ def masked(value: Any, folder: Path, name: str = "") -> Any:
     if NAMES_ONLY.match(name):
         return names_of(value)
     if isinstance(value, dict):
+        # In a list of statements the name is a value beside what is stated.
+        stated = "in_file" in value and any(isinstance(each, str) and MASKED.match(each) for each in value.values())
+        value = {**value, "in_file": MASK} if stated else value
         return {masked_text(key, folder): masked(each, folder, key) for key, each in value.items()}
     if isinstance(value, list):
         return [masked(each, folder, name) for each in value]
