@@ -69,7 +69,7 @@ def test_a_cut_without_a_gradient_says_so(open_page: OpenPage) -> None:
 
 def test_a_run_without_scores_says_so(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("random", ("done",))
-    assert "no score decided" in shown(open_page("subgraphs", section="why"))
+    assert "there are no scores" in shown(open_page("subgraphs", section="why"))
 
 
 def test_a_node_that_is_not_there_is_one_sentence(make_run: MakeRun, open_page: OpenPage) -> None:
@@ -202,8 +202,8 @@ def test_a_section_is_about_the_run_that_is_chosen(section: str, make_run: MakeR
     mine, others = (shown(open_page("subgraphs", **view, **whose)) for whose in ({}, {"whose": other.name}))
     assert mine != others
     if section == "why":
-        assert "no score decided" in others
-        assert "no score decided" not in mine
+        assert "there are no scores" in others
+        assert "there are no scores" not in mine
     alone = open_page("subgraphs", run=first.name, round="3", section=section, whose=other.name)
     assert not alone.exception
     assert "whose" not in alone.query_params
