@@ -21,15 +21,14 @@ from glt.printable import quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.export import FigureChoices
+    from analysis.figures.base import FigureChoices
     from glt.store import Run
 
-# Their registries import pandas and matplotlib, which would make the help slow; a test compares.
+# Their registry imports pandas, which would make the help slow; a test compares the two.
 FIGURES = (
     "ablation", "accuracy", "degrees", "layers", "losers", "pairs", "pareto", "scores", "subgraphs", "teaser",
     "training", "trend",
 )  # fmt: skip
-VENUES = ("icml", "neurips", "iclr", "ieee", "acm")
 KINDS, TABLES = ("pdf", "svg", "png", "pgf"), ("csv", "json")
 
 ToLatex = Callable[["pd.DataFrame"], str]
@@ -65,6 +64,7 @@ def ends(text: str) -> tuple[int, int]:
 # --- options -----------------------------------------------------------------
 
 MEASURE = options.registered("measure", "analysis.measures", "MEASURES")
+VENUE = options.registered("venue", "analysis.drawing.venues", "VENUES")
 SAMPLE = options.registered("kind of sample", "analysis.subgraphs.samplers", "SAMPLERS")
 
 measure_option = option(
@@ -107,7 +107,7 @@ figure_options = options.all_of(
           metavar="AXIS", help="horizontal axis of curves"),
     _page("--paper", is_flag=True, help="add the paper's published points"),
     _page("--full", is_flag=True, help="show the whole y axis, however deep a method falls"),
-    _page("--venue", type=options.Name("venue", lambda: VENUES, checked=False), default="icml", show_default=True,
+    _page("--venue", type=VENUE, default="icml", show_default=True,
           metavar="V", help="venue whose column widths and text sizes apply"),
     _page("--columns", type=click.Choice([1, 2]), default=1, show_default=True, metavar="1|2",
           help="columns the figure spans"),
@@ -119,7 +119,7 @@ figure_options = options.all_of(
 
 def chosen_figure(args: Args) -> FigureChoices:
     """Return what `figure_options` say about a figure."""
-    from analysis.export import FigureChoices
+    from analysis.figures.base import FigureChoices
     from analysis.subgraphs import Sample
 
     return FigureChoices(
@@ -177,7 +177,8 @@ def chosen_figure(args: Args) -> FigureChoices:
 def figure(args: Args) -> int:
     """Draw a figure for a paper, or several as panels of one page."""
     from analysis.bundle import csv_bytes, json_bytes
-    from analysis.export import check_dpi, figure_bytes, on_page, plan
+    from analysis.drawing.files import check_dpi, figure_bytes
+    from analysis.drawing.page import on_page, plan
 
     out = args.out
     kind = _kind(out)
@@ -193,7 +194,7 @@ def figure(args: Args) -> int:
 
 
 def _tell_missing(names: str, runs: Sequence[Run]) -> None:
-    from analysis.export import FIGURES
+    from analysis.figures.base import FIGURES
 
     for name in names.split(","):
         if missing := FIGURES.get(name).missing(runs):
@@ -201,7 +202,7 @@ def _tell_missing(names: str, runs: Sequence[Run]) -> None:
 
 
 def _kind(out: Path) -> str:
-    from analysis.export import FORMATS, PGF, check_tex
+    from analysis.drawing.files import FORMATS, PGF, check_tex
 
     kind = out.suffix.removeprefix(".").lower()
     known = (*FORMATS, PGF, *TABLES)

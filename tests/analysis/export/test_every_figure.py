@@ -22,9 +22,8 @@ from matplotlib.text import Text
 from analysis.bundle import csv_bytes, json_bytes
 from analysis.cli.figure import FIGURES as NAMES
 from analysis.cli.figure import KINDS
-from analysis.cli.figure import VENUES as VENUE_NAMES
 from analysis.drawing.paper import MARK
-from analysis.export import FIGURES, FORMATS, GROUPS, PGF, VENUES, FigureChoices, draw, figure_bytes, on_page, plan
+from analysis.export import FIGURES, FORMATS, GROUPS, PGF, FigureChoices, draw, figure_bytes, on_page, plan
 from analysis.figures.losers import SIZE
 from analysis.subgraphs import Sample
 from glt.errors import StudioError
@@ -150,5 +149,4 @@ def test_a_mark_of_nobody_lost_stands_whole_inside_the_axis(runs_for: RunsFor) -
 
 def test_the_command_names_every_figure() -> None:
     assert list(NAMES) == sorted(figure.name for figure in FIGURES)
-    assert set(VENUE_NAMES) == set(VENUES)
     assert {*KINDS} == {*FORMATS, PGF}
