@@ -16,7 +16,7 @@ import streamlit as st
 from analysis.labels import dataset_label
 from analysis.subgraphs import SAMPLERS, Sample, Subgraph, make_panel, original_panel, panels_html, sample_nodes, take
 from analysis.subgraphs.panel import class_names, node_name
-from analysis.subgraphs.samplers import DEFAULT_SIZE, Sampler, in_order
+from analysis.subgraphs.samplers import DEFAULT_SIZE, in_order
 from app.components import controls, frame, url_state
 from app.data import cache
 from glt import formats
@@ -46,33 +46,13 @@ class RoundSample:
     unknown: tuple[str, ...] = ()
 
 
-def pick_sample(graph: Graph) -> Sample:
-    """Choose kind, size and start of a sample; raises ConfigError for an unknown node."""
-    return _pick(graph, [sampler for sampler in _fitting(graph) if not sampler.needs_more])[0]
-
-
 def pick_round_sample(graph: Graph) -> RoundSample:
-    """Choose a sample as `pick_sample` does, or where most changed, or by node."""
-    sample, sampler = _pick(graph, _fitting(graph))
-    if "nodes" not in sampler.uses:
-        return RoundSample(sample)
-    hub = int(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes).argmax())
-    text = controls.text("nodes", "Nodes to show", width=300, placeholder=node_name(graph, hub), help=ABOUT_NODES)
-    nodes, unknown = find_known(graph, text)
-    if unknown and not nodes:
-        raise ConfigError(no_node(graph, unknown))
-    return RoundSample(sample, nodes or (hub,), unknown)
-
-
-def _fitting(graph: Graph) -> list[Sampler]:
-    """Return the samplers in order; those by class only where there are classes."""
-    return [sampler for sampler in in_order() if graph.num_classes or "label" not in sampler.uses]
-
-
-def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
+    """Choose kind, size and start of a sample of a round; raises ConfigError for unknown nodes."""
+    # Samples by class need classes.
+    samplers = [sampler for sampler in in_order() if graph.num_classes or "label" not in sampler.uses]
     kinds = {sampler.name: sampler.label for sampler in samplers}
-    told = "  \n".join(f"**{sampler.label}**: {sampler.description}." for sampler in samplers)
-    sampler = SAMPLERS.get(controls.select("sample", "Sample", kinds, "walk", width=150, help=told))
+    about = "  \n".join(f"**{sampler.label}**: {sampler.description}." for sampler in samplers)
+    sampler = SAMPLERS.get(controls.select("sample", "Sample", kinds, "walk", width=150, help=about))
     sizes = {str(size): formats.count(size) for size in SIZES}
     size = int(controls.select("size", "Nodes", sizes, str(DEFAULT_SIZE), width=96))
     label, centre = None, ""
@@ -82,7 +62,18 @@ def _pick(graph: Graph, samplers: Sequence[Sampler]) -> tuple[Sample, Sampler]:
     if "center" in sampler.uses:
         centre = controls.text("node", "Centre", width=110, placeholder="any node", help=ABOUT_CENTRE)
     number = controls.number("draw", "Draw", 0, 0, 99, 1, width=110, help="Another number, another sample.")
-    return Sample(sampler.name, size, int(number), find_node(graph, centre) if centre else None, label), sampler
+    sample = Sample(sampler.name, size, int(number), find_node(graph, centre) if centre else None, label)
+    return _with_nodes(graph, sample) if "nodes" in sampler.uses else RoundSample(sample)
+
+
+def _with_nodes(graph: Graph, sample: Sample) -> RoundSample:
+    """Choose the nodes of a sample, by default the one with most neighbours."""
+    hub = int(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes).argmax())
+    text = controls.text("nodes", "Nodes to show", width=300, placeholder=node_name(graph, hub), help=ABOUT_NODES)
+    nodes, unknown = find_known(graph, text)
+    if unknown and not nodes:
+        raise ConfigError(no_node(graph, unknown))
+    return RoundSample(sample, nodes or (hub,), unknown)
 
 
 def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
