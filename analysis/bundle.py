@@ -27,11 +27,11 @@ from glt.errors import ConfigError, StoreError, StudioError
 from glt.lottery.initial_weights import ENVIRONMENT_KEY
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import PretrainConfig, first_layer_width, pretraining_of, resolve_pretraining
-from glt.printable import cell
 from glt.results_version import version_note
 from glt.store import KnownRun, Run, SeedRun, Store, run_name, sources_of
 from glt.store.run import KIND
-from glt.zips import zip_bytes
+from glt.user_text import cell
+from glt.zip_files import zip_bytes
 
 STANDARD = FigureChoices()
 PRETRAIN_FLAGS = ("dataset", "augmentation", "task", "hidden")

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from glt.errors import ConfigError, unknown_name
-from glt.printable import brief, quoted
+from glt.user_text import brief, quoted
 
 EdgeMaskKind = Literal["directed", "undirected"]
 DegreeKind = Literal["source", "target", "both", "fixed"]

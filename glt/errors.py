@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from glt.printable import MOST, quoted
+from glt.user_text import MOST, quoted
 
 
 class StudioError(Exception):

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from glt.errors import ConfigError
-from glt.printable import quoted
+from glt.user_text import quoted
 
 MOST = 1000
 LARGEST = 999_999_999

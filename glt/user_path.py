@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from glt.errors import ConfigError
-from glt.printable import quoted
+from glt.user_text import quoted
 
 PROGRAM = "glt-studio"
 STORE_VARIABLE, DEFAULT_STORE = "GLT_STORE", "runs"

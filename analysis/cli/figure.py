@@ -16,7 +16,7 @@ from glt.cli.main import Args, Verb
 from glt.cli.options import choice, flag, option
 from glt.commands import command
 from glt.errors import ConfigError, StoreError
-from glt.printable import quoted
+from glt.user_text import quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,8 +20,8 @@ from analysis.drawing.paper import LETTERS, Drawing, drawing
 from analysis.drawing.style import paper_style
 from analysis.figures.base import FIGURES, FigureChoices
 from glt.errors import ConfigError
-from glt.printable import quoted
 from glt.store import Run
+from glt.user_text import quoted
 
 # Inches: the narrowest panel whose axes can be read, what the letter over a panel takes, and by how much a panel is
 # drawn higher than it was planned at most.

@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.measures.centrality import Betweenness
 from analysis.measures.graph import MeasuredGraph
-from glt import zips
+from glt import zip_files
 from glt.errors import StoreError
 from glt.store.atomic_io import make_folder, replace_file
 from glt.user_path import cache_folder
@@ -118,7 +118,7 @@ def known_betweenness(graph: MeasuredGraph, sample: int | None = None, by_networ
         path = _cache_path(graph, sample, by_networkx)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             found = Betweenness(held["nodes"], held["edges"], int(held["sources"]), by_networkx)
-    except (OSError, ValueError, KeyError, TypeError, *zips.DAMAGE):
+    except (OSError, ValueError, KeyError, TypeError, *zip_files.DAMAGE):
         return None
     fits = found.nodes.shape == (graph.num_nodes,) and found.edges.shape == (graph.num_edges,)
     return found if fits and found.nodes.dtype == found.edges.dtype == np.float64 else None

@@ -17,8 +17,8 @@ from analysis.subgraphs.panel import has_classes, node_name
 from glt.datasets.graph import Graph, IntArray
 from glt.errors import ConfigError
 from glt.masks import BoolArray
-from glt.printable import quoted
 from glt.registry import Registry
+from glt.user_text import quoted
 
 
 @dataclass(frozen=True)

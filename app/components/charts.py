@@ -13,7 +13,7 @@ import streamlit as st
 from analysis import alt_text
 from app.components import url_state
 from glt import formats
-from glt.printable import cell
+from glt.user_text import cell
 
 PLAIN = {"displaylogo": False}
 

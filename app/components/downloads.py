@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.components import frame
 from glt.errors import StudioError
-from glt.printable import brief
+from glt.user_text import brief
 
 
 class Written:

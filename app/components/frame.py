@@ -13,9 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 from app.components import url_state
 from app.data.runs import store_root
 from glt.errors import ConfigError, StudioError
-from glt.printable import MOST_SAID, brief
 from glt.results_version import version_note
 from glt.store import KnownRun, State
+from glt.user_text import MOST_SAID, brief
 
 # Invisible. A backslash would not do: Markdown looks for addresses again after it has removed backslashes.
 JOINER = "\u2060"

@@ -47,8 +47,8 @@ from app.components import charts, controls, downloads, frame, run_select
 from app.components.run_select import readable
 from app.data import cache
 from glt import formats
-from glt.printable import cell
 from glt.store import MacConvention, Run
+from glt.user_text import cell
 from glt.verdicts import rule_words
 
 # More rows than this are read only when they are asked for.

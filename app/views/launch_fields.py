@@ -24,10 +24,10 @@ from glt.methods import METHODS
 from glt.models import MODELS
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import resolve_pretraining, takes_first_layer
-from glt.printable import brief
 from glt.seeds import read_seeds
 from glt.store import Pretraining, Run
 from glt.training.tasks import TASKS
+from glt.user_text import brief
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Length": ("rounds", "epochs", "retrain_epochs"),

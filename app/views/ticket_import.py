@@ -31,10 +31,10 @@ from glt.commands import command
 from glt.config import RunConfig
 from glt.datasets import DATASETS, Graph
 from glt.masks import EdgeMask
-from glt.printable import MOST_SAID, brief
 from glt.store import Run
 from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph, read_adjacency
 from glt.training.tasks import message_graph
+from glt.user_text import MOST_SAID, brief
 from glt.verdicts import DELTA
 
 if TYPE_CHECKING:

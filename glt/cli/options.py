@@ -16,9 +16,9 @@ from click.shell_completion import CompletionItem
 
 from glt.cli.main import Args, Argument, ManyOption, Option
 from glt.errors import ConfigError, StoreError, unknown_name
-from glt.printable import quoted
 from glt.registry import Registry
 from glt.user_path import DEFAULT_STORE, STORE_VARIABLE, default_store, user_path
+from glt.user_text import quoted
 
 if TYPE_CHECKING:
     from glt.store import KnownRun, Run, SeedRun, Store

@@ -12,7 +12,7 @@ from glt.cli import options
 from glt.cli.main import DONE, FAILED, Args, Verb
 from glt.errors import ConfigError
 from glt.formats import count, file_size, number_of, percent
-from glt.printable import MOST_SAID, brief
+from glt.user_text import MOST_SAID, brief
 
 if TYPE_CHECKING:
     from glt.store import SeedRun

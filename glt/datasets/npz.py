@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from glt import zips
+from glt import zip_files
 from glt.datasets.graph import DenseArray, Graph, IntArray, LinkSplit, Provenance, Sizes, Split
 from glt.errors import DataError
 
@@ -26,7 +26,7 @@ _STRUCTURE, _FEATURES, _EDGE_FEATURES, _SIZES = "graph.npz", "features.npy", "ed
 _HASH = "content_hash"
 _SPLIT = ("train", "val", "test")
 _LINKS = ("train", "val", "test", "val_negatives", "test_negatives")
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, *zips.DAMAGE)
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, *zip_files.DAMAGE)
 
 
 def write_graph(path: Path, graph: Graph) -> None:

@@ -17,8 +17,8 @@ from glt.commands import own_environment
 from glt.errors import ConfigError, JobError, StoreError
 from glt.formats import number_of
 from glt.jobs.queue import cores, line_of, slot_count, waiting_and_working
-from glt.printable import quoted
 from glt.store import SeedFolder
+from glt.user_text import quoted
 
 CPU, CUDA = "cpu", "cuda"
 NAME = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,3}))?")

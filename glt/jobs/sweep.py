@@ -14,8 +14,8 @@ from glt.jobs.launcher import Started, begin, check, check_room, stopping_on_fai
 from glt.jobs.memory import check_memory
 from glt.methods import METHODS
 from glt.presets import Values, all_options, resolve
-from glt.printable import quoted
 from glt.store import Run, Store, run_name
+from glt.user_text import quoted
 
 Grid = Mapping[str, Sequence[str]]
 

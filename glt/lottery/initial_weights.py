@@ -14,8 +14,8 @@ from glt.config import RunConfig
 from glt.datasets.graph import Graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.pretraining.config import FIRST_LAYER, check_fit, pretraining_of
-from glt.printable import quoted
 from glt.store import FirstLayer, Pretraining, Run, SeedRun, Store, run_name
+from glt.user_text import quoted
 
 ENVIRONMENT_KEY = "pretraining"
 Arrays = Mapping[str, NDArray[np.float32]]

@@ -15,14 +15,13 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from glt import json_text
 from glt.config import all_faults
 from glt.errors import ConfigError, StoreError
-from glt.printable import one_line, quoted, several_lines
 from glt.store import paths
 from glt.store.atomic_io import MOST_BYTES, check_regular, clear_unfinished, make_folder, reading, replace_file, writing
 from glt.store.file_cache import cached
 from glt.store.locks import briefly_locked
+from glt.user_text import one_line, parse_json, quoted, several_lines
 
 # The names of the Okabe-Ito colours that methods have, which colour-blind readers can tell; "" is the method's own.
 ColorName = Literal["", "vermilion", "blue", "orange", "green", "pink", "sky", "olive", "grey"]
@@ -156,7 +155,7 @@ def _entries(path: Path) -> Entries:
         check_regular(path, MOST_BYTES)
         content = path.read_bytes()
     try:
-        document = json_text.parsed(content)
+        document = parse_json(content)
         schema, entries = document["schema"], document[RUNS]
     except (ValueError, KeyError, TypeError):
         schema, entries = None, None
@@ -171,7 +170,7 @@ def is_of_others(path: Path) -> bool:
     """Say whether a file is whole JSON of a form that annotations never had: another program's file of that name."""
     try:
         check_regular(path, MOST_BYTES)
-        document = json_text.parsed(path.read_bytes())
+        document = parse_json(path.read_bytes())
     except (OSError, ValueError):
         return False
     return not isinstance(document, dict) or not {"schema", RUNS} & set(document)

@@ -18,12 +18,12 @@ from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from glt import json_text
 from glt.commands import command
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.formats import file_size
 from glt.store.paths import QUEUE, UNFINISHED_WRITE, has_run_name, seed_of
+from glt.user_text import parse_json
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 NO_FILE = {errno.EISDIR, errno.ELOOP}
@@ -210,7 +210,7 @@ def read_json(path: Path, remedy: str) -> Any:
         check_regular(path, MOST_BYTES)
         content = path.read_bytes()
     try:
-        return json_text.parsed(content)
+        return parse_json(content)
     except ValueError:
         raise StoreError(f"{path} is damaged (no valid JSON): {remedy}.") from None
 

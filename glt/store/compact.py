@@ -14,20 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glt import json_text, zips
+from glt import zip_files
 from glt.config import EdgeMaskKind, canonical_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store.atomic_io import check_regular, reading, replace_file
 from glt.store.paths import SCHEMA
 from glt.store.tensors import EDGE_SCORES, EDGES, WEIGHTS, Bytes, Floats, as_floats, check_schema, quantised_ranks
+from glt.user_text import parse_json
 
 ABOUT = "about.json"
 REMEDY = "restore it from a copy"
 MOST_ROUNDS = 255
 # A hundred times what the largest example has.
 MOST_BYTES = 1 << 28
-DAMAGE = (*zips.DAMAGE, ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
+DAMAGE = (*zip_files.DAMAGE, ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class CompactMasks:
             "shapes": {name: list(shape) for name, shape in self.shapes.items()},
         }
         members = {f"{name}.npy": _npy(self.coded[name]) for name in sorted(self.coded)}
-        replace_file(path, zips.zip_bytes({ABOUT: canonical_json(about).encode(), **members}, zipfile.ZIP_LZMA))
+        replace_file(path, zip_files.zip_bytes({ABOUT: canonical_json(about).encode(), **members}, zipfile.ZIP_LZMA))
 
     @classmethod
     def read(cls, path: Path, weights: bool = True) -> CompactMasks:
@@ -92,9 +93,9 @@ class CompactMasks:
         with reading(path, REMEDY):
             check_regular(path, MOST_BYTES)
             try:
-                with zips.opened(path) as archive:
+                with zip_files.opened(path) as archive:
                     _check_unpacked(path, archive)
-                    about = json_text.parsed(zips.read_member(archive, ABOUT))
+                    about = parse_json(zip_files.read_member(archive, ABOUT))
                     check_schema(path, about)
                     return cls._from(archive, about, weights)
             except DAMAGE:
@@ -103,7 +104,7 @@ class CompactMasks:
     @classmethod
     def _from(cls, archive: zipfile.ZipFile, about: Mapping[str, Any], weights: bool) -> CompactMasks:
         shapes = {name: tuple(shape) for name, shape in about["shapes"].items() if weights or name == EDGES}
-        coded = {name: _bytes_in(zips.read_member(archive, f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
+        coded = {name: _bytes_in(zip_files.read_member(archive, f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
         for name, shape in shapes.items():
             _check_size(coded[name], math.prod(shape), about["last"])
         return cls(about["last"], about["edge_mask"], shapes, coded, about["score_counts"])

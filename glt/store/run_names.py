@@ -9,9 +9,9 @@ from pathlib import Path
 from glt.config import RunConfig, canonical_json, make_config
 from glt.errors import ConfigError, StoreError
 from glt.pretraining.config import PretrainConfig, make_pretrain_config
-from glt.printable import quoted
 from glt.store.atomic_io import read_json, unsigned
 from glt.store.paths import CONFIG, SCHEMA
+from glt.user_text import quoted
 
 PART = re.compile(r"[\w.+@-]+")
 

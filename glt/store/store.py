@@ -17,7 +17,6 @@ from glt.errors import ConfigError, StoreError
 from glt.formats import listing
 from glt.methods import METHODS
 from glt.pretraining.config import PretrainConfig, pretraining_of
-from glt.printable import quoted
 from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotate, annotations_in
 from glt.store.atomic_io import clear_unfinished, make_folder, read_json, reading, refuse_link, writing
@@ -29,6 +28,7 @@ from glt.store.run import KIND, REMEDY, RUN, AnyRun, Run, folder_size, read_conf
 from glt.store.run_names import run_name
 from glt.store.seed_run import SeedRun
 from glt.user_path import user_path
+from glt.user_text import quoted
 
 
 def sources_of(config: RunConfig) -> list[str]:

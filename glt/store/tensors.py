@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from glt import json_text
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store.atomic_io import SEE_DOCTOR, check_regular, reading, replace_file
 from glt.store.paths import SCHEMA
+from glt.user_text import parse_json
 
 METADATA_KEY = "glt"
 # Larger than any disk that a run is kept on: what is asked is whether it is a plain file.
@@ -71,7 +71,7 @@ def _opened(path: Path, remedy: str) -> Iterator[Any]:
 
 
 def _about(file: Any) -> dict[str, Any]:
-    about: dict[str, Any] = json_text.parsed(file.metadata()[METADATA_KEY])
+    about: dict[str, Any] = parse_json(file.metadata()[METADATA_KEY])
     return about
 
 

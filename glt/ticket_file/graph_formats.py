@@ -17,8 +17,8 @@ from glt.datasets.graph import Graph, IntArray
 from glt.errors import DataError
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
-from glt.printable import cell
 from glt.store import SeedRun
+from glt.user_text import cell
 
 # XML 1.0 has no way to write these.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")

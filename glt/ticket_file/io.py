@@ -19,12 +19,12 @@ from pydantic import ValidationError
 from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save
 
-from glt import formats, json_text, zips
+from glt import formats, zip_files
 from glt.commands import command
 from glt.config import canonical_json
 from glt.errors import ConfigError, DataError
-from glt.printable import one_line
 from glt.ticket_file.schema import ABOUT, CHECKSUM, FORMAT, README, TENSORS, VERSION, About, read_tensor
+from glt.user_text import one_line, parse_json
 
 if TYPE_CHECKING:
     from glt.ticket_file.ticket import Ticket
@@ -48,7 +48,7 @@ def ticket_bytes(ticket: Ticket) -> bytes:
     about = ticket.about.model_dump(mode="json")
     sums = {TENSORS: checksum(tensors), ABOUT: checksum(canonical_json(about).encode())}
     text = json.dumps({**about, CHECKSUM: sums}, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
-    return zips.zip_bytes({README: readme(ticket.about).encode(), ABOUT: text.encode(), TENSORS: tensors})
+    return zip_files.zip_bytes({README: readme(ticket.about).encode(), ABOUT: text.encode(), TENSORS: tensors})
 
 
 def read_ticket(path: Path, most_bytes: int = MOST_BYTES) -> Ticket:
@@ -77,7 +77,7 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
     if path.exists() and not path.is_file():
         raise DataError(f"{path} is no ticket file but a folder, a pipe or a device: give the path of one.")
     try:
-        with zips.opened(path) as archive:
+        with zip_files.opened(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
             if size > most_bytes:
                 raise DataError(
@@ -87,12 +87,12 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
             about, tensors = _names(path, archive.namelist())
             if any(archive.getinfo(name).flag_bits & ENCRYPTED for name in (about, tensors)):
                 raise DataError(f"{path} is encrypted, which no ticket file is: decrypt it first.")
-            return zips.read_member(archive, about), zips.read_member(archive, tensors)
+            return zip_files.read_member(archive, about), zip_files.read_member(archive, tensors)
     except FileNotFoundError:
         raise DataError(f"{path} is not there: give the path of a ticket file.") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror or error}).") from None
-    except zips.DAMAGE as error:
+    except zip_files.DAMAGE as error:
         if zipfile.is_zipfile(path):
             damaged(path, str(error))
         with suppress(OSError):
@@ -138,7 +138,7 @@ def _refuse_a_part(path: Path) -> None:
 def about_of(path: Path, text: bytes, tensors: bytes) -> About:
     """Return ticket.json after comparing both checksums; raises DataError where they do not fit."""
     try:
-        document = json_text.parsed(text)
+        document = parse_json(text)
         kind, version, sums = document.get("format"), document.get("version"), document.pop(CHECKSUM, {})
         # Numbers that JSON does not have (NaN, infinities) end here too.
         found = {TENSORS: checksum(tensors), ABOUT: checksum(canonical_json(document).encode())}

@@ -24,13 +24,13 @@ from glt.formats import count
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS
-from glt.printable import brief, one_line
 from glt.seeds import LARGEST
 from glt.store import RoundRecord, run_name
 from glt.ticket_file.schema import About
 from glt.ticket_file.ticket import Floats, Ticket, outputs
 from glt.training.metrics import evaluator_of, node_score
 from glt.training.tasks import TASKS, metric_of
+from glt.user_text import brief, one_line
 
 # Times the largest output where that is above 1: single precision is relative.
 TOLERANCE = 1e-5

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from app.components.computation import Computation
 from app.views import ticket_import
 from app.views.ticket_import import quantity, report_as_read, sparse_graph
-from glt import formats, printable, zips
+from glt import formats, user_text, zip_files
 from glt.datasets import load_graph, ogb_io
 from glt.presets import resolve
 from glt.store import Store, annotations, atomic_io, compact
@@ -226,13 +226,13 @@ def test_an_upload_may_be_as_large_as_the_page_says() -> None:
     [
         f"{ticket_import.MOST_MB} MB",
         f"{formats.count(ticket_import.MOST_UNPACKED_MB)} MB on the page",
-        f"{zips.MOST_DIRECTORY >> 20} MiB; the sizes it states",
+        f"{zip_files.MOST_DIRECTORY >> 20} MiB; the sizes it states",
         f"{LONGEST_NAME} characters",
         f"{atomic_io.MOST_BYTES >> 20} MiB; {atomic_io.MOST_BYTES_OF_LINES >> 30} GiB",
         f"{compact.MOST_BYTES >> 20} MiB |",
         f"{ogb_io._CHUNK >> 20} MiB; the number",
         f"{annotations.LONGEST_TITLE}, {formats.count(annotations.LONGEST_NOTE)} characters",
-        f"{formats.count(printable.MOST_SAID)} characters",
+        f"{formats.count(user_text.MOST_SAID)} characters",
     ],
 )
 def test_every_limit_is_the_one_that_is_promised(words: str) -> None:

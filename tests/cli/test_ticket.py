@@ -18,7 +18,7 @@ from glt.presets import resolve
 from glt.store import Run, Store, bundled_examples
 from glt.ticket_file.io import ticket_bytes
 from glt.ticket_file.ticket import make_ticket
-from glt.zips import zip_bytes
+from glt.zip_files import zip_bytes
 from tests.conftest import write_true_rounds
 
 

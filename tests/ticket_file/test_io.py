@@ -25,7 +25,7 @@ from glt.store import SeedRun
 from glt.ticket_file.io import checksum, members, read_ticket, ticket_bytes
 from glt.ticket_file.schema import ABOUT, TENSORS
 from glt.ticket_file.ticket import Ticket, make_ticket
-from glt.zips import zip_bytes
+from glt.zip_files import zip_bytes
 from tests.ticket_file.conftest import Arrays, changed, checked, zipped
 
 

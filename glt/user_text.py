@@ -1,8 +1,11 @@
-"""Text that somebody brings, without what a terminal or a page would act on instead of showing it."""
+"""Text and JSON from users and their files: without characters that a terminal, page or spreadsheet acts on."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from typing import Any, NoReturn
 
 # Longer than every name and path that somebody can mean; the end of a path says more than its middle.
 MOST, TAIL = 160, 40
@@ -72,3 +75,36 @@ def quoted(value: object) -> str:
         # Python itself refuses to write some of these.
         return "a number of very many digits"
     return brief(repr(value[: 2 * MOST] + value[-TAIL:] if isinstance(value, str) and len(value) > 3 * MOST else value))
+
+
+def parse_json(text: bytes | str) -> Any:
+    """Return the document in a JSON text; raises ValueError for anything else.
+
+    NaN, infinities and numbers too large for a double are refused, and so are nesting beyond what Python follows,
+    numbers of thousands of digits and a name that stands twice in one object.
+
+    >>> parse_json('{"a": [1, 2.5]}')
+    {'a': [1, 2.5]}
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return document
