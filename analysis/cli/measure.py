@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from glt.store import SeedRun
 
 WIDTH = 100
-# Shorter than this many seconds, nothing is said before a computation.
+# An estimate of fewer seconds is not printed.
 MOMENT = 2.0
 # Rows of the table of nodes.
 SHOWN = 20
@@ -94,8 +94,8 @@ def _print_estimate(seed_run: SeedRun, number: int, slow: bool) -> None:
     lacking = [graph for graph in graphs if not is_measured(graph, slow=slow, engine="networkx")]
     seconds = sum(networkx_seconds(graph, slow) for graph in lacking)
     if seconds > MOMENT:
-        told = f"about {duration(round(seconds))} for {number_of(len(lacking), 'graph')}"
-        print(f"NetworkX takes {told}; Ctrl-C stops.", file=sys.stderr)
+        estimate = f"about {duration(round(seconds))} for {number_of(len(lacking), 'graph')}"
+        print(f"NetworkX takes {estimate}; Ctrl-C stops.", file=sys.stderr)
 
 
 def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
@@ -103,7 +103,7 @@ def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def _sampled(measured: MeasuredRound) -> dict[str, Any]:
-    """Return what was estimated, from how many sources, and half the width of each 95 % interval; {} if nothing was."""
+    """Return the estimated values' number of sources and half 95 % intervals; {} where all are exact."""
     from analysis.measures.bfs import SOURCES
 
     parts = {part: _plain(values.errors) for part, values in measured._asdict().items()}

@@ -17,7 +17,7 @@ from glt.verdicts import DELTA, Verdict, judge, paired_differences, sparsest_tic
 def document(run: KnownRun, margin: float = DELTA) -> dict[str, Any]:
     """Return what `show --json` prints of a run of whatever kind.
 
-    An example says that it is one; a run that somebody said something about has an annotation.
+    Examples are marked as such; an annotation is included where there is one.
     """
     return (run_document(run, margin) if isinstance(run, Run) else _pretraining_document(run)) | _about(run)
 
@@ -61,7 +61,7 @@ def _sparsities(seeds: Sequence[Mapping[str, Any]], number: int) -> tuple[float,
 
 
 def damage_in(document: dict[str, Any]) -> list[str]:
-    """Return the sentences of a document that say what of the run's seeds cannot be read."""
+    """Return the errors of a document's seeds that cannot be read."""
     return [seed["error"] for seed in document["seeds"] if "error" in seed]
 
 
@@ -80,8 +80,8 @@ def list_entry(run: KnownRun) -> dict[str, Any]:
 
 
 def _about(run: KnownRun) -> dict[str, Any]:
-    said = run.annotation.said()
-    return ({"example": True} if run.is_example else {}) | ({"annotation": said} if said else {})
+    annotation = run.annotation.said()
+    return ({"example": True} if run.is_example else {}) | ({"annotation": annotation} if annotation else {})
 
 
 def _seed(run: Run, seed: int) -> dict[str, Any]:

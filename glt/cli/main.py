@@ -102,7 +102,7 @@ class Option(click.Option):
         return None if record is None else (record[0], _with_names(record[1], self.type))
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return what stands in brackets after the text, with the value of a default that is computed."""
+        """Return the remarks in brackets; a computed default is shown by its value."""
         extra = super().get_help_extra(ctx)
         if "default" in extra:
             computed = self.default() if callable(self.default) else extra["default"]
@@ -210,7 +210,7 @@ class Verbs(click.Group):
                 formatter.write_dl([(name, self.verb(name).get_short_help_str(HELP_WIDTH)) for name in names])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Say where the help of a verb is, and how a shell is told to complete names."""
+        """Write how to get the help of a verb, and completion by the shell."""
         program = ctx.command_path
         lines = [(f"{program} VERB --help", "options, choices and examples of a verb")]
         if program == "glt":
@@ -255,7 +255,7 @@ def run_command(verbs: Verbs, program: str, arguments: Sequence[str] | None = No
 
 
 def _foreseen(error: Exception, program: str) -> tuple[str, int] | None:
-    """Return what is said of an error that somebody can act on, and the exit code; None for any other error."""
+    """Return the sentence and the exit code of an error the user can act on, None for any other."""
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else program
         sentence = brief(_usage_sentence(error), MOST_SAID).rstrip(".")
@@ -295,7 +295,7 @@ def _run_and_flush(verbs: Verbs, program: str, words: list[str]) -> int:
 
 
 def _with_names(text: str, type_: click.ParamType[Any]) -> str:
-    """Return the text of a parameter with the names that its type knows, before what stands in brackets."""
+    """Return the text of a parameter with the names of its type, before the remarks in brackets."""
     names = getattr(type_, "listed", None)
     if names is None:
         return text

@@ -63,7 +63,7 @@ class Value(click.ParamType[Any]):
 class Name(click.ParamType[Any]):
     """A name from a list that is made when it is asked for, by the help, a shell or an unknown name.
 
-    `noun` says what it names. A name that whoever uses it checks again, and explains, is not `checked` here.
+    `noun` is what the name is of. With `checked` false, the caller rejects unknown names itself.
     """
 
     def __init__(self, noun: str, names: Callable[[], Iterable[str]], checked: bool = True) -> None:

@@ -194,7 +194,7 @@ class StatusWatch:
 
 
 class Watching(Protocol):
-    """Something that can be looked at until it ends."""
+    """A seed that can be followed."""
 
     def look(self, display: Display) -> Status:
         """Show what is new and return the status."""
@@ -238,7 +238,7 @@ def interruption() -> Iterator[Interruption]:
 
 
 def follow(started: Started[Any], console: Console, rounds: int, interrupted: Interruption) -> int:
-    """Follow seeds until none is at work; return the exit code. When interrupted, stop what was started."""
+    """Follow seeds until none is running; return the exit code. When interrupted, stop what was started."""
     run, seeds = started.run, sorted([*started.seeds, *started.elsewhere])
     context, display = seed_display(console, rounds, seeds)
     with context:
@@ -250,7 +250,7 @@ def follow(started: Started[Any], console: Console, rounds: int, interrupted: In
 
 
 def watch_all(watches: Sequence[tuple[Watching, Display]], interrupted: Interruption) -> list[Status]:
-    """Look at every seed until none is at work or somebody interrupts, and return the latest statuses."""
+    """Follow every seed until none is running or a signal arrives; return the latest statuses."""
     statuses = [watch.look(display) for watch, display in watches]
     while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
         time.sleep(LOOK_AGAIN)
@@ -277,13 +277,13 @@ def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> No
 
 
 def exit_code(statuses: Sequence[Status]) -> int:
-    """Return what a command exits with when it leaves its seeds so; it leaves one at work when it is stopped."""
+    """Return the exit code for seeds of these states; one that is still active counts as stopped."""
     states = {status.state for status in statuses}
     return FAILED if states & {"failed", "lost"} else STOPPED if states & {"stopped", *ACTIVE} else DONE
 
 
 def stop_gently(workers: Sequence[Worker]) -> None:
-    """Stop workers with the grace that they get, and with none when somebody interrupts once more."""
+    """Stop workers after their epoch, or at once on a second signal."""
     if not workers:
         return
     print("Stopping after the current epoch; interrupt again to stop at once.", file=sys.stderr)

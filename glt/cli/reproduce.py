@@ -145,7 +145,7 @@ def _prepare(args: Args, console: Console, store: Store, plan: Plan) -> int:
 
 
 def _detach(args: Args, console: Console, store: Store, plan: Plan) -> int:
-    """Start everything and leave it alone: what needs another run waits for it."""
+    """Start all runs in the background; a run that needs another one waits for it."""
     from glt.jobs.dependencies import awaited
     from glt.reproduction.plan import start
 

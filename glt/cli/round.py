@@ -65,8 +65,8 @@ def _print_cost(report: MacReport) -> None:
         table.add_row(name, *(macs(parts[part]) for part in ("transform", "aggregate", "total")))
     console = Console()
     console.print(table)
-    console.print(f"May be pruned: {', '.join(report.prunable) or 'nothing'}", highlight=False, markup=False)
-    console.print(f"May not: {', '.join(report.excluded) or 'nothing'}", highlight=False, markup=False)
+    console.print(f"Can be pruned: {', '.join(report.prunable) or 'nothing'}", highlight=False, markup=False)
+    console.print(f"Cannot be pruned: {', '.join(report.excluded) or 'nothing'}", highlight=False, markup=False)
 
 
 @click.command(

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 COLUMNS = ("round", "graph", "weights", "either", "both", "val", "test", "last", "MACs", "time")
 CAPTION = (
-    "in percent. graph, weights: share removed; either, both: edges kept one way at least, both ways; "
+    "in percent. graph, weights: share removed; either, both: edges kept in at least one direction, in both; "
     "val, test, last: {metric}"
 )
 
 
 VERDICT_COLUMNS = ("round", "seeds", "against dense", "verdict", "p", "detects", "needs", "paper's")
 VERDICT_CAPTION = (
-    "ticket: {rule}; no ticket: shown to lose more; open: these seeds show neither. against dense: mean of the paired "
-    "differences in points, 95% interval; p: Holm-adjusted, of the direction in which the mean lies; detects: the "
-    "smallest distance from the margin that these seeds show at 80 % power among so many rounds (alone); needs: about "
-    "how many seeds would settle an open round; paper's: its criterion, mean at least the dense mean, which tests "
-    "nothing"
+    "ticket: {rule}; no ticket: shown to lose more; open: neither is shown. against dense: mean of the paired "
+    "differences in points, 95% interval; p: Holm-adjusted, one-sided in the direction of the mean; detects: smallest "
+    "distance from the margin that these seeds detect with 80 % power, corrected for the number of rounds (for one "
+    "round alone); needs: approximate number of seeds that would decide an open round; paper's: the paper's criterion, "
+    "mean at least the dense mean, which is not a test"
 )
 
 
@@ -93,9 +93,9 @@ def _notes(seed_run: SeedRun) -> list[str]:
     return [cuts, *lines] if cuts else lines
 
 
-def print_verdicts(console: Console, told: Mapping[str, Any], margin: float, metric: str) -> None:
+def print_verdicts(console: Console, document: Mapping[str, Any], margin: float, metric: str) -> None:
     """Print one row per pruned round of a run, with its verdict over all seeds, and the finding."""
-    judged = judged_rounds(told["seeds"], margin)
+    judged = judged_rounds(document["seeds"], margin)
     tested = [verdict for verdict in judged.values() if verdict.word != "no verdict"]
     if not judged:
         return
@@ -104,10 +104,10 @@ def print_verdicts(console: Console, told: Mapping[str, Any], margin: float, met
         console.print("One seed: no verdicts." if one else "No verdicts: the differences from dense do not vary.")
         return
     family = tested[0].family
-    # The same number of seeds in every round stands in the title.
+    # Where every round has the same seeds, the title names them.
     counts = {verdict.seeds for verdict in judged.values()}
     columns = [name for name in VERDICT_COLUMNS if name != "seeds" or len(counts) > 1]
-    finished = [seed["seed"] for seed in told["seeds"] if seed["rounds"]]
+    finished = [seed["seed"] for seed in document["seeds"] if seed["rounds"]]
     table = Table(
         *columns,
         title=f"verdicts over {listing(finished)}, test {metric}, margin {margin_words(margin)}",
@@ -130,7 +130,7 @@ def print_verdicts(console: Console, told: Mapping[str, Any], margin: float, met
             "met" if verdict.meets_paper_criterion else "not met",
         )
     console.print(table)
-    print_plain(console, [_finding(told, judged, margin)])
+    print_plain(console, [_finding(document, judged, margin)])
 
 
 def _against_dense(verdict: Verdict) -> str:
@@ -150,10 +150,10 @@ def _needs(verdict: Verdict) -> str:
     return f"> {MOST_SEEDS}" if verdict.needed is None else f"about {verdict.needed}"
 
 
-def _finding(told: Mapping[str, Any], judged: Mapping[int, Verdict], margin: float) -> str:
+def _finding(document: Mapping[str, Any], judged: Mapping[int, Verdict], margin: float) -> str:
     """Say which round is the sparsest ticket, or that none is shown, and which are open."""
     claim = f"{shown_words('ticket', margin)}{' against dense' if margin else ''}"
-    sparsest = told["sparsest_ticket"]
+    sparsest = document["sparsest_ticket"]
     first = f"No round is shown to {claim}." if sparsest is None else f"Sparsest round shown to {claim}: {sparsest}."
     words = {"open": "Open, these seeds cannot tell", "no ticket": f"Shown to {shown_words('no ticket', margin)}"}
     of = {word: [number for number, each in judged.items() if each.word == word] for word in words}

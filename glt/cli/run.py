@@ -112,7 +112,7 @@ def settings(args: Args) -> dict[str, Any]:
     chosen = config.model_dump(mode="json", exclude={"options"})
     # What a config leaves out may stand for another value than today's default.
     options_ = {name: value for name, value in all_options(config).items() if value is not None}
-    # Options belong to a method, model and task; those of others mean nothing here.
+    # Options belong to one method, model and task.
     same = all(wanted.get(name, chosen[name]) == chosen[name] for name in NAMES)
     return {**(options_ if same else {}), **chosen, **wanted}
 
@@ -290,7 +290,7 @@ def _whole(run: KnownRun) -> str:
 
 
 def _conclusions(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
-    """Say what finished seeds of a pre-training have come to."""
+    """Describe the finished seeds of a pre-training."""
     from glt.store import Run
 
     if isinstance(run, Run):

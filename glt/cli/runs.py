@@ -1,4 +1,4 @@
-"""`list`, `show`, `annotate` and `delete`: the runs of a store, their rounds, and what people say about them."""
+"""`list`, `show`, `annotate` and `delete`: the runs of a store, their rounds and annotations."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def _print_table(store: Store, examples: Sequence[Run], hidden_too: bool) -> Non
     if table.row_count:
         console.print(table)
     hidden = len(every) - len(listed)
-    told = f" ({hidden} hidden: --all lists them)" if hidden else ""
-    line = f"{store.root}: {number_of(len(own), 'run')}{told}, {file_size(store.size_bytes())}"
+    note = f" ({hidden} hidden: --all lists them)" if hidden else ""
+    line = f"{store.root}: {number_of(len(own), 'run')}{note}, {file_size(store.size_bytes())}"
     trash = len(store.trashed())
     options.print_plain(console, [f"{line}; {number_of(trash, 'run')} in the trash" if trash else line])
 
@@ -93,7 +93,7 @@ def _columns(width: int) -> list[Column]:
 
 
 def _name(run: KnownRun) -> Text:
-    """Return the name as it is typed, under it what a person says about the run."""
+    """Return the name as it is typed, and below it the annotation."""
     from rich.text import Text
 
     example = " (example)" if run.is_example and not run.is_bundled else ""
@@ -127,13 +127,13 @@ def show(args: Args) -> int:
     from glt.training.tasks import metric_of
 
     found = options.find_any_run(args)
-    told = document(found, args.margin)
-    damage = damage_in(told)
+    content = document(found, args.margin)
+    damage = damage_in(content)
     for sentence in damage:
         print(sentence, file=sys.stderr)
     code = FAILED if damage else DONE
     if args.json:
-        options.print_json(told)
+        options.print_json(content)
         return code
     console, metric = Console(), metric_of(found.config.dataset, found.config.task)
     options.print_plain(
@@ -141,12 +141,12 @@ def show(args: Args) -> int:
     )
     options.print_plain(console, [*(f"  {line}" for line in lines_about(found)), found.config.canonical_json()])
     if isinstance(found, Run):
-        for seed in told["seeds"]:
+        for seed in content["seeds"]:
             if "error" not in seed:
                 print_seed(console, found.seed(seed["seed"]), metric)
-        print_verdicts(console, told, args.margin, metric)
+        print_verdicts(console, content, args.margin, metric)
     else:
-        print_pretraining(console, found, told["seeds"])
+        print_pretraining(console, found, content["seeds"])
     options.print_plain(console, filter(None, [version_note([found])]))
     return code
 
@@ -182,9 +182,9 @@ def annotate(args: Args) -> int:
     store = options.open_store(args, writable=bool(changes))
     found = store.find_any(args.run)
     if changes:
-        _, told = store.annotate(found.annotation_key, changes)
-        if told:
-            print(told, file=sys.stderr)
+        _, warning = store.annotate(found.annotation_key, changes)
+        if warning:
+            print(warning, file=sys.stderr)
     elif damage := store.annotations().damage:
         print(damage, file=sys.stderr)
     if args.json:
@@ -209,14 +209,14 @@ def _changes(args: Args) -> dict[str, Any]:
 
 
 def lines_about(run: KnownRun) -> list[str]:
-    """Return what is said about a run, a line each: title, note, colour and whether it is hidden."""
-    said = run.annotation
-    lines = [said.title, *said.note.split("\n"), f"color: {said.color}" if said.color else ""]
-    return [line for line in [*lines, "hidden" if said.hidden else ""] if line]
+    """Return the annotation of a run in lines: title, note, color and whether it is hidden."""
+    annotation = run.annotation
+    lines = [annotation.title, *annotation.note.split("\n"), f"color: {annotation.color}" if annotation.color else ""]
+    return [line for line in [*lines, "hidden" if annotation.hidden else ""] if line]
 
 
 def print_about(run: KnownRun) -> None:
-    """Print a run's name and what is said about it."""
+    """Print a run's name and its annotation."""
     from rich.console import Console
 
     lines = lines_about(run) or ["no annotation"]

@@ -108,7 +108,7 @@ def import_(args: Args) -> int:
         _refuse_graph(args.graph)
     from glt.ticket_file.io import about_of, members
 
-    # A file that is none is told at once, before torch is loaded.
+    # Another kind of file is refused before torch is loaded.
     text, tensors = members(args.file, args.most_mb * MB)
     about = about_of(args.file, text, tensors)
     from glt.jobs.memory import check_evaluation
@@ -128,7 +128,7 @@ def import_(args: Args) -> int:
 
 
 def _refuse_graph(path: Path) -> None:
-    """Raise ConfigError for a sparse graph that could not be written, before anything is checked."""
+    """Raise ConfigError for a sparse graph that cannot be written, before the ticket is checked."""
     if path.suffix not in ENDINGS:
         raise ConfigError(f"{path} says no format: let its name end in one of {', '.join(ENDINGS)}.")
     options.check_folder_of(path, "--graph")
