@@ -178,4 +178,4 @@ def pick_trend() -> Trend:
     options = {name: descriptions.label(name) for name in COUNTS}
     options |= {measure.name: measure.label for measure in in_order() if measure.cost != "background"}
     name = controls.select("measure", "Measure", options, FIRST_MEASURE, width=270)
-    return Trend(name, cast("TrendAxis", controls.segments("over", "Over", AXES)))
+    return Trend(name, cast("TrendAxis", controls.segments("over", "Horizontal axis", AXES)))

@@ -305,7 +305,7 @@ def _pick_pair(runs: list[Run], first: Sequence[str]) -> tuple[Run, Run, At]:
         one = run_select.select_run("one", "Run", words, usual[0])
         others = {name: text for name, text in words.items() if name != one}
         default = next(name for name in usual if name != one)
-        other = run_select.select_run("other", "minus", others, default)
+        other = run_select.select_run("other", "Minus", others, default)
         at = controls.segments("at", "Paired at", {str(name): text for name, text in AT_WORDS.items()}, "round")
     return by_name[one], by_name[other], cast(At, at)
 

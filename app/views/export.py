@@ -308,14 +308,14 @@ def _pick_round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Us
         graph = graph_of(runs[0].existing_seed(choices.seed))
         picked = graph_select.pick_round_sample(graph)
         graph_select.tell_unknown(graph, picked)
-        fresh = controls.switch("fresh", "Mark this round's", help="Strong dashes: edges removed in this round.")
+        fresh = controls.switch("fresh", "Mark edges of this round", help="Strong dashes: edges removed in this round.")
         choices = replace(choices, sample=replace(picked.sample, nodes=picked.nodes), fresh=fresh)
     return choices
 
 
 def _pick_measure(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
     trend = measurement.pick_trend()
-    null = controls.switch("null", "Beside random graphs", True, help=ABOUT_NULL)
+    null = controls.switch("null", "Random graphs of equal density", True, help=ABOUT_NULL)
     return replace(choices, measure=trend.name, over=trend.x, null=null)
 
 

@@ -135,7 +135,9 @@ def pick_start(found: Opened, setting: Mapping[str, str], seeds: str, hidden: st
     with frame.row("start-row"):
         words = RANDOM | _pretraining_words(_pretrainings(found, setting))
         gone = run_select.gone_from(PRETRAINING, words)
-        chosen = controls.optional(PRETRAINING, "Start", words, help=told, on_change=run_select.let_go(PRETRAINING))
+        chosen = controls.optional(
+            PRETRAINING, "Initial weights", words, help=told, on_change=run_select.let_go(PRETRAINING)
+        )
         _pretrain(found, setting, seeds, hidden)
     if gone:
         # It stays asked for, so that no run starts from other weights than it was meant to.

@@ -108,7 +108,7 @@ def pick_rounds(runs: Sequence[Run]) -> list[int]:
     options = {str(other): str(other) for other in range(last + 1)}
     kept = st.session_state.get("also") or []
     with st.popover(f"Other rounds · {len(kept)}" if kept else "Other rounds", key="pick-rounds"):
-        also = controls.several("also", "Rounds beside it", options, [], width=320)
+        also = controls.several("also", "Other rounds", options, [], width=320)
     return sorted({number, *map(int, also)})
 
 

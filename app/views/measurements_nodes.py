@@ -81,7 +81,7 @@ def _choose(found: list[Run]) -> Choice:
         run = run_select.pick_run(found, run_select.together(found)[0])
         seed = run_select.pick_seed(run)
         number = run_select.pick_round([run.seed(seed)])
-        elements = controls.segments("elements", "Of", ELEMENTS)
+        elements = controls.segments("elements", "Elements", ELEMENTS)
         if elements == "degrees":
             return Choice(run, seed, number, elements, "original", None)
         order = cast("Order", controls.segments("rank", "Ranked by betweenness", cast("dict[str, str]", ORDERS)))

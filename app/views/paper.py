@@ -246,7 +246,7 @@ def _pictures(judged: Judged) -> None:
     picture = pictures[0]
     if len(pictures) > 1:
         labels = {str(each.x): each.label for each in pictures}
-        axis = controls.segments("axis", "Over", labels, label_visibility="collapsed")
+        axis = controls.segments("axis", "Horizontal axis", labels, label_visibility="collapsed")
         picture = next(each for each in pictures if each.x == axis)
     if picture.kind == "subgraphs":
         _subgraphs(judged.runs[0], judged.plan.experiment.rounds)

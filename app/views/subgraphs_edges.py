@@ -165,7 +165,7 @@ def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series | None:
     words[graph_select.ALL_NEIGHBOURS] = (
         f"all: its {formats.count(len(table))} edges" if len(table) > 1 else "all: its one edge"
     )
-    chosen = controls.select("to", "Its neighbour", words, width=420, help=ABOUT_NEIGHBOUR)
+    chosen = controls.select("to", "Neighbour", words, width=420, help=ABOUT_NEIGHBOUR)
     return None if chosen == graph_select.ALL_NEIGHBOURS else table[table["neighbour"] == int(chosen)].iloc[0]
 
 

@@ -128,7 +128,7 @@ def show_report(found: Report, graph: bytes, name: str, close: Callable[[], None
         sparse = sparse_graph(found, graph)
         st.markdown("**Its sparse graph**")
         ticket_actions.graph_buttons(partial(_written, sparse), _stem(found), "imported")
-    view = controls.segments("of_file", "Seen", VIEWS, label_visibility="collapsed")
+    view = controls.segments("of_file", "View", VIEWS, label_visibility="collapsed")
     with frame.or_why():
         if view == "beside":
             show_beside(found)

@@ -160,7 +160,7 @@ def test_a_start_is_offered_only_to_networks_that_can_take_one(open_page: Callab
     for model, offered in (("gcn", True), ("resgcn", False)):
         app = open_page("launch", model=model)
         assert not app.exception
-        assert any(box.label == "Start" for box in app.selectbox) == offered
+        assert any(box.label == "Initial weights" for box in app.selectbox) == offered
 
 
 SETTING = {"dataset": "cora", "task": "node", "model": "gcn"}
