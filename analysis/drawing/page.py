@@ -43,7 +43,8 @@ def plan(name: str, runs: Sequence[Run], choices: FigureChoices, shape: str | No
 
 
 def _drawing(name: str, runs: Sequence[Run], choices: FigureChoices, width: float) -> Drawing:
-    return drawing(FIGURES.get(name).describe(runs, choices), width, choices.grey)
+    description = FIGURES.get(name).describe(runs, choices)
+    return drawing(in_grey(description) if choices.grey else description, width, choices.grey)
 
 
 def draw(name: str, runs: Sequence[Run], choices: FigureChoices, shape: str | None = None) -> Figure:
@@ -60,7 +61,7 @@ def on_page(planned: Drawing, choices: FigureChoices) -> Figure:
         figure.set_figheight(planned.height + legend_height(keys, width))
         add_legend(figure, keys, width, planned.below)
         _settle(figure)
-        return in_grey(figure) if choices.grey else figure
+        return figure
 
 
 def _settle(figure: Figure) -> None:

@@ -23,26 +23,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+from analysis.drawing import description as d
 from analysis.drawing import labels
-from analysis.drawing.description import (
-    Axis,
-    Band,
-    Description,
-    Field,
-    Grid,
-    Ink,
-    Inset,
-    Key,
-    Label,
-    Layer,
-    Line,
-    Marks,
-    Note,
-    Panel,
-    Ranges,
-    Rule,
-    Segments,
-)
 from analysis.drawing.legend import Keys, by_row, wrap_labels
 from analysis.drawing.text import TITLE, plain, wrapped
 from analysis.style.palette import Style
@@ -62,9 +44,9 @@ DASHES: dict[str, Any] = {
     "dashdot": (0, (4, 1.2, 1, 1.2)),
     "short": (0, (2.5, 1.8)),
 }
-# A solid line that stays one in greys, where the colour of a method would get the method's dashes.
-SOLID, RULE_DASH = (0, ()), (0, (5, 3))
-INSET_INK = "#C00000"
+RULE_DASH = (0, (5, 3))
+# The frame of an inset, in colour and in greys.
+INSET_INKS = ("#C00000", "#404040")
 # Up to this width (inches) a page has one column; a wide panel that is flat has this share of its width.
 ONE_COLUMN, FLAT = 4.5, 0.5
 # Inches: what the numbers of the y axis take, a row of a panel's own legend, a letter and the handle of its keys.
@@ -100,7 +82,7 @@ class Drawing:
     below: bool = False
 
 
-def drawing(description: Description, width: float, grey: bool = False) -> Drawing:
+def drawing(description: d.Description, width: float, grey: bool = False) -> Drawing:
     """Return a description as a drawing for so many inches."""
     row = PanelRow(len(description.panels), width, description.grid)
     height = row.height + _own_legends(description.panels, row)
@@ -114,7 +96,7 @@ class PanelRow:
 
     count: int
     width: float
-    grid: Grid
+    grid: d.Grid
 
     @property
     def across(self) -> int:
@@ -161,7 +143,7 @@ def _shown(items: Sequence[Any]) -> list[Any]:
     return [item for item in items if item.on != "screen"]
 
 
-def _fill(figure: FigureBase, description: Description, row: PanelRow, grey: bool) -> Keys:
+def _fill(figure: FigureBase, description: d.Description, row: PanelRow, grey: bool) -> Keys:
     areas, panels = row.areas(figure), description.panels
     for place, (area, panel) in enumerate(zip(areas, panels, strict=True)):
         right = _panel(area, panel, grey)
@@ -175,14 +157,14 @@ def _fill(figure: FigureBase, description: Description, row: PanelRow, grey: boo
             letter = f"({LETTERS[place]}) " if panel.title else ""
             _own_legend(area, panel, f"{letter}{plain(panel.title)}", _keys_per_row(panels, row.wide), row.wide)
     _titles(areas, description)
-    fields = [layer for panel in panels for layer in panel.layers if isinstance(layer, Field)]
+    fields = [layer for panel in panels for layer in panel.layers if isinstance(layer, d.Field)]
     if fields:
         _bar(figure, areas, fields[0], grey)
     keys = _shown(description.keys)
     return Keys(*([_handle(key) for key in keys if key.about == about] for about in ("runs", "marks")))
 
 
-def _titles(areas: Sequence[Axes], description: Description) -> None:
+def _titles(areas: Sequence[Axes], description: d.Description) -> None:
     """Write (a), (b), ... and a title over each panel; a lone one needs none."""
     for letter, area, panel in zip(LETTERS, areas, description.panels, strict=False):
         if description.grid.heights:
@@ -202,7 +184,7 @@ def name_panel(area: Axes, letter: str, title: str) -> None:
     area.set_title(words, loc="left", fontweight="bold" if not title else None)
 
 
-def color_of(ink: Ink, words: bool = False) -> str:
+def color_of(ink: d.Ink, words: bool = False) -> str:
     """Return the colour of an ink on paper."""
     if isinstance(ink, Style):
         return ink.words if words else ink.light
@@ -212,7 +194,7 @@ def color_of(ink: Ink, words: bool = False) -> str:
 # A panel.
 
 
-def _panel(area: Axes, panel: Panel, grey: bool) -> Axes:
+def _panel(area: Axes, panel: d.Panel, grey: bool) -> Axes:
     """Draw a panel and return the axes of its second vertical axis, its own where it has none."""
     right = area.twinx() if panel.right is not None else area
     for layer in _shown(panel.layers):
@@ -233,11 +215,11 @@ def _panel(area: Axes, panel: Panel, grey: bool) -> Axes:
     for label in panel.labels:
         _write_label(area, label)
     if panel.inset is not None:
-        _draw_inset(area, panel, panel.inset)
+        _draw_inset(area, panel, panel.inset, grey)
     return right
 
 
-def _place_axis(area: Axes, panel: Panel, vertical: bool) -> None:
+def _place_axis(area: Axes, panel: d.Panel, vertical: bool) -> None:
     axis, side = (panel.y, area.yaxis) if vertical else (panel.x, area.xaxis)
     name = "y" if vertical else "x"
     if axis.empty:
@@ -258,7 +240,7 @@ def _place_axis(area: Axes, panel: Panel, vertical: bool) -> None:
         area.tick_params(axis="x", labelbottom=False)
 
 
-def _scale(area: Axes, axis: Axis, name: str) -> None:
+def _scale(area: Axes, axis: d.Axis, name: str) -> None:
     if axis.log:
         area.set(**{f"{name}scale": "log"})
     if axis.limits is not None:
@@ -269,7 +251,7 @@ def _scale(area: Axes, axis: Axis, name: str) -> None:
         (area.invert_xaxis if name == "x" else area.invert_yaxis)()
 
 
-def _mark(side: MplAxis, axis: Axis) -> None:
+def _mark(side: MplAxis, axis: d.Axis) -> None:
     if axis.log:
         side.set_minor_locator(NullLocator())
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -279,7 +261,7 @@ def _mark(side: MplAxis, axis: Axis) -> None:
         side.set_major_locator(MaxNLocator(8, integer=True))
 
 
-def _name_categories(area: Axes, side: MplAxis, axis: Axis, vertical: bool) -> None:
+def _name_categories(area: Axes, side: MplAxis, axis: d.Axis, vertical: bool) -> None:
     many = len(axis.categories)
     words = [plain(name) for name in axis.categories[:: axis.every]]
     slanted: Any = {} if vertical else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
@@ -293,28 +275,28 @@ def _name_categories(area: Axes, side: MplAxis, axis: Axis, vertical: bool) -> N
 
 
 @singledispatch
-def _layer(layer: Layer, area: Axes, panel: Panel, grey: bool) -> None:
+def _layer(layer: d.Layer, area: Axes, panel: d.Panel, grey: bool) -> None:
     raise TypeError(f"no way to draw {type(layer).__name__} on paper")
 
 
 @_layer.register
-def _(layer: Line, area: Axes, panel: Panel, grey: bool) -> None:
+def _(layer: d.Line, area: Axes, panel: d.Panel, grey: bool) -> None:
     color, width = color_of(layer.ink), STROKE * layer.width
-    dash = SOLID if layer.dash == "solid" and not isinstance(layer.ink, Style) else DASHES[layer.dash]
-    look: dict[str, Any] = {"color": color, "alpha": layer.opacity, "linewidth": width, "linestyle": dash}
+    look: dict[str, Any] = {"color": color, "alpha": layer.opacity, "linewidth": width}
+    look["linestyle"] = DASHES[layer.dash]
     look |= {"marker": SHAPES[layer.shape], "markersize": 3.0, "markeredgewidth": 0} if layer.shape else {}
     step = {"hv": "steps-post", "vh": "steps-pre", "": "default"}[layer.step]
     area.plot(layer.x, layer.y, drawstyle=step, zorder=3 if width > 1 else 2, **look)
 
 
 @_layer.register
-def _(layer: Band, area: Axes, panel: Panel, grey: bool) -> None:
+def _(layer: d.Band, area: Axes, panel: d.Panel, grey: bool) -> None:
     look: Any = {"color": color_of(layer.ink), "alpha": layer.opacity, "linewidth": 0}
     area.fill_between(layer.x, layer.low, layer.high, **look)
 
 
 @_layer.register
-def _(layer: Marks, area: Axes, panel: Panel, grey: bool) -> None:
+def _(layer: d.Marks, area: Axes, panel: d.Panel, grey: bool) -> None:
     color, filled = color_of(layer.ink), np.asarray(layer.filled)
     marker, sizes = SHAPES[layer.shape], (MARK * np.asarray(layer.size, dtype=np.float64)) ** 2
     look: dict[str, Any] = {"s": sizes, "marker": marker, "alpha": layer.opacity, "zorder": 4}
@@ -330,14 +312,14 @@ def _(layer: Marks, area: Axes, panel: Panel, grey: bool) -> None:
 
 
 @_layer.register
-def _(layer: Ranges, area: Axes, panel: Panel, grey: bool) -> None:
+def _(layer: d.Ranges, area: Axes, panel: d.Panel, grey: bool) -> None:
     draw = area.hlines if layer.across else area.vlines
     look: dict[str, Any] = {"linewidth": MARK * layer.width, "alpha": layer.opacity}
     draw(np.asarray(layer.at), layer.low, layer.high, colors=color_of(layer.ink), zorder=2, **look)
 
 
 @_layer.register
-def _(layer: Segments, area: Axes, panel: Panel, grey: bool) -> None:
+def _(layer: d.Segments, area: Axes, panel: d.Panel, grey: bool) -> None:
     look: dict[str, Any] = {"colors": color_of(layer.ink), "linewidths": STROKE * layer.width, "alpha": layer.opacity}
     ends = np.asarray(layer.ends, dtype=np.float64).reshape(-1, 2, 2)
     area.add_collection(LineCollection(list(ends), linestyles=[DASHES[layer.dash]], **look))
@@ -347,7 +329,7 @@ def _(layer: Segments, area: Axes, panel: Panel, grey: bool) -> None:
 
 
 @_layer.register
-def _(layer: Field, area: Axes, panel: Panel, grey: bool) -> None:
+def _(layer: d.Field, area: Axes, panel: d.Panel, grey: bool) -> None:
     look, values = _colors(layer, grey), np.asarray(layer.values, dtype=np.float64)
     if layer.short_words is None:
         limits: Any = {"cmap": look.get_cmap(), "clim": look.get_clim()}
@@ -366,12 +348,12 @@ def _(layer: Field, area: Axes, panel: Panel, grey: bool) -> None:
         area.spines[:].set_visible(False)
 
 
-def _colors(layer: Field, grey: bool) -> ScalarMappable:
+def _colors(layer: d.Field, grey: bool) -> ScalarMappable:
     colors = layer.colors[2] if grey else layer.colors[0]
     return ScalarMappable(Normalize(*layer.limits), LinearSegmentedColormap.from_list("field", list(colors), STEPS))
 
 
-def _bar(figure: FigureBase, areas: Sequence[Axes], layer: Field, grey: bool) -> None:
+def _bar(figure: FigureBase, areas: Sequence[Axes], layer: d.Field, grey: bool) -> None:
     shape: Any = {"orientation": "horizontal", "fraction": 0.03, "aspect": 45, "shrink": 0.7}
     bar = figure.colorbar(_colors(layer, grey), ax=list(areas), **shape)
     bar.set_label(layer.short_title or layer.title, fontsize="small", labelpad=1)
@@ -408,14 +390,14 @@ def _write(area: Axes, text: str, *place: Any, **look: Any) -> Annotation:
     return words
 
 
-def _draw_rules(area: Axes, panel: Panel) -> None:
+def _draw_rules(area: Axes, panel: d.Panel) -> None:
     for rule in _shown(panel.rules):
         dash = RULE_DASH if rule.dash == "dash" and not rule.vertical else DASHES[rule.dash]
         draw = area.axvline if rule.vertical else area.axhline
         draw(rule.at, color=color_of(rule.ink), linewidth=STROKE * rule.width, linestyle=dash, zorder=1.5)
 
 
-def _name_rules(area: Axes, panel: Panel) -> None:
+def _name_rules(area: Axes, panel: d.Panel) -> None:
     """Write over every level rule what it is, under the lower one of two that lie close; names of others on top."""
     named = [rule for rule in _shown(panel.rules) if rule.name]
     level = sorted((rule for rule in named if not rule.vertical), key=lambda rule: rule.at)
@@ -435,15 +417,15 @@ def _name_rules(area: Axes, panel: Panel) -> None:
         area.set_ylim(low, high + STRIP * (high - low))
 
 
-def _rule_words(area: Axes, rule: Rule) -> str:
+def _rule_words(area: Axes, rule: d.Rule) -> str:
     fitting = int(area.get_window_extent().width / area.figure.dpi / 2 / LETTER) - BESIDE_OWNER
     letters = min(max(fitting, FEWEST_LETTERS), MOST_LETTERS)
     owner = f" ({plain(labels.cut(rule.owner, letters))})" if rule.owner else ""
     return f"{rule.name}{owner} {rule.value.replace(' %', '%')}"
 
 
-def _write_notes(area: Axes, panel: Panel) -> None:
-    notes: list[Note] = _shown(panel.notes)
+def _write_notes(area: Axes, panel: d.Panel) -> None:
+    notes: list[d.Note] = _shown(panel.notes)
     texts = [note.short or note.text for note in notes]
     shares, widths = [_across(area, note.x) for note in notes], [FOOT_LETTER * len(text) for text in texts]
     feet = labels.feet(shares, widths, [note.right for note in notes])
@@ -460,7 +442,7 @@ def _across(area: Axes, x: float) -> float:
     return float((here - first) / (last - first))
 
 
-def _write_label(area: Axes, label: Label) -> None:
+def _write_label(area: Axes, label: d.Label) -> None:
     edge, look = (0.995, "top") if label.top else (0.005, "bottom"), {"color": color_of(label.ink, words=True)}
     if label.mark is None:
         _write(area, plain(label.text), (0.995, edge[0]), None, "axes fraction", ha="right", va=edge[1], **look)
@@ -470,10 +452,10 @@ def _write_label(area: Axes, label: Label) -> None:
     _write(area, plain(label.text), *place, ha="center", va=edge[1], arrowprops=leader, **look)
 
 
-def _draw_inset(area: Axes, panel: Panel, inset: Inset) -> None:
+def _draw_inset(area: Axes, panel: d.Panel, inset: d.Inset, grey: bool) -> None:
     inner = area.inset_axes(inset.place, zorder=6)
     for layer in _shown(inset.layers):
-        _layer(layer, inner, panel, False)
+        _layer(layer, inner, panel, grey)
     _draw_rules(inner, panel)
     if panel.x.log:
         inner.set_xscale("log")
@@ -485,22 +467,21 @@ def _draw_inset(area: Axes, panel: Panel, inset: Inset) -> None:
     inner.tick_params(labelsize="x-small", pad=1.5, length=1.5)
     inner.locator_params(axis="y", nbins=4)
     for spine in inner.spines.values():
-        spine.set(visible=True, color=INSET_INK, linewidth=0.5)
-    area.indicate_inset_zoom(inner, edgecolor=INSET_INK, linewidth=0.6, alpha=0.9)
+        spine.set(visible=True, color=INSET_INKS[grey], linewidth=0.5)
+    area.indicate_inset_zoom(inner, edgecolor=INSET_INKS[grey], linewidth=0.6, alpha=0.9)
 
 
 # Keys of the legend.
 
 
-def _handle(key: Key) -> Line2D:
+def _handle(key: d.Key) -> Line2D:
     """Return the handle of a key: a line, a mark or both."""
     color = color_of(key.ink)
     words = key.short or (formats.opening(key.label) if key.about == "marks" else key.label)
     handle = Line2D([], [], color=color, linewidth=STROKE * key.width, label=plain(words))
     if key.opacity < 1:
         handle.set_alpha(key.opacity)
-    solid = key.dash == "solid" and not isinstance(key.ink, Style) and not key.opacity < 1
-    handle.set_linestyle("none" if not key.dash else SOLID if solid else DASHES[key.dash])
+    handle.set_linestyle(DASHES[key.dash] if key.dash else "none")
     if key.shape:
         handle.set(marker=SHAPES[key.shape], markersize=MARK * key.size)
         if not key.dash:
@@ -509,7 +490,7 @@ def _handle(key: Key) -> Line2D:
     return handle
 
 
-def _own_legends(panels: Sequence[Panel], row: PanelRow) -> float:
+def _own_legends(panels: Sequence[d.Panel], row: PanelRow) -> float:
     """Return the inches that legends of the panels' own take."""
     if not any(panel.keys for panel in panels):
         return 0.0
@@ -519,16 +500,16 @@ def _own_legends(panels: Sequence[Panel], row: PanelRow) -> float:
     return row.down * LEGEND_ROW * (rows + 1)
 
 
-def _runs(panel: Panel) -> int:
+def _runs(panel: d.Panel) -> int:
     return sum(key.about == "runs" for key in panel.keys)
 
 
-def _keys_per_row(panels: Sequence[Panel], wide: float) -> int:
+def _keys_per_row(panels: Sequence[d.Panel], wide: float) -> int:
     longest = max(len(key.label) for panel in panels for key in panel.keys if key.about == "runs")
     return max(1, int((wide - BESIDE) / (HANDLE + LETTER * longest) + LETTER))
 
 
-def _own_legend(area: Axes, panel: Panel, title: str, per_row: int, wide: float) -> None:
+def _own_legend(area: Axes, panel: d.Panel, title: str, per_row: int, wide: float) -> None:
     keys = [_handle(key) for key in _shown(panel.keys)]
     if per_row == 1:
         wrap_labels(keys, wide - BESIDE - HANDLE)

@@ -11,25 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from analysis.drawing import description as d
 from analysis.drawing import labels
-from analysis.drawing.description import (
-    Axis,
-    Band,
-    Description,
-    Field,
-    Ink,
-    Inset,
-    Key,
-    Label,
-    Layer,
-    Line,
-    Marks,
-    Note,
-    Panel,
-    Ranges,
-    Rule,
-    Segments,
-)
 from analysis.style import palette, theme
 from analysis.style.palette import Style
 from analysis.style.theme import escape
@@ -51,7 +34,7 @@ FIELD_NOTE = {"size": 12}
 MOST_TICKS = 5
 
 
-def draw(description: Description, dark: bool = False) -> go.Figure:
+def draw(description: d.Description, dark: bool = False) -> go.Figure:
     """Return a description as a Plotly figure."""
     figure = go.Figure(layout={"template": theme.template(dark), "height": description.height})
     return _Screen(figure, description, dark).drawn()
@@ -60,7 +43,7 @@ def draw(description: Description, dark: bool = False) -> go.Figure:
 class _Screen:
     """One figure while it is drawn."""
 
-    def __init__(self, figure: go.Figure, description: Description, dark: bool) -> None:
+    def __init__(self, figure: go.Figure, description: d.Description, dark: bool) -> None:
         self.figure, self.description, self.dark = figure, description, dark
         self.tone = theme.ink(dark)
         self.panels = description.panels
@@ -111,19 +94,19 @@ class _Screen:
             ]
         across = len(self.panels)
         wide = (1 - GAP * (across - 1)) / across
-        return [((n * (wide + GAP), n * (wide + GAP) + wide), (0.0, 1.0)) for n in range(across)]
+        return [((n * (wide + GAP), min(n * (wide + GAP) + wide, 1.0)), (0.0, 1.0)) for n in range(across)]
 
     def _inner(self) -> float:
         return self.description.height - self.margins["t"] - self.margins["b"]
 
-    def _color(self, ink: Ink, words: bool = False) -> str:
+    def _color(self, ink: d.Ink, words: bool = False) -> str:
         if isinstance(ink, Style):
             return ink.words if words and not self.dark else ink.color(self.dark)
         return ink if ink.startswith("#") else str(getattr(self.tone, ink))
 
     # Panels.
 
-    def _panel(self, panel: Panel, number: int) -> None:
+    def _panel(self, panel: d.Panel, number: int) -> None:
         across, up = self.domains[number - 1]
         x, y = _name("x", number), _name("y", number)
         for layer in self._shown(panel.layers):
@@ -149,7 +132,7 @@ class _Screen:
             self._inset(panel, panel.inset, number)
         self._title(panel, number)
 
-    def _axis(self, axis: Axis, panel: Panel, vertical: bool = False) -> dict[str, Any]:
+    def _axis(self, axis: d.Axis, panel: d.Panel, vertical: bool = False) -> dict[str, Any]:
         look: dict[str, Any] = {"title": {"text": escape(axis.title)}}
         if axis.empty:
             look |= {"showticklabels": False, "ticks": "", "showline": False, "showgrid": False}
@@ -173,11 +156,11 @@ class _Screen:
         return {**{name: value for name, value in options.items() if value is not None}, **_ticks(axis, panel), **look}
 
     @staticmethod
-    def _along(axis: Axis, value: float) -> float:
+    def _along(axis: d.Axis, value: float) -> float:
         # Ranges and annotations on a log axis are given by the logarithm.
         return math.log10(value) if axis.log else float(value)
 
-    def _title(self, panel: Panel, number: int) -> None:
+    def _title(self, panel: d.Panel, number: int) -> None:
         letter = f"({'abcdefghijklmnopqrstuvwxyz'[number - 1]}) " if self._is_lettered() else ""
         if not panel.title and not letter:
             return
@@ -204,10 +187,10 @@ class _Screen:
     # Layers.
 
     @singledispatchmethod
-    def _layer(self, layer: Layer, panel: Panel) -> Iterator[Any]:
+    def _layer(self, layer: d.Layer, panel: d.Panel) -> Iterator[Any]:
         raise TypeError(f"no way to draw {type(layer).__name__} on the screen")
 
-    def _common(self, layer: Layer) -> dict[str, Any]:
+    def _common(self, layer: d.Layer) -> dict[str, Any]:
         common: dict[str, Any] = {"name": escape(layer.name) or None, "showlegend": False}
         if layer.group:
             common["legendgroup"] = layer.group
@@ -220,7 +203,7 @@ class _Screen:
         return {**common, "hoverinfo": "skip"}
 
     @_layer.register
-    def _line(self, layer: Line, panel: Panel) -> Iterator[Any]:
+    def _line(self, layer: d.Line, panel: d.Panel) -> Iterator[Any]:
         color = self._color(layer.ink)
         line = {"color": _faded(color, layer.opacity), "width": layer.width, "dash": DASHES[layer.dash]}
         if layer.step:
@@ -232,7 +215,7 @@ class _Screen:
         )
 
     @_layer.register
-    def _band(self, layer: Band, panel: Panel) -> Iterator[Any]:
+    def _band(self, layer: d.Band, panel: d.Panel) -> Iterator[Any]:
         x, low, high = (np.asarray(values, dtype=np.float64) for values in (layer.x, layer.low, layer.high))
         known = np.isfinite(low) & np.isfinite(high)
         if known.any():
@@ -246,7 +229,7 @@ class _Screen:
             )
 
     @_layer.register
-    def _marks(self, layer: Marks, panel: Panel) -> Iterator[Any]:
+    def _marks(self, layer: d.Marks, panel: d.Panel) -> Iterator[Any]:
         color, filled = self._color(layer.ink), np.asarray(layer.filled)
         symbols = np.where(filled, layer.shape, f"{layer.shape}-open")
         is_full = filled.ndim == 0 and bool(filled)
@@ -262,7 +245,7 @@ class _Screen:
         yield go.Scatter(x=_numbers(layer.x), y=y, mode="markers", marker=marker, **self._common(layer))
 
     @_layer.register
-    def _ranges(self, layer: Ranges, panel: Panel) -> Iterator[Any]:
+    def _ranges(self, layer: d.Ranges, panel: d.Panel) -> Iterator[Any]:
         low, high = (np.asarray(values, dtype=np.float64) for values in (layer.low, layer.high))
         color = _faded(self._color(layer.ink), layer.opacity)
         if layer.across:
@@ -278,7 +261,7 @@ class _Screen:
         yield go.Scatter(x=_numbers(layer.at), y=middle, mode="markers", marker={"opacity": 0}, error_y=bars, **common)
 
     @_layer.register
-    def _segments(self, layer: Segments, panel: Panel) -> Iterator[Any]:
+    def _segments(self, layer: d.Segments, panel: d.Panel) -> Iterator[Any]:
         ends = np.asarray(layer.ends, dtype=np.float64).reshape(-1, 2, 2)
         broken = np.concatenate([ends, np.full((len(ends), 1, 2), np.nan)], axis=1).reshape(-1, 2)
         line = {
@@ -289,7 +272,7 @@ class _Screen:
         yield go.Scatter(x=broken[:, 0], y=broken[:, 1], mode="lines", line=line, **self._common(layer))
 
     @_layer.register
-    def _field(self, layer: Field, panel: Panel) -> Iterator[Any]:
+    def _field(self, layer: d.Field, panel: d.Panel) -> Iterator[Any]:
         written, colors = layer.words is not None, layer.colors[self.dark]
         gap = 2 if written else 1
         bar = {"orientation": "h", "title": {"text": layer.title, "side": "top", "font": {"size": 13}}, "thickness": 8}
@@ -314,10 +297,10 @@ class _Screen:
 
     # Rules and words.
 
-    def _level(self, panel: Panel) -> list[Rule]:
+    def _level(self, panel: d.Panel) -> list[d.Rule]:
         return [rule for rule in self._shown(panel.rules) if not rule.vertical]
 
-    def _rules(self, panel: Panel, x: str, y: str) -> None:
+    def _rules(self, panel: d.Panel, x: str, y: str) -> None:
         for rule in self._shown(panel.rules):
             color = palette.faded(self._color(rule.ink), rule.opacity) if rule.opacity < 1 else self._color(rule.ink)
             line = {"color": color, "width": rule.width, "dash": rule.dash}
@@ -334,7 +317,7 @@ class _Screen:
                 self._words(escape(rule.name), self.tone.muted, 12, yanchor="bottom", **place)
         (self._beside if panel.beside else self._over)(panel, x, y)
 
-    def _beside(self, panel: Panel, x: str, y: str) -> None:
+    def _beside(self, panel: d.Panel, x: str, y: str) -> None:
         """Label the rules in the right margin."""
         rules = [rule for rule in self._level(panel) if rule.name]
         for rule, place in self._apart(panel, rules, 2 * LINE_HEIGHT):
@@ -342,12 +325,12 @@ class _Screen:
             look: dict[str, Any] = {"xanchor": "left", "xshift": 8, "align": "left", "yanchor": "middle"}
             self._words(text, self._color(rule.ink, words=True), x=1, xref="paper", y=place, yref=y, **look)
 
-    def _apart(self, panel: Panel, rules: Sequence[Rule], pixels: float) -> list[tuple[Rule, float]]:
+    def _apart(self, panel: d.Panel, rules: Sequence[d.Rule], pixels: float) -> list[tuple[d.Rule, float]]:
         """Return rules with the heights of their labels, so far apart; as they lie without limits."""
         gap = self._units(panel, pixels) if panel.y.limits else 0.0
         return list(zip(rules, labels.spread([rule.at for rule in rules], gap), strict=True))
 
-    def _over(self, panel: Panel, x: str, y: str) -> None:
+    def _over(self, panel: d.Panel, x: str, y: str) -> None:
         """Label the rules over their right ends."""
         for rule, height in self._apart(panel, [rule for rule in self._level(panel) if rule.name], LINE_HEIGHT):
             owner = f" ({labels.cut(rule.owner, OWNER_LETTERS)})" if rule.owner else ""
@@ -355,8 +338,8 @@ class _Screen:
             place: dict[str, Any] = {"x": 1, "xref": f"{x} domain", "y": height, "yref": y, "xanchor": "right"}
             self._words(text, self._color(rule.ink, words=True), yanchor="bottom", **place)
 
-    def _notes(self, panel: Panel, x: str, y: str, wide: float) -> None:
-        notes: list[Note] = self._shown(panel.notes)
+    def _notes(self, panel: d.Panel, x: str, y: str, wide: float) -> None:
+        notes: list[d.Note] = self._shown(panel.notes)
         shares = [self._share(panel, note.x) for note in notes]
         widths = [LETTER * len(note.text) / (USUAL_WIDTH * wide) for note in notes]
         low = panel.y.limits[0] if panel.y.limits else 0.0
@@ -369,7 +352,7 @@ class _Screen:
             color = self._color(note.ink, words=True)
             self._words(escape(note.text), color, yanchor="middle", **place, **side)
 
-    def _label(self, label: Label, x: str, y: str) -> None:
+    def _label(self, label: d.Label, x: str, y: str) -> None:
         place: dict[str, Any] = {
             "x": 1,
             "xref": f"{x} domain",
@@ -382,16 +365,16 @@ class _Screen:
         anchor = "top" if label.top else "bottom"
         self._words(escape(label.text), self._color(label.ink, words=True), yanchor=anchor, **place)
 
-    def _share(self, panel: Panel, value: float) -> float:
+    def _share(self, panel: d.Panel, value: float) -> float:
         if panel.x.limits is not None:
             first, last = (self._along(panel.x, end) for end in panel.x.limits)
         else:
-            drawn = [_numbers(layer.x) for layer in panel.layers if isinstance(layer, Line | Marks)]
+            drawn = [_numbers(layer.x) for layer in panel.layers if isinstance(layer, d.Line | d.Marks)]
             values = np.concatenate(drawn) if drawn else np.zeros(1)
             first, last = float(np.nanmin(values)), float(np.nanmax(values))
         return (self._along(panel.x, value) - first) / (last - first) if last != first else 0.0
 
-    def _units(self, panel: Panel, pixels: float) -> float:
+    def _units(self, panel: d.Panel, pixels: float) -> float:
         low, high = panel.y.limits or (0.0, 1.0)
         return (high - low) * pixels / self._inner()
 
@@ -400,7 +383,7 @@ class _Screen:
 
     # Insets.
 
-    def _inset(self, panel: Panel, inset: Inset, number: int) -> None:
+    def _inset(self, panel: d.Panel, inset: d.Inset, number: int) -> None:
         own = len(self.panels) + number
         x, y, (left, right), (low, high) = _name("x", own), _name("y", own), *self.domains[number - 1]
         frame = {"showline": True, "mirror": True, "linecolor": INSET_INK, "linewidth": 1, "ticklen": 3}
@@ -420,7 +403,7 @@ class _Screen:
         self._connect(panel, inset, (start, start + (right - left) * wide), (base, base + (high - low) * tall), number)
 
     def _connect(
-        self, panel: Panel, inset: Inset, across: tuple[float, float], up: tuple[float, float], number: int
+        self, panel: d.Panel, inset: d.Inset, across: tuple[float, float], up: tuple[float, float], number: int
     ) -> None:
         """Draw two lines from the box to its inset, whichever of them lies above."""
         (left, right), (low, high) = self.domains[number - 1]
@@ -437,10 +420,10 @@ class _Screen:
     # The legend.
 
     @staticmethod
-    def _row_of(key: Key) -> str:
+    def _row_of(key: d.Key) -> str:
         return "legend2" if key.about == "marks" and not key.dash else "legend"
 
-    def _key(self, key: Key, legend: str = "") -> go.Scatter:
+    def _key(self, key: d.Key, legend: str = "") -> go.Scatter:
         color = self._color(key.ink)
         looks: dict[str, Any] = {"x": [None], "y": [None], "hoverinfo": "skip", "name": escape(key.label)}
         if key.group:
@@ -475,7 +458,7 @@ def _legend(x: float, y: float, size: int) -> dict[str, Any]:
     return {**place, "itemsizing": "trace", "font": {"size": size}}
 
 
-def _lines(rule: Rule) -> list[str]:
+def _lines(rule: d.Rule) -> list[str]:
     """Return the label of a rule in two lines: name and value, or both over its owner."""
     if not rule.owner:
         return [rule.name, rule.value]
@@ -504,7 +487,7 @@ def _placed(values: ArrayLike, categories: Sequence[str]) -> Any:
     return [escape(categories[int(value)]) for value in np.asarray(values)] if categories else _numbers(values)
 
 
-def _ticks(axis: Axis, panel: Panel) -> dict[str, Any]:
+def _ticks(axis: d.Axis, panel: d.Panel) -> dict[str, Any]:
     if axis.ticks is not None:
         unit = f" {axis.unit}" if axis.unit else ""
         return {"tickvals": list(axis.ticks), "ticktext": [f"{tick:g}{unit}" for tick in axis.ticks]}
@@ -517,16 +500,20 @@ def _ticks(axis: Axis, panel: Panel) -> dict[str, Any]:
     return {"dtick": _whole_step(panel, axis.whole)} if axis.whole else {}
 
 
-def _whole_step(panel: Panel, most: int) -> int | None:
-    drawn = [np.asarray(layer.x, dtype=np.float64) for layer in panel.layers if isinstance(layer, Line | Band | Marks)]
+def _whole_step(panel: d.Panel, most: int) -> int | None:
+    drawn = [
+        np.asarray(layer.x, dtype=np.float64) for layer in panel.layers if isinstance(layer, d.Line | d.Band | d.Marks)
+    ]
     longest = max((float(np.nanmax(each)) for each in drawn if len(each)), default=0.0)
     return 1 if longest <= most else 2 if longest <= 2 * most else None
 
 
-def _decades(panel: Panel, right: bool) -> int:
+def _decades(panel: d.Panel, right: bool) -> int:
     """Return how many powers of ten lie between ticks of a logarithmic axis, so that they stay few."""
     drawn = [
-        np.asarray(each.y, dtype=np.float64) for each in panel.layers if isinstance(each, Line) and each.right == right
+        np.asarray(each.y, dtype=np.float64)
+        for each in panel.layers
+        if isinstance(each, d.Line) and each.right == right
     ]
     values = np.concatenate(drawn) if drawn else np.ones(1)
     values = values[np.isfinite(values) & (values > 0)]

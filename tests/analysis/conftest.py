@@ -12,7 +12,7 @@ import pytest
 from glt.config import RunConfig
 from glt.datasets import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.store import MAC_CONVENTIONS, RoundRecord, Run, SeedRun, Status, Store
+from glt.store import MAC_CONVENTIONS, RoundRecord, Run, SeedRun, Status, Store, bundled_examples
 
 SHAPES = {"layer1.weight": (4, 2)}
 MakeRun = Callable[..., Run]
@@ -116,3 +116,18 @@ def scored(number: int, score: float, config: RunConfig) -> RoundRecord:
         seconds=9.0,
         macs={convention: int(count * weights) for convention, count in macs.items()},
     )
+
+
+COMPARED = ("cora-node-gcn-ugs-5840f40e", "cora-node-gin-ugs-bd58203c")
+SWEEP = ("cora-node-gcn-ugs-5840f40e", "cora-node-gcn-ugs-df8e8f72")
+
+
+@pytest.fixture(scope="session")
+def runs_for() -> Callable[[str], Sequence[Run]]:
+    """Return two runs of one seed on one graph, for an ablation two that differ in a setting."""
+    examples = {run.name: run for run in bundled_examples()}
+
+    def runs_for(name: str) -> Sequence[Run]:
+        return [examples[each] for each in (SWEEP if name == "ablation" else COMPARED)]
+
+    return runs_for
