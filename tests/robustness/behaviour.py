@@ -23,6 +23,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import runpy
@@ -69,6 +70,9 @@ TEXT_MASKS = (
 # A share done, as --progress tells it: which shares are told depends on the clock.
 PROGRESS = re.compile(r"^[01]\.\d{4}$")
 MOST_LINES, MOST_TOLD = 300, 25
+NUMBER = re.compile(rb"-?\d+\.\d+(e[+-]?\d+)?")
+# Below this numbers of figures, tables and documents are equal; those of a run's files are compared to the last bit.
+CLOSE = 1e-9
 MAIN = ROOT / "app" / "main.py"
 TEXTS = {"title", "header", "subheader", "caption", "markdown", "text", "info", "warning", "error", "success", "code"}
 
@@ -357,7 +361,7 @@ def svg_text(content: bytes) -> dict[str, Any]:
     return {
         "text": sorted(texts),
         "size": list(size.groups()) if size else None,
-        "colors": sorted(colors),
+        "colors": " ".join(sorted(colors)),
         "picture": hashed(content),
     }
 
@@ -370,7 +374,9 @@ def png_size(content: bytes) -> dict[str, Any]:
 def some_lines(content: bytes) -> Any:
     """Return the lines of a text; of a long one the first, how many there are and a hash of all."""
     lines = lines_of(content)
-    return lines if len(lines) <= MOST_LINES else {"lines": len(lines), "first": lines[:5], "bytes": hashed(content)}
+    if len(lines) <= MOST_LINES:
+        return lines
+    return {"lines": len(lines), "first": lines[:5], "rounded": hashed(rounded(content))}
 
 
 def csv_rows(content: bytes) -> Any:
@@ -384,6 +390,11 @@ def csv_rows(content: bytes) -> Any:
         row[:] = [MASK if number in hidden else cell for number, cell in enumerate(row)]
     csv.writer(made).writerows(rows)
     return some_lines(made.getvalue().encode())
+
+
+def rounded(content: bytes) -> bytes:
+    """Return a text with nine digits of every number: the last ones depend on the order of additions."""
+    return NUMBER.sub(lambda found: b"%.9g" % float(found[0]), content)
 
 
 def lines_of(content: bytes) -> list[str]:
@@ -406,7 +417,7 @@ def json_value(content: bytes) -> Any:
     except ValueError:
         return some_lines(content)
     if isinstance(value, list) and len(value) > MOST_LINES:
-        return {"entries": len(value), "first": value[:3], "bytes": hashed(content)}
+        return {"entries": len(value), "first": value[:3], "rounded": hashed(rounded(content))}
     return value
 
 
@@ -565,7 +576,7 @@ def compare_records(one: Path, other: Path, *, words: bool, pictures: bool, shar
     """Print a line for every difference of two records; return 1 if there is one that counts, otherwise 0."""
     found: dict[str, list[str]] = {name: [] for name in (*SECTIONS, "codes", "words")}
     for name, left, right in pairs(one / "results", other / "results", shared):
-        add(found, "results", name, differences(left, right, pictures=pictures))
+        add(found, "results", name, differences(left, right))
     for name, left, right in pairs(one / "output", other / "output", shared):
         for section, path, told in output_differences(left, right, pictures=pictures):
             found[section].append(f"{name}{path}: {told}")
@@ -608,7 +619,8 @@ def output_differences(left: Any, right: Any, *, pictures: bool) -> Iterator[tup
     document = "pages" if left["section"] == "pages" else "json"
     for part in ("document", "files", "stdout", "stderr"):
         section = {"document": document, "files": "figures"}.get(part, "words")
-        told = list(differences(left.get(part), right.get(part), f" {part}", pictures=pictures))
+        one, other = (without_pictures(side.get(part)) if not pictures else side.get(part) for side in (left, right))
+        told = list(differences(one, other, f" {part}", CLOSE))
         for path, line, sentence in told[:MOST_TOLD]:
             wording = part == "document" and (sentence or path.startswith(" document.words"))
             yield ("words" if wording else section), path, line
@@ -616,22 +628,49 @@ def output_differences(left: Any, right: Any, *, pictures: bool) -> Iterator[tup
             yield section, f" {part}", f"and {len(told) - MOST_TOLD} more"
 
 
-def differences(left: Any, right: Any, path: str = "", *, pictures: bool = False) -> Iterator[tuple[str, str, bool]]:
-    """Yield place and text of every difference of two values, and whether both are sentences with equal numbers."""
+def differences(left: Any, right: Any, path: str = "", close: float = 0) -> Iterator[tuple[str, str, bool]]:
+    """Yield place and text of every difference of two values, and whether both are sentences.
+
+    Numbers, those in texts too, are equal where their relative difference is at most `close`.
+    """
     if left == right:
         return
     if isinstance(left, dict) and isinstance(right, dict):
         for name in [*left, *(name for name in right if name not in left)]:
-            if name != "picture" or pictures:
-                one, other = (side.get(name, ABSENT) for side in (left, right))
-                yield from differences(one, other, f"{path}.{name}", pictures=pictures)
+            yield from differences(left.get(name, ABSENT), right.get(name, ABSENT), f"{path}.{name}", close)
     elif not isinstance(left, list) or not isinstance(right, list):
-        yield path, f"{brief(left)} -> {brief(right)}", is_sentence(left) and is_sentence(right)
-    elif len(left) == len(right) and not is_moved(left, right):
-        for number, (one, other) in enumerate(zip(left, right, strict=True)):
-            yield from differences(one, other, f"{path}[{number}]", pictures=pictures)
+        if not (close and equal_but_for_numbers(left, right, close)):
+            yield path, f"{brief(left)} -> {brief(right)}", is_sentence(left) and is_sentence(right)
+    elif len(left) == len(right):
+        told = [
+            line
+            for number, (one, other) in enumerate(zip(left, right, strict=True))
+            for line in differences(one, other, f"{path}[{number}]", close)
+        ]
+        yield from list_differences(left, right, path) if len(told) > 3 and is_text(left) else told
     else:
         yield from list_differences(left, right, path)
+
+
+def equal_but_for_numbers(left: Any, right: Any, close: float) -> bool:
+    """Say whether two numbers, or two texts with numbers in them, are equal but for rounding."""
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=close, abs_tol=close * close)
+    if not isinstance(left, str) or not isinstance(right, str):
+        return False
+    one, other = NUMBER.split(left.encode()), NUMBER.split(right.encode())
+    numbers = zip(*(NUMBER.finditer(text.encode()) for text in (left, right)), strict=False)
+    return one[::2] == other[::2] and all(
+        math.isclose(float(first[0]), float(second[0]), rel_tol=close, abs_tol=close * close)
+        for first, second in numbers
+    )
+
+
+def without_pictures(value: Any) -> Any:
+    """Return a value without the hashes of pictures."""
+    if isinstance(value, dict):
+        return {name: without_pictures(each) for name, each in value.items() if name != "picture"}
+    return value
 
 
 def list_differences(left: list[Any], right: list[Any], path: str) -> Iterator[tuple[str, str, bool]]:
@@ -643,10 +682,8 @@ def list_differences(left: list[Any], right: list[Any], path: str) -> Iterator[t
             yield path, f"{word}: {brief(json.loads(line))}", is_sentence(json.loads(line))
 
 
-def is_moved(left: list[Any], right: list[Any]) -> bool:
-    """Say whether most lines of two texts differ only because one was put in before them."""
-    apart = sum(one != other for one, other in zip(left, right, strict=True))
-    return apart > 3 and all(isinstance(each, str) for each in (*left, *right))
+def is_text(value: list[Any]) -> bool:
+    return all(isinstance(each, str) for each in value)
 
 
 def is_sentence(value: Any) -> bool:

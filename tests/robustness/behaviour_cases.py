@@ -430,7 +430,7 @@ def figures() -> Iterator[Case]:
     for lines, formats in ((TABLES, ("latex", "csv", "json")), (TRENDS, ("csv", "json"))):
         for name, words in named_lines(lines):
             for kind in formats:
-                out = f"{name}.{'tex' if kind == 'latex' else kind}"
+                out = f"table-{name}.{'tex' if kind == 'latex' else kind}"
                 argv = ("analysis", "table", *prefixed(words), "--format", kind, "--out", out)
                 yield Case(f"table-{name}-{kind}", "figures", argv, (out,))
     yield Case("table-printed", "figures", ("analysis", "table", "paper", *PAIR.split()))
