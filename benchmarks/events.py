@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.export import FigureChoices, draw
+from analysis.drawing.page import draw
+from analysis.figures.base import FigureChoices
 from benchmarks.generated_store import ROUNDS, configs, write_run
 from benchmarks.serving import cpu_seconds, megabytes, server_of
 from benchmarks.visitor import Visitor

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.export import FigureChoices, draw, figure_bytes
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw
+from analysis.figures.base import FigureChoices
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.layout import layout
 from analysis.subgraphs.panel import make_panel, original_panel, take

@@ -10,8 +10,15 @@ which lies below or above the half by chance; nothing that is shown goes through
 from __future__ import annotations
 
 import math
+import os
+import shlex
+import shutil
+import site
+import sys
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
+from pathlib import Path
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "\N{EN DASH}"
@@ -273,3 +280,38 @@ def _to_decimals(value: float, decimals: int) -> Decimal:
 def _exact(value: float) -> Decimal:
     """Return the decimal that a number stands for: whole numbers as they are, others at their first DIGITS digits."""
     return Decimal(int(value)) if float(value).is_integer() else Decimal(f"{value:.{DIGITS}g}")
+
+
+# Commands as people type them, and the environment of processes that the program starts of itself.
+
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@lru_cache(maxsize=1)
+def program() -> tuple[str, ...]:
+    """Return how the program is called here: `glt`, or `python -m glt` where the console script is not installed."""
+    beside = Path(sys.executable).with_name("glt")
+    return ("glt",) if beside.exists() or shutil.which("glt") else ("python", "-m", "glt")
+
+
+def as_typed(*arguments: object) -> str:
+    """Return what to type for a verb with these arguments, quoted so that a path with a space is one of them.
+
+    >>> as_typed("resume", "my runs/a").endswith("glt resume 'my runs/a'")
+    True
+    """
+    return shlex.join([*program(), *map(str, arguments)])
+
+
+def own_environment() -> dict[str, str]:
+    """Return the environment in which `python -m glt...` is this copy of the program.
+
+    Alone, `python -m` looks into the working folder first and would run whatever is called `glt` there; Python 3.10
+    still does. A copy that is not installed is put on the path.
+    """
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    if ROOT not in [Path(folder).resolve() for folder in site.getsitepackages()]:
+        path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment["PYTHONPATH"] = os.pathsep.join(path)
+    return environment

@@ -17,11 +17,11 @@ import streamlit as st
 from hypothesis import given
 from hypothesis import strategies as some
 
-from analysis.figures.hover import round_text
+from analysis.figures.curves import round_text
 from analysis.latex import number
 from analysis.measures import descriptions
 from analysis.tables import curve_table, rounds_table
-from app.components import charts
+from app.components.downloads import cells
 from app.views import curves
 from glt import formats
 
@@ -82,7 +82,7 @@ def test_measures_and_p_values_are_rounded_alike(share: float) -> None:
 def by_browser(value: float, decimals: int) -> str:
     """Write a number as a table in the browser does, which rounds the binary value."""
     columns = {"Score": st.column_config.NumberColumn(format=f"%.{decimals}f %%")}
-    shown = charts.cells(pd.DataFrame({"Score": [value], "Other": [value]}), columns)
+    shown = cells(pd.DataFrame({"Score": [value], "Other": [value]}), columns)
     assert shown["Other"].item() == value
     text = f"{shown['Score'].item():.{decimals}f}"
     return formats.true_minus(text.lstrip("-") if float(text) == 0 else text)
@@ -96,7 +96,7 @@ def test_known_halves() -> None:
 
 def test_a_curve_says_one_number_in_its_table_its_hover_and_its_ticket(make_curve: pd.DataFrame) -> None:
     columns = {"Test accuracy": st.column_config.NumberColumn(format="%.1f %%")}
-    shown = charts.cells(curves.numbers(make_curve), columns)["Test accuracy"]
+    shown = cells(curves.numbers(make_curve), columns)["Test accuracy"]
     assert [f"{value:.1f} %" for value in shown] == ["82.0 %", "81.9 %"]
     for row, percent in zip(make_curve.to_dict("records"), ("82.0 %", "81.9 %"), strict=True):
         assert f"<b>{percent}</b>" in round_text(row)  # type: ignore[arg-type]

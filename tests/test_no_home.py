@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.cli.main import main as analysis
 from analysis.measures import cache
 from app.main import PAGES
-from app.views.run_actions import short
+from app.views.run_detail import short
 from glt.cli.main import main as glt
 from glt.datasets import load_graph
 from glt.datasets.cache import only_cached

@@ -12,7 +12,7 @@ import pytest
 
 from analysis import bundle
 from analysis.compare import environment_differences
-from analysis.export import FigureChoices
+from analysis.figures.base import FigureChoices
 from glt.cli.main import main
 from glt.config import canonical_json
 from glt.lottery.lottery import find_tickets

@@ -14,8 +14,8 @@ from analysis.cli.main import chosen_score, engine_option, find_runs, score_opti
 from glt.cli import options
 from glt.cli.main import Args, Verb
 from glt.cli.options import choice, flag, option
-from glt.commands import command
 from glt.errors import ConfigError, StoreError
+from glt.formats import as_typed
 from glt.user_text import quoted
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ def _trend(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     from analysis.runs import last_common_round
 
     if args.format == "latex":
-        raise ConfigError(f"A trend has no LaTeX table: take --format csv or json, or `{command('figure', 'trend')}`.")
+        raise ConfigError(f"A trend has no LaTeX table: take --format csv or json, or `{as_typed('figure', 'trend')}`.")
     last_common_round(runs)
     table = trend_table(runs, args.measure, null=args.null, on_progress=lambda share: options.report_share(args, share))
     return table, lambda made: ""

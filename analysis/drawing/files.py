@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
+from analysis.drawing.labels import DOLLAR, as_drawn
 from analysis.drawing.page import align
 from analysis.drawing.style import ONE_AT_A_TIME, SETTINGS
-from analysis.drawing.text import DOLLAR, as_drawn
 from analysis.latex import escape
 from glt.errors import ConfigError, StudioError, unknown_name
 

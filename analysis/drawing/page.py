@@ -14,10 +14,9 @@ from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import Bbox
 
-from analysis.drawing.greys import in_grey
-from analysis.drawing.legend import Keys, add_legend, legend_height, merged
+from analysis.drawing.labels import Keys, add_legend, legend_height, merged
 from analysis.drawing.paper import LETTERS, Drawing, drawing
-from analysis.drawing.style import paper_style
+from analysis.drawing.style import in_grey, paper_style
 from analysis.figures.base import FIGURES, FigureChoices
 from glt.errors import ConfigError
 from glt.store import Run

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 
 from analysis.drawing import description as d
 from analysis.drawing import labels
-from analysis.style import palette, theme
-from analysis.style.palette import Style
-from analysis.style.theme import escape
+from analysis.style import palette
+from analysis.style.palette import Style, escape, ink, template
 
 # Pixels: room above for two rows of legend, for one and for none; under the axis; beside the last panel.
 TWO_ROWS, ONE_ROW, NO_ROW, FOOT, RIGHT = 92, 64, 24, 60, 24
@@ -36,7 +35,7 @@ MOST_TICKS = 5
 
 def draw(description: d.Description, dark: bool = False) -> go.Figure:
     """Return a description as a Plotly figure."""
-    figure = go.Figure(layout={"template": theme.template(dark), "height": description.height})
+    figure = go.Figure(layout={"template": template(dark), "height": description.height})
     return _Screen(figure, description, dark).drawn()
 
 
@@ -45,7 +44,7 @@ class _Screen:
 
     def __init__(self, figure: go.Figure, description: d.Description, dark: bool) -> None:
         self.figure, self.description, self.dark = figure, description, dark
-        self.tone = theme.ink(dark)
+        self.tone = ink(dark)
         self.panels = description.panels
         self.margins = self._margins()
         self.domains = self._domains()

@@ -19,8 +19,8 @@ from analysis.figures.curves import (
     paper_marks,
     printed_layers,
     run_layers,
+    score_window,
 )
-from analysis.figures.window import score_window
 from analysis.runs import must_have_rows
 from analysis.tables import curve_table, rounds_table
 from analysis.tables.curves import Score, XAxis

@@ -1,8 +1,9 @@
-"""Rounds of runs in a panel: lines with bands, seeds and marks, dense baselines, printed points, and their keys."""
+"""What a mark says when the pointer rests on it: every number of the round, escaped for HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -27,14 +28,288 @@ from analysis.drawing.description import (
     Note,
     Rule,
 )
-from analysis.figures.hover import paper_text, round_text
-from analysis.figures.looks import RunLooks
-from analysis.figures.window import Window, exits, score_title, seed_exits, x_axis, x_column, x_values
+from analysis.drawing.labels import log_ticks
+from analysis.figures.base import RunLooks
+from analysis.statistics import seeds_words
 from analysis.style import palette
-from analysis.style.palette import MOST
+from analysis.style.palette import MOST, crowd_styles, escape
+from analysis.tables.captions import check_shared_data, shared_metric
 from analysis.tables.curves import Score, XAxis, dense_table
 from glt import formats, verdicts
+from glt.methods.admm import EDGES_CHANGED
 from glt.store import MacConvention
+
+
+def round_text(row: Mapping[str, Any]) -> str:
+    """Return the hover text of one row of `curve_table`, with what `with_diagnoses` adds where it did."""
+    lines = [
+        f"<b>{escape(row['label'])}</b>, round {row['round']}{_rank(row)}",
+        f"<b>{formats.percent_interval(row['mean'], row['high'] - row['mean'])}</b> {_seeds(row)}",
+        *_against_dense(row),
+        *_verdict(row),
+        _sparsities(row["graph_sparsity"], row["weight_sparsity"]),
+        f"Undirected edges kept: {formats.percent(row['edges_kept_either_way'])} either way, "
+        f"{formats.percent(row['edges_kept_both_ways'])} both ways",
+        f"{formats.macs(row['macs'])} MACs",
+        *_off_start(row),
+        *_cuts(row),
+        *_collapse(row),
+    ]
+    return "<br>".join(lines)
+
+
+def paper_text(point: published.PublishedPoint) -> str:
+    """Return the hover text of one printed point, with its place in the paper."""
+    lines = [
+        f"<b>{escape(palette.label(point.method))}</b> in the paper, round {point.round}",
+        f"<b>{formats.percent(point.score)}</b>",
+        _sparsities(point.graph_sparsity, point.weight_sparsity),
+        *([f"{formats.macs(point.macs)} MACs"] if point.macs else []),
+        escape(point.source),
+    ]
+    return "<br>".join(lines)
+
+
+def _sparsities(graph: float, weight: float) -> str:
+    return f"Graph sparsity {formats.percent(graph)}, weight sparsity {formats.percent(weight)}"
+
+
+def _rank(row: Mapping[str, Any]) -> str:
+    if row["is_extreme"]:
+        return " \N{EM DASH} sparsest ticket"
+    return f" \N{EM DASH} {row['verdict']}" if row["verdict"] else ""
+
+
+def _seeds(row: Mapping[str, Any]) -> str:
+    return f"({seeds_words(int(row['seeds']))})"
+
+
+def _off_start(row: Mapping[str, Any]) -> list[str]:
+    changed = float(row.get(EDGES_CHANGED, math.nan))
+    return [] if math.isnan(changed) else [f"Kept edges that differ from the solver's start: {formats.count(changed)}"]
+
+
+def _cuts(row: Mapping[str, Any]) -> list[str]:
+    share = float(row.get("cuts_without_gradient", math.nan))
+    return [] if math.isnan(share) else [f"Edge entries removed without a gradient: {formats.percent(share)}"]
+
+
+def _collapse(row: Mapping[str, Any]) -> list[str]:
+    """Say from which epoch the search was at chance, and in how many seeds masks were read after that."""
+    seeds = float(row.get("seeds_at_chance", math.nan))
+    if math.isnan(seeds) or not seeds:
+        return []
+    late = int(row["seeds_read_late"])
+    read = f"masks read after that in {late} of them" if late else "masks read before that"
+    epoch = int(row["search_at_chance"])
+    return [f"Search at chance by epoch {epoch} ({formats.number_of(int(seeds), 'seed')}); {read}"]
+
+
+def _against_dense(row: Mapping[str, Any]) -> list[str]:
+    if row["round"] == 0 or math.isnan(row["difference"]):
+        return []
+    difference = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])
+    return [f"{difference} against dense {formats.percent(row['dense'])}"]
+
+
+def _verdict(row: Mapping[str, Any]) -> list[str]:
+    if not row["verdict"]:
+        return []
+    if math.isnan(row["p_adjusted"]):
+        return [row["verdict_short"]]
+    tested = f"{formats.p_value(row['p_adjusted'])}, Holm over {formats.number_of(int(row['family']), 'round')}"
+    return [f"{row['verdict_short']} ({tested})"]
+
+
+def epoch_texts(stage: str, epochs: Iterable[int], name: str, values: Iterable[float]) -> list[str]:
+    """Return the hover texts of epochs of a training stage: a loss, or a score in percent."""
+    unit = "" if name == "Loss" else " %"
+    return [
+        f"{escape(stage)}, epoch {epoch}<br>{escape(name)} {formats.figures(value, 3)}{unit}"
+        for epoch, value in zip(epochs, values, strict=True)
+    ]
+
+
+# The axes of a curve: titles, units, the stretch of scores that is shown, and where curves leave it.
+
+
+FloatArray = NDArray[np.float64]
+
+MAC_NAMES: dict[MacConvention, str] = {
+    "dense_features": "dense features",
+    "sparse_features": "sparse features",
+    "published": "as published",
+}
+SHORT_TITLES: dict[XAxis, str] = {
+    "graph": "Graph sparsity (%)",
+    "weight": "Weight sparsity (%)",
+    "macs": "Inference MACs (M, log scale)",
+}
+# A method that collapses would flatten all that matters, so the near view ends this far (fraction) under dense.
+NEAR = 0.20
+# An interval over two seeds is twelve times their spread: beyond this far (fraction) from all means it is cut off.
+INTERVALS = 0.05
+MOST_TICKS = 5
+
+
+class Window(NamedTuple):
+    """The stretch of the y axis that is shown, in percent."""
+
+    low: float
+    high: float
+
+
+def x_column(x: XAxis, macs: MacConvention) -> str:
+    """Return the column of `rounds_table` on the x axis."""
+    return {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": f"macs_{macs}"}[x]
+
+
+def x_values(x: XAxis, values: ArrayLike) -> FloatArray:
+    """Return x as drawn: percent for sparsities, millions for MACs."""
+    return np.asarray(values, dtype=np.float64) * (1e-6 if x == "macs" else 100.0)
+
+
+def x_title(x: XAxis, macs: MacConvention) -> str:
+    """Return the title of the x axis with its unit."""
+    if x == "macs":
+        return f"Inference MACs ({MAC_NAMES[macs]}, log scale)"
+    return "Graph sparsity (% of edge entries removed)" if x == "graph" else "Weight sparsity (% of weights removed)"
+
+
+def x_axis(table: pd.DataFrame, x: XAxis, macs: MacConvention, also: Sequence[float] = ()) -> Axis:
+    """Return the x axis of a `curve_table`, with room for values that are `also` drawn; pruning goes right."""
+    title, short = x_title(x, macs), SHORT_TITLES[x]
+    if x != "macs" or table.empty:
+        return Axis(title=title, short=short, margin=0.04)
+    drawn = np.concatenate([x_values(x, table["x"]), np.asarray(also, dtype=np.float64)])
+    low, high = float(drawn.min()), float(drawn.max())
+    ticks = log_ticks(low, 1.02 * high)[::-1]
+    marked: dict[str, Any] = {"ticks": ticks, "every": 1 + (len(ticks) - 1) // MOST_TICKS, "unit": "M"}
+    return Axis(title=title, short=short, limits=(1.25 * high, 0.8 * low), log=True, **marked)
+
+
+def score_title(table: pd.DataFrame, score: Score) -> str:
+    """Return the title of the y axis; raises ConfigError for several metrics, or different data of one name."""
+    check_shared_data(table, "One figure")
+    return f"Test {shared_metric(table)}{', last epoch' if score == 'test_last' else ''} (%)"
+
+
+def score_window(table: pd.DataFrame, extra: Sequence[float] = (), near: bool = True) -> Window:
+    """Return the y range of a `curve_table`, wide enough for its means and for `extra` scores (fractions).
+
+    Intervals widen it by INTERVALS at most. `near` ends it NEAR below the lowest dense mean.
+    """
+    means = _finite(table["mean"], table["dense"], extra)
+    if not means.size:
+        return Window(0.0, 100.0)
+    ends = _finite(table["low"], table["high"]).clip(means.min() - INTERVALS, means.max() + INTERVALS)
+    shown = np.concatenate([means, ends])
+    low, high = max(shown.min(), 0.0), min(shown.max(), 1.0)
+    dense = table["dense"].min()
+    if near and dense - NEAR > low:
+        low = dense - NEAR
+    pad = 0.05 * max(high - low, 0.01)
+    return Window(100 * (low - pad), 100 * (high + pad))
+
+
+def _finite(*columns: ArrayLike) -> FloatArray:
+    values: FloatArray = np.concatenate([np.asarray(column, dtype=np.float64) for column in columns])
+    finite: FloatArray = values[np.isfinite(values)]
+    return finite
+
+
+class Exit(NamedTuple):
+    """Where (x as drawn) a run's mean leaves the window, and its lowest score (fraction) below it.
+
+    For several `runs` of a crowd, or several `seeds` of a run whose mean stays: the first of them, and the lowest score
+    of all.
+    """
+
+    run: str
+    method: str
+    x: float
+    lowest: float
+    runs: int = 1
+    seeds: int = 0
+
+    @property
+    def text(self) -> str:
+        """Say what falls, and how deep.
+
+        >>> Exit("run", "ugs", 0.5, 0.265).text, Exit("run", "ugs", 0.5, 0.265, seeds=2).text
+        ('falls to 26.5 %', '2 seeds fall, one to 26.5 %')
+        """
+        lowest = formats.percent(self.lowest)
+        who = formats.number_of(self.seeds, "seed") if self.seeds else str(self.runs)
+        if max(self.seeds, self.runs) > 1:
+            return f"{who} fall, one to {lowest}"
+        return f"{who} falls to {lowest}" if self.seeds else f"falls to {lowest}"
+
+    @property
+    def short(self) -> str:
+        """Say the same in few letters.
+
+        >>> Exit("run", "ugs", 0.5, 0.265).short, Exit("run", "ugs", 0.5, 0.265, seeds=2).short
+        ('to 26.5%', '2 seeds to 26.5%')
+        """
+        several = f"{formats.number_of(self.seeds, 'seed')} " if self.seeds else f"{self.runs} " * (self.runs > 1)
+        return f"{several}to {formats.percent(self.lowest).replace(' ', '')}"
+
+
+def exits(table: pd.DataFrame, x: XAxis, shown: Window) -> list[Exit]:
+    """Return an exit for every run of a `curve_table` whose mean falls below the window, and one for a whole crowd."""
+    crowd = crowd_styles(table)
+    found = _single_exits(table, x, shown)
+    alone = [gone for gone in found if gone.run not in crowd]
+    methods = dict.fromkeys(gone.method for gone in found if gone.run in crowd)
+    together = [[gone for gone in found if gone.run in crowd and gone.method == method] for method in methods]
+    return [*alone, *(_first(each, x) for each in together)]
+
+
+def seed_exits(
+    table: pd.DataFrame, rounds: pd.DataFrame, x: XAxis, score: Score, macs: MacConvention, shown: Window
+) -> list[Exit]:
+    """Return an exit for every run of a `curve_table` whose mean stays in the window while seeds fall below it."""
+    fallen = {gone.run for gone in _single_exits(table, x, shown)}
+    staying = rounds[rounds["run"].isin(set(table["run"]) - fallen)]
+    drawn = pd.DataFrame(
+        {**staying[["run", "method", "seed"]], "x": staying[x_column(x, macs)], "mean": staying[score]}
+    )
+    found = []
+    for _, seeds in drawn.groupby("run", sort=False):
+        leaving = [gone for _, seed in seeds.groupby("seed") for gone in _single_exits(seed, x, shown)]
+        if leaving:
+            found.append(_first(leaving, x)._replace(runs=1, seeds=len(leaving)))
+    return found
+
+
+def _first(several: list[Exit], x: XAxis) -> Exit:
+    nearest = (max if x == "macs" else min)(several, key=lambda gone: gone.x)
+    return nearest._replace(lowest=min(gone.lowest for gone in several), runs=len(several))
+
+
+def _single_exits(table: pd.DataFrame, x: XAxis, shown: Window) -> list[Exit]:
+    found = []
+    for run, curve in table.groupby("run", sort=False):
+        mean = 100 * curve["mean"].to_numpy()
+        below = np.flatnonzero(mean < shown.low)
+        if below.size:
+            place = _crossing(x_values(x, curve["x"]), mean, int(below[0]), shown.low, x == "macs")
+            found.append(Exit(str(run), curve["method"].iloc[0], place, float(mean.min()) / 100))
+    return found
+
+
+def _crossing(x: np.ndarray, y: np.ndarray, index: int, level: float, log: bool) -> float:
+    if index == 0:
+        return float(x[0])
+    share = (y[index - 1] - level) / (y[index - 1] - y[index])
+    ends = np.log(x[index - 1 : index + 1]) if log else x[index - 1 : index + 1]
+    place = ends[0] + share * (ends[1] - ends[0])
+    return float(np.exp(place) if log else place)
+
+
+# Rounds of runs in a panel: lines with bands, seeds and marks, dense baselines, printed points, and their keys.
+
 
 # A round of no MACs still has this share of the largest area.
 SMALLEST_AREA = 0.12
@@ -114,7 +389,7 @@ def run_layers(curves: Curves, seeds: bool = True) -> list[Layer]:
     """Return every run's layers, kind by kind, so that no run's stars lie under another's line."""
     kinds = [_line, _rounds, _dense, _tickets]
     if not curves.looks.crowd:
-        kinds = [_band, *([_seeds] if seeds else []), *kinds]
+        kinds = [_band, *([_seed_series] if seeds else []), *kinds]
     return [layer for kind in kinds for run, look, rows in curves.runs for layer in kind(curves, run, look, rows)]
 
 
@@ -125,7 +400,7 @@ def _band(curves: Curves, run: str, look: palette.Style, rows: pd.DataFrame) -> 
         yield Band(x=curves.place(known["x"]), low=low, high=high, ink=look, opacity=0.16, group=run)
 
 
-def _seeds(curves: Curves, run: str, look: palette.Style, rows: pd.DataFrame) -> Iterator[Layer]:
+def _seed_series(curves: Curves, run: str, look: palette.Style, rows: pd.DataFrame) -> Iterator[Layer]:
     if rows["seeds"].max() == 1:
         return
     mine = curves.rounds[curves.rounds["run"] == run]

@@ -9,12 +9,11 @@ import numpy as np
 
 from analysis.drawing.description import Axis, Dash, Description, Key, Line, Panel
 from analysis.drawing.labels import log_ticks
-from analysis.figures.base import FIGURES, Figure, FigureChoices, shown_round
-from analysis.figures.looks import RunLooks
+from analysis.figures.base import FIGURES, Figure, FigureChoices, RunLooks, shown_round
 from analysis.labels import dataset_label
 from analysis.runs import shared_graph
 from analysis.style import palette
-from analysis.style.theme import escape
+from analysis.style.palette import escape
 from analysis.tables.structure import degree_table
 from glt import formats
 from glt.datasets.graph import IntArray

@@ -11,9 +11,7 @@ import pandas as pd
 
 from analysis.drawing.description import EVEN, STAR, Description, Grid, Key, Layer, Line, Marks, Panel
 from analysis.figures.base import FIGURES, Figure, FigureChoices, rounds_caption
-from analysis.figures.curves import Curves, baselines, points, ticket_key
-from analysis.figures.hover import round_text
-from analysis.figures.window import Window, score_window, x_values
+from analysis.figures.curves import Curves, Window, baselines, points, round_text, score_window, ticket_key, x_values
 from analysis.runs import must_have_rows
 from analysis.style import palette
 from analysis.style.palette import MOST_POINTS

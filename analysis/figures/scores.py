@@ -31,7 +31,7 @@ from analysis.removal.edges import Way, degrees, no_scores, removal_rounds
 from analysis.removal.scores import Decision, decisions_of, line_table, score_table
 from analysis.runs import shared_graph
 from analysis.style import palette
-from analysis.style.theme import escape
+from analysis.style.palette import escape
 from analysis.subgraphs.panel import node_name
 from glt import formats
 from glt.datasets import Graph

@@ -11,7 +11,7 @@ from analysis.drawing.description import Axis, Description, Grid, Key, Layer, Ma
 from analysis.figures.base import FIGURES, Figure, FigureChoices, Use, shown_round
 from analysis.labels import dataset_label, run_labels
 from analysis.runs import shared_graph
-from analysis.style.theme import escape
+from analysis.style.palette import escape
 from analysis.subgraphs import BOTH, REMOVED, Sample, make_panel, original_panel, sample_nodes, take
 from analysis.subgraphs import Panel as Part
 from analysis.subgraphs.html import SHAPES, class_color, class_shape

@@ -11,14 +11,15 @@ from analysis.figures.base import CURVE, FIGURES, Figure, FigureChoices, rounds_
 from analysis.figures.curves import (
     SHARES,
     Curves,
+    Window,
     baselines,
     exit_notes,
     mark_keys,
     paper_marks,
     points,
     printed_layers,
+    score_window,
 )
-from analysis.figures.window import Window, score_window
 from analysis.labels import dataset_label, model_label
 from analysis.runs import must_have_rows
 from analysis.style import palette

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.drawing.description import Axis, Description, Grid, Ink, Key, Layer, Line, Panel, Rule
+from analysis.drawing.description import Axis, Description, Grid, Ink, Key, Layer, Line, Marks, Panel, Rule
 from analysis.figures.base import FIGURES, Figure, FigureChoices, shown_round
-from analysis.figures.hover import epoch_texts
+from analysis.figures.curves import epoch_texts
 from analysis.labels import metric_label, run_labels
+from analysis.style import palette
 from analysis.tables.rounds import epochs_table
+from glt import formats
 from glt.errors import StoreError
-from glt.store import Run
+from glt.store import Epoch, Run
 
 VALIDATION, TEST, LOSS = "#009E73", "#CC79A7", "muted"
 # Points of a stage's line: a few a dot of a screen, and more than a printer sets on a column.
@@ -152,3 +154,46 @@ def _stretched(values: NDArray[np.float64], stretches: int, width: int, filled: 
 
 
 FIGURES.register(Figure("training", "Training curves of a round", "curves", training, frozenset({"round", "seed"})))
+
+
+# The loss of a pre-training after every epoch, a line a seed.
+
+
+PRETRAINING_HEIGHT = 300
+# More points than a line has pixels make the page slow and show nothing more.
+MOST_POINTS = 1000
+# Up to so many epochs all are numbered.
+FEW = 14
+
+
+def pretraining_curves(epochs: Mapping[int, Sequence[Epoch]]) -> Description:
+    """Describe the loss of every seed that has epochs against the epoch, with a mark at its lowest."""
+    begun = {seed: each for seed, each in epochs.items() if each}
+    layers: list[Layer] = []
+    keys = []
+    for (seed, each), look in zip(begun.items(), palette.steps(len(begun)), strict=True):
+        name, lowest, drawn = f"Seed {seed}", [min(each, key=lambda epoch: epoch.loss)], _thinned(each)
+        hover = _texts(name, drawn)
+        layers.append(Line(**_places(drawn), ink=look, width=1.6, name=name, group=name, hover=hover))
+        mark = Marks(
+            **_places(lowest), ink=look, shape=look.symbol, group=name, hover=_texts(name, lowest, " (lowest)")
+        )
+        layers.append(mark)
+        keys.append(Key(label=name, ink=look, dash="solid", width=1.6, group=name))
+    panel = Panel(x=Axis(title="Epoch", whole=FEW), y=Axis(title="Loss", grid=True), layers=layers)
+    return Description(panels=[panel], keys=keys if len(begun) > 1 else [], height=PRETRAINING_HEIGHT)
+
+
+def _places(epochs: Sequence[Epoch]) -> dict[str, Any]:
+    return {"x": [epoch.epoch + 1 for epoch in epochs], "y": [epoch.loss for epoch in epochs]}
+
+
+def _texts(name: str, epochs: Sequence[Epoch], told: str = "") -> list[str]:
+    return [f"{name}, epoch {epoch.epoch + 1}{told}<br>loss {formats.figures(epoch.loss, 4)}" for epoch in epochs]
+
+
+def _thinned(epochs: Sequence[Epoch]) -> Sequence[Epoch]:
+    """Return at most MOST_POINTS of the epochs, the first and the last among them."""
+    if len(epochs) <= MOST_POINTS:
+        return epochs
+    return [epochs[place] for place in np.linspace(0, len(epochs) - 1, MOST_POINTS).round().astype(int)]

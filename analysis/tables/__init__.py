@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from analysis.tables.captions import caption, check_shared_data, data_words, metric_words, shared_metric
 from analysis.tables.curves import Score, XAxis, curve_table, dense_table, paper_table
-from analysis.tables.diagnoses import diagnosis_table, late_words, with_diagnoses
 from analysis.tables.rounds import rounds_table
-from analysis.tables.tickets import ticket_words, tickets_table
+from analysis.tables.tickets import diagnosis_table, late_words, ticket_words, tickets_table, with_diagnoses
 
 __all__ = [
     "Score",

@@ -17,7 +17,7 @@ import streamlit as st
 
 from app.components import controls, frame
 from glt import formats
-from glt.commands import own_environment
+from glt.formats import own_environment
 
 SECONDS_BETWEEN_LOOKS = 0.7
 # A bar that only follows the clock stops below 100 %.

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, cast
 import streamlit as st
 
 from analysis import published
-from analysis.figures.window import MAC_NAMES
+from analysis.figures.curves import MAC_NAMES
 from analysis.labels import (
     changed_settings,
     dataset_label,

@@ -27,7 +27,7 @@ from analysis.compare import (
     shared_seeds,
 )
 from analysis.drawing import screen
-from analysis.figures.paired import Side, paired_differences
+from analysis.figures.seed_pairs import Side, paired_differences
 from analysis.labels import changed_settings
 from analysis.leaderboard import (
     PAIRED,
@@ -43,7 +43,8 @@ from analysis.style import palette
 from analysis.tables import Score, data_words, metric_words
 from analysis.tables.captions import MAC_WORDS, averaged_over, score_words
 from analysis.tables.curves import family_size
-from app.components import charts, controls, downloads, frame, run_select
+from app.components import controls, downloads, frame, run_select
+from app.components.downloads import cells, show_rounds
 from app.components.run_select import readable
 from app.data import cache
 from glt import formats
@@ -154,7 +155,7 @@ def show_leaders(runs: list[Run], board: Board) -> list[str]:
         table = table.assign(label=table["run"].map(run_select.run_words(runs)))
     height = min(HEAD + ROW * len(table), MOST_HEIGHT)
     event = st.dataframe(
-        charts.cells(leader_numbers(table, board), _leader_columns(table, board)),
+        cells(leader_numbers(table, board), _leader_columns(table, board)),
         hide_index=True,
         # A selection is kept by row number, so other rows need another key.
         key=f"leaders-{board.by}-{crc32(' '.join(table['run']).encode())}",
@@ -287,7 +288,7 @@ def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
     if len(table):
         st.markdown(frame.plain(paired_words(table, labels[one.reference], labels[other.reference])))
         figure = _paired(one, other, at, score, frame.is_dark())
-        charts.show_rounds(figure, "paired", "Difference of the two runs over the rounds, with its interval")
+        show_rounds(figure, "paired", "Difference of the two runs over the rounds, with its interval")
         frame.caption(*_pair_caption(table, labels[one.reference], labels[other.reference], at, rounds))
     elif not too_few:
         st.caption(f"The two runs have no round at {AT_WORDS[at]}.")
@@ -346,7 +347,7 @@ def _show_paired(table: pd.DataFrame, labels: dict[str, str], one: Run, other: R
         "Detectable": number(format="%.1f", help=ABOUT_DETECTABLE),
     }
     st.dataframe(
-        charts.cells(shown, columns),
+        cells(shown, columns),
         hide_index=True,
         key="paired-numbers",
         placeholder=formats.MISSING,

@@ -11,7 +11,8 @@ import streamlit as st
 from analysis.drawing import screen
 from analysis.figures.accuracy import accuracy_curves
 from analysis.tables import Score, XAxis, caption, late_words, metric_words, ticket_words, with_diagnoses
-from app.components import charts, controls, frame, run_select
+from app.components import controls, frame, run_select
+from app.components.downloads import cells, show_rounds
 from app.data import cache
 from glt import formats
 from glt.store import MacConvention, Run
@@ -86,7 +87,7 @@ def _controls(found: list[Run]) -> tuple[list[Run], View]:
 
 
 def _picture(runs: list[Run], view: View) -> None:
-    charts.show_rounds(_figure(runs, view, frame.is_dark()), "accuracy", "Test score of every round against sparsity")
+    show_rounds(_figure(runs, view, frame.is_dark()), "accuracy", "Test score of every round against sparsity")
     rounds = cache.rounds_of(runs)
     tickets = cache.tickets_of(runs, view.score, view.macs, view.margin)
     finding = "No pruned rounds yet." if tickets.empty else ticket_words(tickets)
@@ -134,7 +135,7 @@ def _numbers(table: pd.DataFrame) -> None:
         AT_CHANCE: number(format="%d", help=ABOUT_CHANCE),
     }
     st.dataframe(
-        charts.cells(numbers(table), columns),
+        cells(numbers(table), columns),
         hide_index=True,
         key="numbers",
         height=320,

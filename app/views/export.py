@@ -15,21 +15,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.ablation import one_sweep
 from analysis.bundle import bundle_bytes, csv_bytes, figure_command, json_bytes, lost_sources
-from analysis.drawing.page import MOST
-from analysis.drawing.venues import FONTS, LARGEST, SMALLEST
-from analysis.export import (
-    DPI,
-    FIGURES,
-    GROUPS,
-    VENUES,
-    Figure,
-    FigureChoices,
-    figure_bytes,
-    formats_here,
-    on_page,
-    plan,
-)
-from analysis.figures.base import Use
+from analysis.drawing.files import DPI, figure_bytes, formats_here
+from analysis.drawing.page import MOST, on_page, plan
+from analysis.drawing.venues import FONTS, LARGEST, SMALLEST, VENUES
+from analysis.figures.base import FIGURES, GROUPS, Figure, FigureChoices, Use
 from analysis.latex import measurements_latex, tickets_latex
 from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from app.components import controls, downloads, frame, graph_select, measurement, run_select

@@ -19,16 +19,17 @@ from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit
 from analysis.reproduction.comparison import family_words, margins_words
 from analysis.style import palette
 from analysis.tables import caption
-from app.components import charts, controls, frame, graph_select, measurement, url_state
+from app.components import controls, frame, graph_select, measurement, url_state
+from app.components.downloads import draw_numbers, draw_table, show_figure
 from app.components.frame import BadgeColor
 from app.data import cache
 from app.data.runs import Opened, opened, state_of
-from app.views import run_actions
+from app.views.run_detail import say_not_started
 from glt import formats
 from glt.datasets import DATASETS
 from glt.errors import ConfigError
-from glt.jobs.dependencies import awaited
 from glt.jobs.estimate import Forecast
+from glt.jobs.queue import awaited
 from glt.lottery.graph import graph_of
 from glt.models import MODELS
 from glt.pretraining.config import PretrainConfig
@@ -256,9 +257,9 @@ def _pictures(judged: Judged) -> None:
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
     figure = _curve_figure(runs, picture, frame.is_dark(), printed)
-    charts.show(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
+    show_figure(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
     st.caption(f"As {picture.place}. {frame.plain(caption(cache.rounds_of(runs), paper=printed))}")
-    charts.numbers(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
+    draw_numbers(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
 
 
 @cache.cached(32, shared=True)
@@ -298,7 +299,7 @@ def _side_by_side(rows: Sequence[Comparison]) -> None:
         *(["Authors' code, run again"] if again else []),
     ]
     table = [_cells(row, again) for row in rows]
-    charts.table("paper", pd.DataFrame(table, columns=heads))
+    draw_table("paper", pd.DataFrame(table, columns=heads))
     sources = "; ".join(dict.fromkeys(row.source for row in rows))
     st.caption(f"{_method_words(rows)} Paper: {sources}.")
 
@@ -401,7 +402,7 @@ def _button(found: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
     words = f"Start {' and '.join(parts)}" if parts else "All started"
     if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=not parts):
         started = start(plan, found.store)
-        run_actions.say_not_started(started)
+        say_not_started(started)
         # The pre-training is what is at work first.
         url_state.go("runs", run=next(iter([*map(run_name, firsts), *(each.run.name for each in started)])))
     if len(idle) < len(plan.lacking) or len(idle_firsts) < len(firsts):

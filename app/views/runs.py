@@ -10,7 +10,8 @@ import streamlit as st
 from app.components import controls, frame, run_select, url_state
 from app.components.run_select import AnyKind
 from app.data.runs import Opened, any_active, counts, opened, run_progress
-from app.views import run_actions, run_detail
+from app.views import run_detail
+from app.views.run_detail import damaged_folders, say_annotations_damaged, store_line
 from glt import formats, jobs
 from glt.store import AnyRun, annotations_of
 
@@ -23,15 +24,15 @@ def page() -> None:
     """Show the page."""
     with frame.page("Runs", "Active and finished runs, and the progress of every seed."):
         found = opened()
-        run_actions.say_annotations_damaged(found)
+        say_annotations_damaged(found)
         live = any_active((*found.own, *found.pretrainings))
         pace = SECONDS_BETWEEN_LOOKS if live else None
         if not found.runs and not found.pretrainings:
             run_select.tell_none_left("run")
-            run_actions.damaged_folders(found)
+            damaged_folders(found)
             frame.empty("No runs yet", f"The store {found.store.root} is empty.", "list_alt", "launch", "Launch a run")
             if found.store.trashed():
-                run_actions.store_line(found)
+                store_line(found)
             return
         listing, detail = st.columns([1, 2.3], gap="medium")
         if not live:
@@ -40,7 +41,7 @@ def page() -> None:
             words = run_select.pick_filter(len(found.runs) + len(found.pretrainings))
             st.fragment(frame.or_why()(_list), run_every=pace)(live, words)
             example_cards(found, _chosen(found), words)
-            run_actions.damaged_folders(found)
+            damaged_folders(found)
             hidden_cards(found, _chosen(found), words)
         with detail:
             if chosen := _selected(found):
@@ -48,7 +49,7 @@ def page() -> None:
             else:
                 run_select.tell_gone("run")
                 st.caption("Choose a run from the list.")
-        run_actions.store_line(found)
+        store_line(found)
 
 
 def _wake(queue: Path) -> None:

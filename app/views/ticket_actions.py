@@ -12,13 +12,13 @@ import pandas as pd
 import psutil
 import streamlit as st
 
-from analysis.figures.window import MAC_NAMES
+from analysis.figures.curves import MAC_NAMES
 from app.components import computation, frame
 from app.data import cache
 from glt import formats
-from glt.commands import command
 from glt.cost import MacReport
 from glt.cost.macs import counterfactuals
+from glt.formats import as_typed
 from glt.lottery.graph import graph_of
 from glt.store import MacConvention, Run
 from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
@@ -33,7 +33,7 @@ def _answer(verb: str, words: tuple[str, str], usual: float, round: tuple[Run, i
     """
     run, number, seed = round
     arguments = command_line(verb, run, number, seed, "--json")
-    st.code(command(*arguments), language="bash", wrap_lines=True)
+    st.code(as_typed(*arguments), language="bash", wrap_lines=True)
     what = f"round {number} of seed {seed}"
     task = computation.Task(f"{words[0]} {what}", f"{words[1]} {what}", f"{verb} {run.reference}", usual)
     start = partial(computation.Computation, ["glt", *arguments, *more])

@@ -14,22 +14,23 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.drawing import screen
+from analysis.figures.curves import MAC_NAMES
 from analysis.figures.pareto import GUEST, pareto_front
-from analysis.figures.window import MAC_NAMES
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.measures import compute, descriptions
 from analysis.style import palette
 from analysis.tables import Score, XAxis
 from analysis.tables.curves import with_front
-from app.components import charts, computation, controls, frame, graph_select, run_select, url_state
+from app.components import computation, controls, frame, graph_select, run_select, url_state
 from app.components.computation import Computation
+from app.components.downloads import draw_table, show_rounds
 from app.data import cache
 from app.data.runs import opened, setting
 from app.views import measurements, ticket_actions
 from glt import formats
-from glt.commands import command
 from glt.config import RunConfig
 from glt.datasets import DATASETS, Graph
+from glt.formats import as_typed
 from glt.masks import EdgeMask
 from glt.store import Run
 from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph, read_adjacency
@@ -44,7 +45,7 @@ MOST_MB, MOST_UNPACKED_MB = 200, 1000
 FILE, GRAPH = "ticket.zip", "graph.npz"
 UPLOADER, BROUGHT, NAME = "ticket-upload", "ticket file: check", "ticket file: name"
 ABOUT_FILE = (
-    f"A .zip as Download on a ticket's card and `{command('export')}` write it, up to {MOST_MB} MB "
+    f"A .zip as Download on a ticket's card and `{as_typed('export')}` write it, up to {MOST_MB} MB "
     f"({formats.file_size(MOST_UNPACKED_MB * 10**6)} unpacked). Its checksums are compared, its network runs once more "
     "on the edges that are left, and every number that can be computed again is compared. Nothing in it is unpickled; "
     "it is forgotten when you close it or this tab."
@@ -123,7 +124,7 @@ def show_report(found: Report, graph: bytes, name: str, close: Callable[[], None
     with st.container(border=True, key="imported", gap="small"):
         _head(found, name, close)
         _verdict(found)
-        charts.table("stated", report_as_read(found))
+        draw_table("stated", report_as_read(found))
         st.caption(_report_caption(found))
         sparse = sparse_graph(found, graph)
         st.markdown("**Its sparse graph**")
@@ -288,11 +289,9 @@ def show_beside(found: Mapping[str, Any]) -> None:
         )
         return
     x = run_select.pick_axis()
-    charts.show_rounds(
-        _beside_figure(runs, found, x), "guest", "The ticket file's test score and cost among the rounds here"
-    )
+    show_rounds(_beside_figure(runs, found, x), "guest", "The ticket file's test score and cost among the rounds here")
     curve = cache.curve_of(runs, SCORE, "graph", "dense_features", DELTA)
-    charts.table("guest", beside_as_read(found, curve))
+    draw_table("guest", beside_as_read(found, curve))
     st.caption(
         "The ring and the first row are the file's (one seed). Other rows: the round of each run nearest in graph "
         "sparsity, mean over seeds. MACs with dense features."
@@ -383,7 +382,7 @@ def _measures(graph: Graph, mask: EdgeMask) -> None:
         after = _measured(graph, mask)
     finally:
         bar.empty()
-    charts.table("guest-measures", measures_as_read(before, after))
+    draw_table("guest-measures", measures_as_read(before, after))
     st.caption(
         "An edge counts when it survives in at least one direction; NetworkX's definitions, isolated nodes kept."
     )

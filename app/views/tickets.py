@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.drawing import screen
-from analysis.figures.curves import paper_baselines
+from analysis.figures.curves import MAC_NAMES, paper_baselines
 from analysis.figures.pareto import pareto_front
-from analysis.figures.window import MAC_NAMES
 from analysis.labels import dataset_label, metric_label, model_label, task_label
 from analysis.tables import Score, XAxis, caption, metric_words, ticket_words
 from analysis.tables.curves import with_front
-from app.components import charts, controls, frame, run_select, url_state
+from app.components import controls, frame, run_select, url_state
+from app.components.downloads import show_rounds
 from app.data import cache
 from app.views import ticket_actions, ticket_import
 from glt import formats
@@ -62,7 +62,7 @@ def _of_runs() -> None:
         frame.empty("No pruned rounds", "The chosen runs have no finished round after the dense one.", "hourglass")
         return
     _finding(table)
-    charts.show_rounds(
+    show_rounds(
         _pareto_figure(runs, x, score, margin, frame.is_dark()),
         "pareto",
         "Test score of every round against its cost, with the Pareto front",

@@ -13,9 +13,8 @@ import click
 
 from glt.cli import options
 from glt.cli.main import DONE, FAILED, Args, Verb
-from glt.commands import command
 from glt.errors import StoreError
-from glt.formats import count, file_size, listing, number_of
+from glt.formats import as_typed, count, file_size, listing, number_of
 from glt.user_path import default_store
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def _notes(store: Store) -> Iterator[str]:
 
     if trashed := store.trashed():
         size = file_size(sum(map(folder_size, trashed)))
-        yield f"In the trash: {number_of(len(trashed), 'run')}, {size}; {command('delete', '--empty-trash')} frees it."
+        yield f"In the trash: {number_of(len(trashed), 'run')}, {size}; {as_typed('delete', '--empty-trash')} frees it."
     aside = [folder for folder in store.set_aside() if folder.is_dir()]
     if aside:
         size = file_size(sum(map(folder_size, aside)))
@@ -154,7 +153,7 @@ def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
     for place, finding in _grouped(result.left):
         yield f"{place} {finding.wrong}: {'with --repair, ' if finding.repair else ''}{finding.then}."
     if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
-        yield f"Continue with: {command('resume', examined.folder)}"
+        yield f"Continue with: {as_typed('resume', examined.folder)}"
 
 
 def show_progress(looked_at: int) -> None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from glt.cli.main import DONE, FAILED, STOPPED
 from glt.cli.options import print_plain
-from glt.commands import command
-from glt.formats import duration, fixed, listing, percent
+from glt.formats import as_typed, duration, fixed, listing, percent
 from glt.jobs.launcher import GRACE, Started, Worker, stop_workers
 from glt.store import AnyRun, Event, RoundRecord, SeedFolder, SeedRun, Status
 from glt.store.locks import ACTIVE
@@ -263,7 +262,7 @@ def report(run: AnyRun, statuses: list[Status]) -> int:
     report_failures(run, statuses)
     stopped = [status.seed for status in statuses if status.state == "stopped"]
     if stopped:
-        print(f"Stopped {listing(stopped)}; continue with: {command('resume', run.path)}", file=sys.stderr)
+        print(f"Stopped {listing(stopped)}; continue with: {as_typed('resume', run.path)}", file=sys.stderr)
     return exit_code(statuses)
 
 

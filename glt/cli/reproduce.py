@@ -146,7 +146,7 @@ def _prepare(args: Args, console: Console, store: Store, plan: Plan) -> int:
 
 def _detach(args: Args, console: Console, store: Store, plan: Plan) -> int:
     """Start all runs in the background; a run that needs another one waits for it."""
-    from glt.jobs.dependencies import awaited
+    from glt.jobs.queue import awaited
     from glt.reproduction.plan import start
 
     for each in start(plan, store, device=args.device, threads=args.threads):

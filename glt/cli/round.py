@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich import box
+from rich.table import Table
 
 from glt.cli import options
+from glt.cli.documents import judged_rounds
 from glt.cli.main import DONE, FAILED, Args, Verb
-from glt.formats import duration, file_size, fixed, macs
+from glt.cli.options import print_plain
+from glt.formats import MISSING, duration, file_size, fixed, listing, macs, p_value, percent, points, spans
+from glt.lottery.diagnosis import cuts_line, diagnoses, summary
+from glt.methods import METHODS
+from glt.verdicts import MOST_SEEDS, Verdict, margin_words, rule_words, shown_words
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from glt.cost import MacReport
     from glt.cost.latency import LatencyReport
-    from glt.store import SeedRun
+    from glt.store import Pretraining, SeedRun
 
 
 @click.command("audit", cls=Verb, examples=("audit RUN --round 13", "audit examples/NAME --round 13 --seed 0 --json"))
@@ -130,3 +141,145 @@ def _print_latency(report: LatencyReport, costs: dict[str, Any]) -> None:
     ]
     for line in lines:
         console.print(line, highlight=False, markup=False)
+
+
+# The tables of `show`: every round of a seed, the verdict of every pruned round, and pre-trained seeds.
+
+
+COLUMNS = ("round", "graph", "weights", "either", "both", "val", "test", "last", "MACs", "time")
+CAPTION = (
+    "in percent. graph, weights: share removed; either, both: edges kept in at least one direction, in both; "
+    "val, test, last: {metric}"
+)
+
+
+VERDICT_COLUMNS = ("round", "seeds", "against dense", "verdict", "p", "detects", "needs", "paper's")
+VERDICT_CAPTION = (
+    "ticket: {rule}; no ticket: shown to lose more; open: neither is shown. against dense: mean of the paired "
+    "differences in points, 95% interval; p: Holm-adjusted, one-sided in the direction of the mean; detects: smallest "
+    "distance from the margin that these seeds detect with 80 % power, corrected for the number of rounds (for one "
+    "round alone); needs: approximate number of seeds that would decide an open round; paper's: the paper's criterion, "
+    "mean at least the dense mean, which is not a test"
+)
+
+
+def print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mapping[str, Any]]) -> None:
+    """Print one row per seed of a pre-training."""
+    table = Table("seed", "state", "epochs", "lowest loss", "in epoch", box=box.SIMPLE_HEAD, pad_edge=False)
+    for seed in seeds:
+        lowest = [MISSING, MISSING] if seed["loss"] is None else [fixed(seed["loss"], 4), str(seed["best_epoch"])]
+        table.add_row(str(seed["seed"]), seed["state"], str(seed["epochs"]), *lowest)
+    console.print(table)
+    for number in run.seeds():
+        status = run.seed(number).status()
+        if status.error:
+            print_plain(console, [status.error])
+
+
+def print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
+    """Print one row per round of a seed, and what is noted about its rounds."""
+    status = seed_run.status()
+    table = Table(
+        *COLUMNS,
+        title=f"seed {seed_run.seed}: {status.state}",
+        caption=CAPTION.format(metric=metric),
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for column in table.columns:
+        column.justify, column.no_wrap = "right", True
+    for record in seed_run.rounds():
+        shares = (
+            record.graph_sparsity,
+            record.weight_sparsity,
+            record.edges_kept_either_way,
+            record.edges_kept_both_ways,
+            record.val,
+            record.test,
+            record.test_last,
+        )
+        spent = macs(record.macs["dense_features"])
+        table.add_row(
+            str(record.round), *(percent(share).removesuffix(" %") for share in shares), spent, duration(record.seconds)
+        )
+    console.print(table)
+    print_plain(console, _notes(seed_run))
+    if status.error:
+        print_plain(console, [status.error])
+
+
+def _notes(seed_run: SeedRun) -> list[str]:
+    method, records = METHODS.get(seed_run.config.method), seed_run.rounds()
+    noted = {record.round: method.note_words(record.notes) for record in records}
+    found = diagnoses(seed_run, records)
+    cuts = cuts_line(seed_run.config, [each.cuts_without_gradient for each in found])
+    lines = [*summary(found), *(f"round {number}: {words}" for number, words in noted.items() if words)]
+    return [cuts, *lines] if cuts else lines
+
+
+def print_verdicts(console: Console, document: Mapping[str, Any], margin: float, metric: str) -> None:
+    """Print one row per pruned round of a run, with its verdict over all seeds, and the finding."""
+    judged = judged_rounds(document["seeds"], margin)
+    tested = [verdict for verdict in judged.values() if verdict.word != "no verdict"]
+    if not judged:
+        return
+    if not tested:
+        one = all(verdict.seeds < 2 for verdict in judged.values())
+        console.print("One seed: no verdicts." if one else "No verdicts: the differences from dense do not vary.")
+        return
+    family = tested[0].family
+    # Where every round has the same seeds, the title names them.
+    counts = {verdict.seeds for verdict in judged.values()}
+    columns = [name for name in VERDICT_COLUMNS if name != "seeds" or len(counts) > 1]
+    finished = [seed["seed"] for seed in document["seeds"] if seed["rounds"]]
+    table = Table(
+        *columns,
+        title=f"verdicts over {listing(finished)}, test {metric}, margin {margin_words(margin)}",
+        caption=VERDICT_CAPTION.format(rule=rule_words(margin, family)),
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for column in table.columns:
+        column.justify, column.no_wrap = "right", True
+    for number, verdict in judged.items():
+        table.add_row(
+            str(number),
+            *([str(verdict.seeds)] if "seeds" in columns else []),
+            _against_dense(verdict),
+            verdict.word,
+            p_value(verdict.p_adjusted).removeprefix("p ").removeprefix("= ") or MISSING,
+            _detects(verdict),
+            _needs(verdict),
+            "met" if verdict.meets_paper_criterion else "not met",
+        )
+    console.print(table)
+    print_plain(console, [_finding(document, judged, margin)])
+
+
+def _against_dense(verdict: Verdict) -> str:
+    mean, half = points(verdict.mean, 2).removesuffix(" points"), verdict.high - verdict.mean
+    return mean if math.isnan(half) else f"{mean} \N{PLUS-MINUS SIGN} {fixed(100 * half, 2)}"
+
+
+def _detects(verdict: Verdict) -> str:
+    if math.isnan(verdict.detectable):
+        return MISSING
+    return f"{fixed(100 * verdict.detectable, 1)} ({fixed(100 * verdict.detectable_alone, 1)})"
+
+
+def _needs(verdict: Verdict) -> str:
+    if verdict.word != "open":
+        return ""
+    return f"> {MOST_SEEDS}" if verdict.needed is None else f"about {verdict.needed}"
+
+
+def _finding(document: Mapping[str, Any], judged: Mapping[int, Verdict], margin: float) -> str:
+    """Say which round is the sparsest ticket, or that none is shown, and which are open."""
+    claim = f"{shown_words('ticket', margin)}{' against dense' if margin else ''}"
+    sparsest = document["sparsest_ticket"]
+    first = f"No round is shown to {claim}." if sparsest is None else f"Sparsest round shown to {claim}: {sparsest}."
+    words = {"open": "Open, these seeds cannot tell", "no ticket": f"Shown to {shown_words('no ticket', margin)}"}
+    of = {word: [number for number, each in judged.items() if each.word == word] for word in words}
+    return " ".join([first, *(f"{text}: {spans(of[word])}." for word, text in words.items() if of[word])])

@@ -10,8 +10,7 @@ import click
 
 from glt.cli import options
 from glt.cli.main import DONE, Args, Verb
-from glt.commands import command
-from glt.formats import count, duration, file_size, fixed, listing
+from glt.formats import as_typed, count, duration, file_size, fixed, listing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -252,7 +251,7 @@ def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
 
     found, seeds = started.run, started.seeds
     if seeds and args.detach:
-        yield f"Started {found.path}, {listing(seeds)}; see it with: {command('show', found.path)}"
+        yield f"Started {found.path}, {listing(seeds)}; see it with: {as_typed('show', found.path)}"
     elif seeds:
         yield f"{found.path}: {listing(seeds)}, {_cost(found, seeds, args.device)}"
     if started.finished:
@@ -264,7 +263,7 @@ def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
 
 def _sources(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
     """Say where the initial weights come from, and which edges a pre-training uses, unless it is the default."""
-    from glt.jobs.dependencies import awaited
+    from glt.jobs.queue import awaited
     from glt.lottery.initial_weights import start_words, starts_of
     from glt.pretraining.config import pretraining_of
     from glt.store import Run, Store

@@ -121,7 +121,7 @@ def show(args: Args) -> int:
     from rich.console import Console
 
     from glt.cli.documents import damage_in, document
-    from glt.cli.round_tables import print_pretraining, print_seed, print_verdicts
+    from glt.cli.round import print_pretraining, print_seed, print_verdicts
     from glt.results_version import version_note
     from glt.store import Run
     from glt.training.tasks import metric_of

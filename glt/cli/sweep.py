@@ -13,8 +13,7 @@ import click
 from glt.cli import options
 from glt.cli.main import DONE, Args, Verb
 from glt.cli.run import NAMES, run_settings, settings
-from glt.commands import command
-from glt.formats import MISSING, duration, file_size, listing, number_of, percent, percent_interval
+from glt.formats import MISSING, as_typed, duration, file_size, listing, number_of, percent, percent_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -111,7 +110,7 @@ def start_and_follow_all(
             if each.elsewhere:
                 options.print_plain(console, [others_line(each)])
         if args.detach:
-            options.print_plain(console, [f"Started; see them with: {command('list', '--store', store.root)}"])
+            options.print_plain(console, [f"Started; see them with: {as_typed('list', '--store', store.root)}"])
             return started, DONE
         return started, _follow(points, started, args.seeds, console, interrupted)
 

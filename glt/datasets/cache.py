@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from glt.commands import own_environment
 from glt.errors import DataError, StudioError
-from glt.formats import file_size
+from glt.formats import file_size, own_environment
 
 # Set in the app: this process downloads nothing and reads no large raw files; another process fills the cache.
 only_cached = threading.Event()

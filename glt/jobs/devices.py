@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glt.commands import own_environment
 from glt.errors import ConfigError, JobError, StoreError
-from glt.formats import number_of
+from glt.formats import number_of, own_environment
 from glt.jobs.queue import cores, line_of, slot_count, waiting_and_working
 from glt.store import SeedFolder
 from glt.user_text import quoted

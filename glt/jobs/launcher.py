@@ -23,11 +23,10 @@ from glt.config import RunConfig
 from glt.datasets.cache import free_bytes
 from glt.errors import JobError, StoreError
 from glt.formats import file_size, listing
-from glt.jobs.dependencies import check_needs
 from glt.jobs.devices import Dealer, Settings, Wanted, check_device, settle
 from glt.jobs.estimate import missing_bytes
 from glt.jobs.memory import check_memory
-from glt.jobs.queue import join_line, line_of
+from glt.jobs.queue import check_needs, join_line, line_of
 from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
 from glt.store.atomic_io import refuse_link, writing

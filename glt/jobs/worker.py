@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from glt.errors import StoreError, StudioError
-from glt.jobs.dependencies import wait_for_sources
 from glt.jobs.devices import CPU, Settings, check_device, read_device, slots_on
 from glt.jobs.environment import record_environment
 from glt.jobs.memory import check_worker
-from glt.jobs.queue import join_line, line_of, wait_for_slot
+from glt.jobs.queue import join_line, line_of, wait_for_slot, wait_for_sources
 from glt.lottery.initial_weights import source_of
 from glt.store import Epoch, PretrainingSeed, Progress, SeedFolder, SeedRun, State, Status, Store
 from glt.store.locks import named_process, own_inherited

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glt.commands import command
 from glt.config import RunConfig
 from glt.datasets.graph import Graph
 from glt.errors import ConfigError, DataError, StoreError
+from glt.formats import as_typed
 from glt.pretraining.config import FIRST_LAYER, check_fit, pretraining_of
 from glt.store import FirstLayer, Pretraining, Run, SeedRun, Store, run_name
 from glt.user_text import quoted
@@ -109,5 +109,5 @@ def _seed_for(pretraining: Pretraining, seed: int) -> int:
     """Return the same seed if finished, else the first finished one."""
     finished = pretraining.finished()
     if not finished:
-        raise ConfigError(f"{pretraining.name} is not finished: go on with `{command('resume', pretraining.name)}`.")
+        raise ConfigError(f"{pretraining.name} is not finished: go on with `{as_typed('resume', pretraining.name)}`.")
     return seed if seed in finished else finished[0]

@@ -27,8 +27,7 @@ from glt.seeds import stream
 from glt.store import Checkpoint, Event, Progress, RoundRecord, SeedRun, Store
 from glt.store.tensors import packed_masks, unpacked_masks
 from glt.training.network import Network
-from glt.training.problem import Arrays, Problem
-from glt.training.state import Mismatch, StageState, named, under
+from glt.training.problem import Arrays, Mismatch, Problem, StageState, named, under
 from glt.training.trainer import EpochResult, Schedule, Stage, TrainResult
 
 EDGE_SCORES = "edge_scores"

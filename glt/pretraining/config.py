@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from glt.commands import command
 from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked, options_of
 from glt.datasets import DATASETS
 from glt.errors import ConfigError
+from glt.formats import as_typed
 from glt.models import MODELS, NetworkShape, weight_name
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.training.problem import network_shape
@@ -124,7 +124,7 @@ def check_fit(config: RunConfig, name: str, pretraining: PretrainConfig) -> None
             "pretraining out, or choose another model."
         )
     width = first_layer_width(config)
-    wanted = command("pretrain", "--dataset", config.dataset, "--task", config.task, "--hidden", width)
+    wanted = as_typed("pretrain", "--dataset", config.dataset, "--task", config.task, "--hidden", width)
     theirs, ours = pretraining.dataset, config.dataset
     if theirs != ours:
         raise ConfigError(f"{name} was pre-trained on {theirs}, the run is on {ours}: make one with `{wanted}`.")

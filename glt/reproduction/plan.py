@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from glt import commands
 from glt.config import OptionValue, RunConfig
 from glt.errors import ConfigError
-from glt.formats import duration, file_size, listing, number_of
+from glt.formats import as_typed, duration, file_size, listing, number_of
 from glt.jobs.devices import Wanted
 from glt.jobs.estimate import Forecast, forecast
 from glt.jobs.launcher import Started, check_room, start_pretraining, stopping_on_failure
@@ -291,6 +290,6 @@ def command(plan: Plan) -> str:
     several = len({setting.task for setting in plan.experiment.settings}) > 1
     of_task = ["--task", task] if several else []
     seeds = ",".join(map(str, plan.seeds))
-    return commands.command(
+    return as_typed(
         "reproduce", plan.experiment.name, "--dataset", dataset, "--model", model, *of_task, "--seeds", seeds
     )

@@ -18,10 +18,9 @@ from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from glt.commands import command
 from glt.config import canonical_json
 from glt.errors import StoreError
-from glt.formats import file_size
+from glt.formats import as_typed, file_size
 from glt.store.paths import QUEUE, UNFINISHED_WRITE, has_run_name, seed_of
 from glt.user_text import parse_json
 
@@ -193,11 +192,11 @@ def _write_fault(path: Path, error: OSError) -> str:
             "or change its permissions."
         )
     if error.errno in NO_FILE:
-        return f"{path} cannot be written ({error.strerror}): run `{command('doctor')}`, which says why."
+        return f"{path} cannot be written ({error.strerror}): run `{as_typed('doctor')}`, which says why."
     return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."
 
 
-SEE_DOCTOR = f"run `{command('doctor')}`, which says what can be mended"
+SEE_DOCTOR = f"run `{as_typed('doctor')}`, which says what can be mended"
 # A document holds settings or a state, lines are of a million epochs at most.
 MOST_BYTES, MOST_BYTES_OF_LINES = 16 << 20, 1 << 30
 

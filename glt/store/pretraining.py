@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glt.commands import command
 from glt.config import canonical_json
 from glt.errors import ConfigError, StoreError
+from glt.formats import as_typed
 from glt.pretraining.config import FIRST_LAYER, PretrainConfig, make_pretrain_config
 from glt.store import paths
 from glt.store.atomic_io import SEE_DOCTOR, append_line, crc, cut_file, flush_file, parse_lines, whole_lines, writing
@@ -144,7 +144,7 @@ class Pretraining(RunFolder[PretrainingSeed]):
     def from_document(cls, path: Path, document: Mapping[str, Any], writable: bool = True) -> Pretraining:
         """Open a folder whose config.json holds `document`; raises StoreError as `open` does."""
         if document.get(KIND) != PRETRAINING:
-            raise StoreError(f"{path.name} is no {PRETRAINING} run: name one that `{command('pretrain')}` made.")
+            raise StoreError(f"{path.name} is no {PRETRAINING} run: name one that `{as_typed('pretrain')}` made.")
         try:
             config = make_pretrain_config(settings_in(document))
         except ConfigError as error:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from glt.commands import command
 from glt.config import RunConfig, canonical_json, make_config
 from glt.errors import ConfigError, StoreError
+from glt.formats import as_typed
 from glt.pretraining.config import PretrainConfig
 from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotations_in, entry_name
@@ -67,7 +67,7 @@ class RunFolder(ABC, Generic[Seed_co]):
         """Return a seed that was started, by default the first; raises StoreError that lists those there are."""
         seeds = self.seeds()
         if not seeds:
-            raise StoreError(f"The run {self.name} has no seeds yet: start it with `{command(self.verb)}`.")
+            raise StoreError(f"The run {self.name} has no seeds yet: start it with `{as_typed(self.verb)}`.")
         if seed is not None and seed not in seeds:
             raise StoreError(f"The run {self.name} has no seed {seed}: it has {', '.join(map(str, seeds))}.")
         return self.seed(seeds[0] if seed is None else seed)

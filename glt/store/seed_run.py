@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from glt.commands import command
 from glt.config import RunConfig, canonical_json
 from glt.datasets.registry import current_hash
 from glt.errors import StoreError
+from glt.formats import as_typed
 from glt.masks import EdgeMask, Masks
 from glt.store import paths
 from glt.store.atomic_io import (
@@ -390,7 +390,7 @@ class SeedRun(SeedFolder):
         if self.is_example:
             raise StoreError(
                 f"{self.path} is an example, which leaves {what} out: make the run again in a store of your own with "
-                f"`{command('run', '--config', self.path.parent / paths.CONFIG, '--seeds', self.seed)}`."
+                f"`{as_typed('run', '--config', self.path.parent / paths.CONFIG, '--seeds', self.seed)}`."
             )
 
     # Writing, by the worker only

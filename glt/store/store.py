@@ -11,10 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from glt.commands import command
 from glt.config import RunConfig, make_config
 from glt.errors import ConfigError, StoreError
-from glt.formats import listing
+from glt.formats import as_typed, listing
 from glt.methods import METHODS
 from glt.pretraining.config import PretrainConfig, pretraining_of
 from glt.store import paths
@@ -53,7 +52,7 @@ def check_unread(name: str, readers: Sequence[Run]) -> None:
         who = " and ".join(f"{reader} ({told})" for reader, told in waiting.items())
         them, need = ("it", "needs") if len(waiting) == 1 else ("them", "need")
         raise StoreError(
-            f"{name} stays, for {who} still {need} it: let {them} finish (`{command('resume')}` goes on with what "
+            f"{name} stays, for {who} still {need} it: let {them} finish (`{as_typed('resume')}` goes on with what "
             f"stands still), or stop and delete {them} first."
         )
 
@@ -122,10 +121,10 @@ def remedy_without_config(folder: Path) -> str:
         return REMEDY
     if not _tells_settings(copies[-1], folder.name):
         return (
-            f"the damaged one is {copies[-1]}; start a run with the settings it had ({command('run')}), which takes "
+            f"the damaged one is {copies[-1]}; start a run with the settings it had ({as_typed('run')}), which takes "
             "over what was computed"
         )
-    again = command("run", "--config", copies[-1], "--store", folder.parent)
+    again = as_typed("run", "--config", copies[-1], "--store", folder.parent)
     return f"the damaged one is {copies[-1]}, and its settings fit the folder's name: `{again}` goes on with them"
 
 
@@ -457,7 +456,7 @@ def unknown_run(
     Otherwise the sentence says which of `names`, or of the examples where one was asked for, are near it.
     """
     if name in trashed:
-        restore = command("delete", "--restore", name, "--store", root)
+        restore = as_typed("delete", "--restore", name, "--store", root)
         return f"No run {name!r} in the store {root}: it lies in the trash, and `{restore}` brings it back."
     if name in examples:
         return f"No run {name!r} in the store {root}: the bundled example of that name is {EXAMPLES_PREFIX}{name}."

@@ -20,9 +20,9 @@ from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save
 
 from glt import formats, zip_files
-from glt.commands import command
 from glt.config import canonical_json
 from glt.errors import ConfigError, DataError
+from glt.formats import as_typed
 from glt.ticket_file.schema import ABOUT, CHECKSUM, FORMAT, README, TENSORS, VERSION, About, read_tensor
 from glt.user_text import one_line, parse_json
 
@@ -98,7 +98,7 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
         with suppress(OSError):
             _refuse_a_part(path)
         raise DataError(
-            f"{path} is no ticket file: that is a .zip written by `{command('export', '--format', 'ticket')}`."
+            f"{path} is no ticket file: that is a .zip written by `{as_typed('export', '--format', 'ticket')}`."
         ) from None
 
 

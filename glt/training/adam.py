@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glt.training.state import Mismatch, part, under
+from glt.training.problem import Mismatch, part, under
 
 Array = NDArray[Any]
 # Tensors with one learning rate and weight decay.

@@ -18,8 +18,7 @@ from torch import Tensor
 from glt.datasets.graph import IntArray
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.sparse import Dropout, Features, GraphOperator
-from glt.training.problem import Arrays, Problem
-from glt.training.state import Mismatch, part
+from glt.training.problem import Arrays, Mismatch, Problem, part
 from glt.training.tasks import TrainingPass
 
 EDGES = "edges"

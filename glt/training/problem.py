@@ -6,6 +6,8 @@ Only a `Problem` itself needs torch; shapes, tensors and masks do not, so estima
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,3 +66,79 @@ class Problem:
     def initial_weights(self, seed: int, draw: int = 0) -> Arrays:
         """Draw theta_0, which depends on seed, network and number of the draw alone."""
         return initial_weights(self.specs, stream(seed, draw, "init"))
+
+
+# The state of a training stage, from which it can resume: named arrays, and JSON beside them.
+
+
+Array = NDArray[Any]
+
+
+class Mismatch(Exception):
+    """A saved state that does not fit what it is restored into; the text says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class StageState:
+    """All that a stage's further epochs depend on; arrays may be views, valid until the next."""
+
+    arrays: Mapping[str, Array]
+    about: Mapping[str, Any]
+
+    def copied(self) -> StageState:
+        """Return a copy with its own arrays."""
+        return StageState({name: values.copy() for name, values in self.arrays.items()}, self.about)
+
+
+def named(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Put arrays under a prefix.
+
+    >>> list(named("best", {"theta/w": np.zeros(1)}))
+    ['best/theta/w']
+    """
+    return {f"{prefix}/{name}": values for name, values in arrays.items()}
+
+
+def under(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the arrays that `named` put under a prefix.
+
+    >>> list(under("best", {"best/theta/w": np.zeros(1), "last/theta/w": np.zeros(1)}))
+    ['theta/w']
+    """
+    start = f"{prefix}/"
+    return {name.removeprefix(start): values for name, values in arrays.items() if name.startswith(start)}
+
+
+def part(name: str, shape: tuple[int, ...], arrays: Mapping[str, Array], dtype: type = np.float32) -> Array:
+    """Return an array of this shape and type; raise Mismatch otherwise."""
+    found = arrays.get(name)
+    if found is None or found.shape != shape or found.dtype != dtype:
+        held = "none" if found is None else f"{found.dtype} {found.shape}"
+        raise Mismatch(f"{name} is {held}, {np.dtype(dtype)} {shape} belongs there")
+    return found
+
+
+def generator_words(generator: np.random.Generator) -> dict[str, Any]:
+    """Return the state of an SFC64 generator for JSON; its 64-bit words as strings."""
+    state: Mapping[str, Any] = generator.bit_generator.state
+    words = [str(int(word)) for word in state["state"]["state"]]
+    return {"kind": state["bit_generator"], "words": words, "spare": [state["has_uint32"], state["uinteger"]]}
+
+
+def restore_generator(generator: np.random.Generator, words: Any) -> None:
+    """Set a generator from `generator_words`; raise Mismatch for anything else.
+
+    >>> first, second = (np.random.Generator(np.random.SFC64(seed)) for seed in (1, 2))
+    >>> restore_generator(second, generator_words(first))
+    >>> first.random() == second.random()
+    True
+    """
+    try:
+        state = np.array([int(word) for word in words["words"]], dtype=np.uint64)
+        has_spare, spare = words["spare"]
+        known = {"bit_generator": words["kind"], "state": {"state": state}, "has_uint32": has_spare, "uinteger": spare}
+        if state.shape != (4,):
+            raise ValueError(f"{state.size} words")
+        generator.bit_generator.state = known
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise Mismatch(f"no state of a generator ({error})") from None

@@ -17,7 +17,7 @@ from glt.sparse import Dropout
 from glt.training.adam import Adam
 from glt.training.batching import Passes, passes_of
 from glt.training.network import Narrowing, Network
-from glt.training.state import Mismatch, StageState, generator_words, named, part, restore_generator, under
+from glt.training.problem import Mismatch, StageState, generator_words, named, part, restore_generator, under
 from glt.training.tasks import Scores
 
 BEST, LAST = "best", "last"

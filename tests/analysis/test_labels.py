@@ -18,8 +18,10 @@ from matplotlib.text import Text
 from analysis.bundle import bundle_bytes
 from analysis.cli.main import main
 from analysis.drawing import screen
-from analysis.export import FigureChoices, draw, figure_bytes
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw
 from analysis.figures.accuracy import accuracy_curves
+from analysis.figures.base import FigureChoices
 from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels, short_title
 from analysis.latex import tickets_latex

@@ -33,7 +33,7 @@ from analysis.removal import (
 from analysis.removal.edges import CAUSES
 from analysis.removal.groups import edge_groupings, loss_table, outside, pair_matrix, sentences
 from analysis.removal.scores import line_table
-from analysis.style import theme
+from analysis.style.palette import ink
 from glt.config import RunConfig
 from glt.datasets import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask
@@ -379,7 +379,7 @@ def test_the_numbers_in_the_matrix_stand_out_from_every_colour_of_its_scale(dark
     table = loss_table(load_graph("cora"), EdgeMask("undirected", np.arange(5278) % 3 > 0))
     matrix = screen.draw(pair_losses(table, [str(label) for label in range(7)]), dark).data[0]
     text = matrix.textfont.color
-    assert text == theme.ink(dark).text
+    assert text == ink(dark).text
     for _, ground in matrix.colorscale:
         low, high = sorted(luminance(color) for color in (text, ground))
         assert (high + 0.05) / (low + 0.05) >= 4.5

@@ -10,7 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.bundle import bundle_bytes
-from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw
+from analysis.figures.base import FIGURES, FigureChoices
 from app.components.downloads import Written
 from app.views import export
 from app.views.export import Wanted

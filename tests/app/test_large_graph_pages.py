@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.export import FigureChoices, figure_bytes, on_page, plan
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import on_page, plan
+from analysis.figures.base import FigureChoices
 from analysis.measures import graph as measured_graph
 from analysis.measures.tables import with_names
 from analysis.subgraphs import samplers

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.views.launch_fields import numeric_fields
+from app.views.launch import numeric_fields
 from glt.config import RunConfig
 from glt.datasets import DATASETS
 from glt.errors import ConfigError

@@ -19,8 +19,17 @@ from analysis.measures.networkx_engine import DEFINITIONS
 from analysis.measures.tables import Order, edge_table, node_table
 from app.components import computation
 from app.views import measurements
-from app.views.measurements import HEADLINE, SLOW
-from app.views.measurements_nodes import CHANGE, ORIGINAL, PRUNED, Choice, destination, edges_as_read, nodes_as_read
+from app.views.measurements import (
+    CHANGE,
+    HEADLINE,
+    ORIGINAL,
+    PRUNED,
+    SLOW,
+    Choice,
+    destination,
+    edges_as_read,
+    nodes_as_read,
+)
 from glt.datasets import Graph, load_graph, planetoid
 from glt.formats import MISSING
 from glt.masks import EdgeMask

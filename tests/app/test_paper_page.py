@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.reproduction import EXHIBITS
 from app.views import paper
-from glt.commands import command
+from glt.formats import as_typed
 from glt.jobs.launcher import Started
 from glt.presets import resolve
 from glt.reproduction import Plan, in_order
@@ -42,7 +42,7 @@ def test_an_empty_store_says_what_everything_needs(store: Store, open_page: Open
     assert [error.value for error in app.error] == []
     assert len(app.radio(key="experiment").options) == len(in_order())
     assert "Not run yet: needs 3 runs, seeds 0, 1, 2: time not known yet" in texts(app)
-    assert app.code[0].value == command(
+    assert app.code[0].value == as_typed(
         *"reproduce node-classification --dataset cora --model gcn --seeds 0,1,2".split()
     )
     assert app.button(key="reproduce").label == "Start 3 runs"

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.components import run_select
 from app.data.runs import run_progress
-from app.views import launch_fields
+from app.views import launch as launch_fields
 from glt.config import RunConfig
 from glt.jobs import sweep
 from glt.jobs.launcher import Started

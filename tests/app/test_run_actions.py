@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.components import run_select
 from app.data import runs
-from glt.commands import command
 from glt.doctor import examine, repair
+from glt.formats import as_typed
 from glt.store import Run, Store, bundled_examples, paths
 from glt.store.examples import pack_run
 
@@ -202,7 +202,7 @@ def test_a_changed_digit_is_said_and_offered_to_be_mended(make_run: MakeRun, ope
     app = open_page("runs")
     assert not app.exception
     assert ["rounds.jsonl is damaged in line 2" in error.value for error in app.error] == [True]
-    assert f"{command('doctor')} {run.name} --repair --store" in words(app)
+    assert f"{as_typed('doctor')} {run.name} --repair --store" in words(app)
     app.button(key=f"doctor-{run.name}").click().run()
     assert "rounds 1 to 3 are set aside" in words(app)
     assert app.button(key="confirm-mend").label == "Repair 1 file"
@@ -241,7 +241,7 @@ def test_a_folder_that_cannot_be_opened_has_its_command(make_run: MakeRun, open_
     (run.path / "config.json").write_bytes(b"\x00" * 300)
     app = open_page("runs")
     assert not app.exception
-    assert f"{command('doctor')} {run.name} --repair --store" in words(app)
+    assert f"{as_typed('doctor')} {run.name} --repair --store" in words(app)
     app.button(key=f"doctor-{run.name}").click().run()
     assert "start a run with the same settings" in words(app)
 

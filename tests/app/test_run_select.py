@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import tests.conftest
 from analysis.bundle import bundle_bytes
 from analysis.cli.main import main as analysis
-from analysis.export import FigureChoices
+from analysis.figures.base import FigureChoices
 from analysis.tables import rounds_table
 from app.components import run_select
 from app.data import runs

@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.components import run_select
 from app.data.runs import opened
-from app.views import run_actions
 from app.views import runs as runs_page
+from app.views.run_detail import short
 from glt import jobs
 from glt.jobs.launcher import Started
 from glt.jobs.queue import join_line, line_of
@@ -136,8 +136,8 @@ def test_the_chosen_run_is_in_the_address(make_run: Callable[..., Run], open_pag
 
 def test_a_path_is_shown_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert run_actions.short(tmp_path / "runs") == "~/runs"
-    assert run_actions.short(tmp_path.parent / "runs") == str(tmp_path.parent / "runs")
+    assert short(tmp_path / "runs") == "~/runs"
+    assert short(tmp_path.parent / "runs") == str(tmp_path.parent / "runs")
 
 
 def test_runs_stand_in_the_order_of_the_paper(make_run: Callable[..., Run], store: Store) -> None:

@@ -101,7 +101,7 @@ def test_the_whole_graph_of_cora_is_a_picture(make_run: MakeRun, open_page: Open
 def test_a_small_whole_graph_moves_and_marks_the_sample(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subgraphs, "MOST_EDGES", 6000)
+    monkeypatch.setattr(subgraphs, "MOST_DRAWN_EDGES", 6000)
     make_run("ugs", ("done",))
     app = open_page("subgraphs", section="whole", round="1", size="50")
     assert not app.exception

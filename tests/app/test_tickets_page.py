@@ -14,9 +14,9 @@ import scipy.sparse
 from app.components import computation
 from app.views import ticket_actions
 from glt import formats
-from glt.commands import command, program
 from glt.cost.macs import counterfactuals
 from glt.datasets import load_graph
+from glt.formats import as_typed, program
 from glt.presets import resolve
 from glt.store import bundled_examples
 from glt.training.problem import full_masks
@@ -67,7 +67,7 @@ def test_a_command_that_fails_answers_with_its_complaint(make_run: MakeRun) -> N
     failing = computation.Computation(["glt", *arguments])
     failing.wait()
     assert "holds no round 9" in failing.answer()["error"]
-    assert command(*arguments) == shlex.join(
+    assert as_typed(*arguments) == shlex.join(
         [*program(), "cost", str(run.path), "--round", "9", "--seed", "0", "--json"]
     )
 

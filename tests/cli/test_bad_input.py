@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from glt.cli.main import main
-from glt.commands import command
 from glt.config import RunConfig
+from glt.formats import as_typed
 from glt.store import Store
 
 
@@ -119,7 +119,7 @@ def test_a_store_that_cannot_be_written_exits_with_1(capsys: pytest.CaptureFixtu
 def test_a_round_or_seed_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str], store: Store) -> None:
     run = store.create(RunConfig())
     code, said = complaint(capsys, "cost", run.name, "--round", "1")
-    assert (code, said) == (1, f"The run {run.name} has no seeds yet: start it with `{command('run')}`.\n")
+    assert (code, said) == (1, f"The run {run.name} has no seeds yet: start it with `{as_typed('run')}`.\n")
 
 
 def test_an_unforeseen_fault_is_one_line_and_a_traceback_on_request(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from glt.commands import command
+from glt.formats import as_typed
 from glt.store import Run, Store
 from glt.store.locks import ACTIVE
 from tests.cli.conftest import PATIENCE
@@ -67,7 +67,7 @@ def test_ctrl_c_stops_and_resume_goes_on(glt: Glt, begin: Begin, store: Store) -
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert f"Stopped seeds 0, 1; continue with: {command('resume')}" in err
+    assert f"Stopped seeds 0, 1; continue with: {as_typed('resume')}" in err
     run = the_run(store)
     assert [run.seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
     before = run.seed(0).whole_rounds()
@@ -153,7 +153,7 @@ def test_a_folder_that_is_renamed_while_it_computes_is_said_to_be(
 def test_detached_workers_outlive_the_command(glt: Glt, store: Store) -> None:
     begun = glt("run", "--detach", *LONG)
     assert begun.returncode == 0
-    assert command("show") in begun.stdout
+    assert as_typed("show") in begun.stdout
     wait_for_rounds(store, 2)
     assert the_run(store).seed(0).status().state == "running"
     assert glt("stop", the_run(store).name).returncode == 0

@@ -13,7 +13,7 @@ import pytest
 from glt.config import RunConfig
 from glt.errors import ConfigError
 from glt.jobs import start, stop
-from glt.jobs.dependencies import awaited, check_needs
+from glt.jobs.queue import awaited, check_needs
 from glt.presets import resolve
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Run, Status, Store

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from glt import commands
 from glt.errors import ConfigError
+from glt.formats import as_typed
 from glt.methods import METHODS
 from glt.presets import resolve
 from glt.reproduction import EXPERIMENTS, Arm, Experiment, Setting, in_order, make_plan
@@ -201,7 +201,7 @@ def test_starting_begins_with_what_others_wait_for(store: Store, monkeypatch: py
 
 def test_the_command_says_what_the_button_does() -> None:
     plan = make_plan(EXPERIMENTS.get("graphcl"), Setting("citeseer", "gcn", "link"), [0, 2], [])
-    wanted = commands.command(*"reproduce graphcl --dataset citeseer --model gcn --task link --seeds 0,2".split())
+    wanted = as_typed(*"reproduce graphcl --dataset citeseer --model gcn --task link --seeds 0,2".split())
     assert command(plan) == wanted
 
 

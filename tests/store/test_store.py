@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from glt.commands import command
 from glt.config import RunConfig
 from glt.errors import StoreError
+from glt.formats import as_typed
 from glt.pretraining.config import PretrainConfig
 from glt.store import Run, SeedRun, Status, Store, readers_first, readers_left, sources_of
 from glt.store.file_cache import TOO_FRESH
@@ -244,7 +244,7 @@ def test_links_in_the_trash_do_not_come_back(store: Store, run: Run, tmp_path: P
 
 def test_a_run_in_the_trash_is_said_to_lie_there(store: Store, run: Run) -> None:
     store.move_to_trash(run.path)
-    told = f"lies in the trash, and `{command('delete')} --restore {run.name} --store {store.root}` brings it back"
+    told = f"lies in the trash, and `{as_typed('delete')} --restore {run.name} --store {store.root}` brings it back"
     with pytest.raises(StoreError, match=told):
         store.find(run.name)
 

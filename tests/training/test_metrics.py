@@ -31,8 +31,7 @@ from glt.training.metrics import (
     node_score,
 )
 from glt.training.network import Narrowing, Network, SoftMasks, Survivors
-from glt.training.problem import Problem
-from glt.training.state import Mismatch, StageState
+from glt.training.problem import Mismatch, Problem, StageState
 from glt.training.tasks import TASKS
 from glt.training.trainer import EpochResult, Schedule, Stage, TrainResult
 

@@ -12,8 +12,7 @@ from glt.presets import resolve
 from glt.seeds import stream
 from glt.sparse import Dropout
 from glt.training.network import Narrowing, Network, SoftMasks, Survivors
-from glt.training.problem import Problem
-from glt.training.state import Mismatch
+from glt.training.problem import Mismatch, Problem
 from glt.training.trainer import EpochResult, Schedule, train
 
 EPOCHS = 7

@@ -7,8 +7,7 @@ from itertools import product
 
 import pytest
 
-from analysis.ablation import ablation_panels, left_out, one_sweep, panel_rounds
-from analysis.ablation.varied import settings_of
+from analysis.ablation import ablation_panels, left_out, one_sweep, panel_rounds, settings_of
 from analysis.tables import rounds_table
 from glt.config import RunConfig
 from glt.errors import ConfigError, StoreError

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.ablation import PanelAxes, panel_axes, zoom_box
-from analysis.ablation.axes import EDGE, NUMBERS
-from analysis.figures.window import Window
+from analysis.ablation import EDGE, NUMBERS, PanelAxes, panel_axes, zoom_box
+from analysis.figures.curves import Window
 
 FULL = Window(0.0, 100.0)
 

@@ -10,11 +10,13 @@ import pytest
 from matplotlib.axes import Axes
 
 from analysis.cli.main import main
-from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw
+from analysis.figures.base import FIGURES, FigureChoices
 from analysis.style import palette
 from analysis.tables import XAxis
-from glt.commands import command
 from glt.errors import ConfigError, StoreError
+from glt.formats import as_typed
 from glt.store import Run
 
 
@@ -111,4 +113,4 @@ def test_a_complaint_is_one_line(runs: Sequence[Run], tmp_path: Path, capsys: py
     assert main(["figure", "ablation", str(runs[0].path), "--out", str(tmp_path / "f.pdf")]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert command("sweep") in said
+    assert as_typed("sweep") in said

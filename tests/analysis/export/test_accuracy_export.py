@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.main import main
-from analysis.export import FIGURES, VENUES, FigureChoices, draw, figure_bytes
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw
+from analysis.drawing.venues import VENUES
+from analysis.figures.base import FIGURES, FigureChoices
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
 

@@ -16,7 +16,7 @@ import pytest
 
 from analysis.bundle import bundle_bytes
 from analysis.cli.main import main
-from analysis.export import FIGURES, FigureChoices
+from analysis.figures.base import FIGURES, FigureChoices
 from analysis.tables import rounds_table
 from glt.errors import StoreError
 from glt.store import Run

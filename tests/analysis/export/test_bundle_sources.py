@@ -13,7 +13,7 @@ import pytest
 
 from analysis.bundle import bundle_bytes, compute_command, lost_sources, steps_for
 from analysis.cli.main import main
-from analysis.export import FigureChoices
+from analysis.figures.base import FigureChoices
 from glt.cli.run import pretrain, pretrain_settings
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Pretraining, Run, Store, bundled_examples, run_name

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.export import FigureChoices, draw
+from analysis.drawing.page import draw
+from analysis.figures.base import FigureChoices
 from glt.config import RunConfig
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import MAC_CONVENTIONS, RoundRecord, Status, Store

@@ -22,8 +22,10 @@ from matplotlib.text import Text
 from analysis.bundle import csv_bytes, json_bytes
 from analysis.cli.figure import FIGURES as NAMES
 from analysis.cli.figure import KINDS
+from analysis.drawing.files import FORMATS, PGF, figure_bytes
+from analysis.drawing.page import draw, on_page, plan
 from analysis.drawing.paper import MARK
-from analysis.export import FIGURES, FORMATS, GROUPS, PGF, FigureChoices, draw, figure_bytes, on_page, plan
+from analysis.figures.base import FIGURES, GROUPS, FigureChoices
 from analysis.figures.losers import SIZE
 from analysis.subgraphs import Sample
 from glt.errors import StudioError

@@ -14,7 +14,9 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from analysis.bundle import figure_command
-from analysis.export import FigureChoices, draw, figure_bytes
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw
+from analysis.figures.base import FigureChoices
 from analysis.subgraphs import Sample
 from glt.errors import ConfigError
 from glt.store import Run

@@ -11,10 +11,12 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from analysis.drawing.description import Axis, Description, Panel
+from analysis.drawing.labels import as_drawn, plain, width_of, wrapped
+from analysis.drawing.page import draw
 from analysis.drawing.paper import Ground, drawing
 from analysis.drawing.style import paper_style
-from analysis.drawing.text import as_drawn, plain, width_of, wrapped
-from analysis.export import VENUES, FigureChoices, draw
+from analysis.drawing.venues import VENUES
+from analysis.figures.base import FigureChoices
 from glt.store import Run
 
 MakeScored = Callable[..., Run]

@@ -15,9 +15,11 @@ from matplotlib.text import Text
 from analysis import labels
 from analysis.cli.main import main
 from analysis.drawing import files
-from analysis.drawing.text import as_drawn, plain
-from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.labels import as_drawn, plain
+from analysis.drawing.page import draw
 from analysis.figures import losers
+from analysis.figures.base import FIGURES, FigureChoices
 from analysis.removal import groups
 from analysis.subgraphs import Sample, panel
 from glt.errors import StudioError

@@ -9,7 +9,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.export import FIGURES, VENUES, FigureChoices, draw
+from analysis.drawing.page import draw
+from analysis.drawing.venues import VENUES
+from analysis.figures.base import FIGURES, FigureChoices
 from glt.store import Run, bundled_examples
 
 MakeScored = Callable[..., Run]

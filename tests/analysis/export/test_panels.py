@@ -10,7 +10,9 @@ import pytest
 
 from analysis.bundle import figure_command
 from analysis.cli.main import main
-from analysis.export import FigureChoices, draw, figure_bytes, plan
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw, plan
+from analysis.figures.base import FigureChoices
 from glt.errors import ConfigError
 from glt.store import Run
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.export import FigureChoices, plan
+from analysis.drawing.page import plan
+from analysis.figures.base import FigureChoices
 from analysis.removal import removal_causes, removal_rounds
 from analysis.removal.edges import CAUSES
 from glt.datasets import load_graph

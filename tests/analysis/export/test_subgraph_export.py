@@ -9,7 +9,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from analysis.cli.main import main
-from analysis.export import FigureChoices, draw, figure_bytes, on_page, plan
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw, on_page, plan
+from analysis.figures.base import FigureChoices
 from analysis.subgraphs import Sample
 from glt.errors import ConfigError, StoreError
 from glt.store import Run

@@ -10,7 +10,9 @@ import pytest
 
 from analysis.cli.main import main
 from analysis.drawing import files
-from analysis.export import FORMATS, FigureChoices, draw, figure_bytes, formats_here
+from analysis.drawing.files import FORMATS, figure_bytes, formats_here
+from analysis.drawing.page import draw
+from analysis.figures.base import FigureChoices
 from glt.store import Run
 
 RunsFor = Callable[[str], Sequence[Run]]

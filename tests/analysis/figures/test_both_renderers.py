@@ -12,7 +12,8 @@ from analysis.drawing import screen
 from analysis.drawing.description import Axis, Band, Description, Key, Layer, Line, Marks, Note, Panel, Rule
 from analysis.drawing.page import draw
 from analysis.figures.base import FIGURES, FigureChoices
-from analysis.style import palette, theme
+from analysis.style import palette
+from analysis.style.palette import DARK
 from analysis.subgraphs import Sample
 from glt.store import Run
 
@@ -63,7 +64,7 @@ def test_text_is_escaped_and_neutral_inks_follow_the_theme() -> None:
     assert [trace.name for trace in figure.data] == ["&lt;s&gt;", "&lt;b&gt;"]
     (label,) = figure.layout.annotations
     assert label.text == "&lt;i&gt; 5 %<br>&lt;u&gt;"
-    assert label.font.color == theme.DARK.muted
+    assert label.font.color == DARK.muted
 
 
 def test_a_band_leaves_out_what_is_not_known() -> None:

@@ -11,10 +11,11 @@ from matplotlib.lines import Line2D
 
 from analysis.drawing import screen
 from analysis.drawing.labels import log_ticks
-from analysis.export import FigureChoices, draw
+from analysis.drawing.page import draw
 from analysis.figures.accuracy import accuracy_curves
+from analysis.figures.base import FigureChoices
+from analysis.figures.curves import exits, score_window
 from analysis.figures.pareto import pareto_front
-from analysis.figures.window import exits, score_window
 from analysis.labels import setting_details
 from analysis.style import palette
 from analysis.style.palette import MOST, crowd_styles

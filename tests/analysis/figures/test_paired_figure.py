@@ -9,7 +9,7 @@ import pytest
 
 from analysis.compare import At, paired_seeds, paired_table
 from analysis.drawing import screen
-from analysis.figures.paired import Side, paired_differences
+from analysis.figures.seed_pairs import Side, paired_differences
 from analysis.style import palette
 from analysis.tables import rounds_table
 from glt.store import Run

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from analysis.drawing import screen
-from analysis.figures.pretraining import pretraining_curves
+from analysis.figures.training import pretraining_curves
 from glt.store import Epoch
 
 

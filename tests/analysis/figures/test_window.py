@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.drawing.labels import spread
-from analysis.figures.window import Window, exits, score_window, seed_exits
+from analysis.figures.curves import Window, exits, score_window, seed_exits
 
 
 def curve(means: list[float], dense: float) -> pd.DataFrame:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from analysis.figures.looks import dash_of_run
-from analysis.style import palette, theme
+from analysis.figures.base import dash_of_run
+from analysis.style import palette
+from analysis.style.palette import DARK, LIGHT
 from glt.methods import METHODS
 
 KNOWN = ["dense", *METHODS.names(), "zeta", "a-method-of-tomorrow"]
@@ -66,12 +67,12 @@ def test_a_colour_that_a_person_chose_is_deeper_where_a_method_has_it_and_marker
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
 def test_lightness_rises_with_the_value_and_stands_out_from_the_ground(count: int) -> None:
     styles = palette.steps(count)
-    for dark, ground in ((False, theme.LIGHT.ground), (True, theme.DARK.ground)):
+    for dark, ground in ((False, LIGHT.ground), (True, DARK.ground)):
         shades = [luminance(style.color(dark)) for style in styles]
         assert shades == sorted(shades)
         assert len(set(shades)) == count
         assert min(contrast(style.color(dark), ground) for style in styles) >= 2.75
-    assert min(contrast(style.words, theme.LIGHT.ground) for style in styles) >= 4.5
+    assert min(contrast(style.words, LIGHT.ground) for style in styles) >= 4.5
 
 
 def test_neighbours_differ_in_marker() -> None:

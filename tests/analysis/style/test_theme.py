@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.style.theme import escape
+from analysis.style.palette import escape
 
 ANALYSIS = Path(__file__).parents[3] / "analysis"
 # What Plotly's svg_text_utils knows; it leaves every other entity as it is written.

@@ -13,11 +13,11 @@ import pytest
 from analysis.cli.main import main
 from analysis.compare import paired_table
 from analysis.drawing import screen
-from analysis.export import FigureChoices, draw
+from analysis.drawing.page import draw
 from analysis.figures.accuracy import accuracy_curves
-from analysis.figures.curves import paper_marks
+from analysis.figures.base import FigureChoices
+from analysis.figures.curves import paper_marks, score_title
 from analysis.figures.training import training_curves
-from analysis.figures.window import score_title
 from analysis.latex import tickets_latex
 from analysis.leaderboard import leader_table
 from analysis.published import measurements

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.drawing import screen
-from analysis.figures.hover import round_text
+from analysis.figures.curves import round_text
 from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels
 from analysis.style import palette

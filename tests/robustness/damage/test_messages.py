@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from glt.cli.main import main
-from glt.commands import command
 from glt.config import make_config
 from glt.doctor import examine, repair
 from glt.errors import StoreError
+from glt.formats import as_typed
 from glt.presets import resolve
 from glt.store import Run, Status, Store
 from tests.robustness.damage.commands import said
@@ -44,7 +44,7 @@ def test_a_lost_config_names_its_copy_and_the_command_that_goes_on(copy: Copy) -
     config.write_bytes(config.read_bytes().replace(b'"rounds":2', b'"rounds":1'))
     answer = said("glt", ["doctor", run.name, "--mend", "--store", str(store.root)])
     (kept,) = (run.path / "set-aside").glob("*/config.json")
-    again = command("run", "--config", kept, "--store", store.root)
+    again = as_typed("run", "--config", kept, "--store", store.root)
     assert answer.code == 1
     assert again in answer.out
     assert again in said("glt", ["list", "--store", str(store.root)]).err
@@ -56,7 +56,7 @@ def test_a_config_that_tells_nothing_is_named_too(copy: Copy) -> None:
     (run.path / "config.json").write_text("noise")
     (left,) = repair(examine(run.path)).left
     assert str(run.path / "set-aside") in left.then
-    assert command("run") in left.then
+    assert as_typed("run") in left.then
 
 
 def test_a_renamed_folder_is_told_its_name_by_list(copy: Copy) -> None:

@@ -12,7 +12,7 @@ from analysis.compare import SPARSITY, At
 from analysis.drawing.description import EVEN, Axis, Band, Description, Ink, Key, Label, Layer, Line, Marks, Panel, Rule
 from analysis.statistics import WORDS, seeds_words
 from analysis.style import palette
-from analysis.style.theme import escape
+from analysis.style.palette import escape
 from glt import formats
 
 HEIGHT = 420
