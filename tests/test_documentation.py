@@ -1,4 +1,4 @@
-"""What the documentation shows can be pasted: the example of a method is a whole file, and every command is one."""
+"""What the documentation shows is so: recipes run as they are pasted, commands are commands, paths exist."""
 
 from __future__ import annotations
 
@@ -20,38 +20,49 @@ NAMES = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 DOCUMENTS = [*(ROOT / name for name in NAMES), *sorted((ROOT / "docs").glob("*.md"))]
 COMMAND = re.compile(r"(?:python -m (?:glt|analysis)|glt) (?=[a-z]|--)")
 RUNS = sorted(path.name for path in EXAMPLES.iterdir() if path.name.startswith("cora-node-gcn"))
-# What takes seconds and needs no weights; the others are parsed.
+# Fast commands that need no weights are run; the others are parsed.
 READING = {"list", "show", "doctor", "compare", "leaders", "table"}
 
 
-def pasted_method() -> str:
-    """The block of Python in CONTRIBUTING.md."""
+def recipes() -> dict[str, str]:
+    """Return the whole files that CONTRIBUTING.md shows, by their paths."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    return block
+    found = re.findall(r"^### [^`\n]+: `([^`]+\.py)`\n.*?```python\n(.*?)```", text, flags=re.DOTALL | re.MULTILINE)
+    assert len(found) == text.count("```python")
+    return dict(found)
 
 
-RUN_IT = """
-import sys
+RECIPES = recipes()
+
+# What every check starts with: the recipe's package also finds the folder that holds the pasted file.
+FOUND = """
+import importlib, sys
+package, folder, store = sys.argv[1:]
+importlib.import_module(package).__path__.append(folder)
 import numpy as np
-import glt.methods
-glt.methods.__path__.append(sys.argv[1])
-from glt.datasets import load_graph
-from glt.masks import remaining_after
-from glt.methods import METHODS
-from glt.presets import resolve
-from glt.store import Store
-from glt.lottery.lottery import find_tickets
 
 class Nobody:
     def on_progress(self, progress): pass
     def should_stop(self): return False
 
+def computed(**values):
+    from glt.lottery.lottery import find_tickets
+    from glt.presets import resolve
+    from glt.store import Store
+    config = resolve({"hidden": 4, "epochs": 2, "retrain_epochs": 2, "rounds": 1, "p_graph": 0.3, **values})
+    seed = Store(store).create(config).seed(0)
+    with seed.lock():
+        find_tickets(seed, Nobody())
+    return seed
+"""
+
+CHECKS = {
+    "glt/methods/degree.py": """
+from glt.datasets import load_graph
+from glt.masks import remaining_after
+from glt.methods import METHODS
 assert METHODS.get("degree").label == "Degree"
-config = resolve({"method": "degree", "hidden": 4, "retrain_epochs": 2, "rounds": 2, "p_graph": 0.3})
-seed = Store(sys.argv[2]).create(config).seed(0)
-with seed.lock():
-    find_tickets(seed, Nobody())
+seed = computed(method="degree", rounds=2)
 graph = load_graph("cora")
 degree = np.bincount(graph.edges.ravel(), minlength=graph.num_nodes)
 products = degree[graph.entries()].prod(axis=0)
@@ -63,23 +74,129 @@ for number in (1, 2):
     assert products[gone].min() >= products[now.edges.keep].max()
     assert now.weights.kept == now.weights.total
     before = now
-"""
+""",
+    "glt/models/mean.py": """
+import torch
+from glt.cost.macs import macs
+from glt.datasets import load_graph
+from glt.lottery.audit import audit
+from glt.masks import EdgeMask
+from glt.models import MODELS
+from glt.presets import resolve
+from glt.sparse import Dropout, GraphOperator, features_of
+graph, model, draw = load_graph("cora"), MODELS.get("mean"), np.random.default_rng(0)
+keep = draw.random(2 * graph.num_edges) < 0.6
+weights = {f"layers.{k}.weight": torch.from_numpy(draw.normal(size=size)) for k, size in enumerate([(1433, 5), (5, 7)])}
+config = resolve({"model": "mean", "hidden": 5, "dropout": 0.0})
+operator = GraphOperator(graph, EdgeMask("directed", keep), dtype=torch.float64)
+features = features_of(graph, dtype=torch.float64)
+found = model.head(model.stem(operator, None, features, weights, config), weights, Dropout(0, None), config)
+rows = graph.features.toarray().astype(np.float64)
+rows /= np.maximum(rows.sum(axis=1, keepdims=True), 1e-12)
+source, target = graph.entries()[:, keep]
+for k, weight in enumerate(weights.values()):
+    rows = (np.maximum(rows, 0) if k else rows) @ weight.numpy()
+    sums = np.zeros_like(rows)
+    np.add.at(sums, target, rows[source])
+    rows = rows + sums / np.maximum(np.bincount(target, minlength=graph.num_nodes), 1)[:, None]
+assert np.allclose(found.numpy(), rows, atol=1e-5)
+seed = computed(model="mean")
+assert 0 < seed.masks(1).edges.kept < seed.masks(0).edges.kept
+assert audit(seed, 1).passed
+assert seed.rounds()[1].macs == macs(seed.config, graph, seed.masks(1)).totals
+""",
+    "glt/datasets/karate.py": """
+from glt.datasets import DATASETS, load_graph
+import networkx as nx
+graph, spec, club = load_graph("karate"), DATASETS.get("karate"), nx.karate_club_graph()
+assert graph.sizes == type(graph.sizes)(spec.nodes, spec.edges, spec.features, spec.classes)
+assert {frozenset(edge) for edge in graph.edges.T.tolist()} == {frozenset(edge) for edge in club.edges}
+parts = np.concatenate([graph.split.train, graph.split.val, graph.split.test])
+assert np.array_equal(np.sort(parts), np.arange(34)) and spec.trained == graph.split.train.size
+assert (graph.provenance.duplicates_dropped, graph.provenance.self_loops_dropped) == (0, 0)
+assert computed(dataset="karate").masks(1).edges.kept == 156 - 46
+""",
+    "analysis/measures/leaves.py": """
+from analysis.measures import MEASURES, MeasuredGraph, explanation, measure_graph
+from glt.datasets import load_graph
+path = MeasuredGraph(4, np.array([[0, 1], [1, 2]]), np.zeros(4, dtype=np.int64))
+measure = MEASURES.get("leaf_share")
+assert measure.compute(path) == 0.5
+graph = load_graph("cora")
+degrees = np.bincount(graph.edges.ravel(), minlength=graph.num_nodes)
+assert measure.compute(MeasuredGraph.of(graph)) == np.mean(degrees == 1)
+assert explanation("leaf_share").definition.startswith("Share of nodes that have exactly one neighbour")
+""",
+    "analysis/figures/both_ways.py": """
+from analysis.drawing import screen
+from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
+from glt.store import bundled_examples
+runs = [run for run in bundled_examples() if run.name.startswith("cora-node-gcn")][:2]
+described = FIGURES.get("both_ways").describe(runs, FigureChoices())
+assert len(described.panels[0].layers) == len(screen.draw(described).data) - len(described.keys) == 2
+for run, line in zip(runs, described.panels[0].layers):
+    seeds = [[record.edges_kept_both_ways for record in run.seed(seed).rounds()] for seed in run.seeds()]
+    assert np.allclose(line.y, 100 * np.mean(seeds, axis=0))
+assert b"Edges kept both ways" in figure_bytes(draw("both_ways", runs, FigureChoices()), "svg")
+""",
+}
 
 
-def test_the_example_of_a_method_runs_as_it_is_pasted(tmp_path: Path) -> None:
-    (tmp_path / "degree.py").write_text(pasted_method(), encoding="utf-8")
-    line = [sys.executable, "-c", RUN_IT, str(tmp_path), str(tmp_path / "store")]
+def test_every_recipe_is_checked() -> None:
+    assert list(RECIPES) == list(CHECKS)
+
+
+@pytest.mark.parametrize("path", RECIPES)
+def test_a_recipe_runs_as_it_is_pasted(path: str, tmp_path: Path) -> None:
+    package, folder = path.rpartition("/")[0].replace("/", "."), tmp_path / "pasted"
+    folder.mkdir()
+    (folder / Path(path).name).write_text(RECIPES[path], encoding="utf-8")
+    line = [sys.executable, "-c", FOUND + CHECKS[path], package, str(folder), str(tmp_path / "store")]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_the_example_of_a_method_passes_the_checks_of_the_house() -> None:
+@pytest.mark.parametrize("path", RECIPES)
+def test_a_recipe_passes_ruff(path: str) -> None:
     ruff = [str(Path(sys.executable).with_name("ruff"))]
-    for what in (["check", "--stdin-filename", "glt/methods/degree.py", "-"], ["format", "--check", "-"]):
+    for what in (["check", "--stdin-filename", path, "-"], ["format", "--check", "-"]):
         done = subprocess.run(
-            [*ruff, *what], input=pasted_method(), capture_output=True, text=True, check=False, cwd=ROOT
+            [*ruff, *what], input=RECIPES[path], capture_output=True, text=True, check=False, cwd=ROOT
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+PACKAGES = ("app", "analysis", "glt", "tests", "benchmarks")
+PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)})/[\w./-]*)`")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_paths_that_a_document_names_exist(document: Path) -> None:
+    named = {path for path in PATH.findall(document.read_text(encoding="utf-8")) if path not in RECIPES}
+    assert not [path for path in sorted(named) if not (ROOT / path).exists()]
+    assert len(named) > 40 or document.name != "architecture.md"
+
+
+def test_the_picture_of_the_code_shows_what_is_there() -> None:
+    picture = (ROOT / "docs" / "figures" / "architecture.svg").read_text(encoding="utf-8")
+    boxes = re.findall(r'<title>(\S+)</title>.*?class="file"[^>]*>([^<]+)</text>', picture, flags=re.DOTALL)
+    assert len(boxes) == picture.count('class="file"') > 20
+    for path, words in boxes:
+        assert (ROOT / path).exists(), path
+        assert path.endswith(f"/{words}")
+    steps = re.findall(r'class="number"[^>]*>(\d+)<', picture)
+    assert sorted(map(int, steps)) == list(range(1, 11))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_links_of_a_document_lead_somewhere(document: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*)(?:#([\w-]+))?\)", prose):
+        path = document.parent / target if target else document
+        assert path.exists(), target
+        if anchor:
+            titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, anchor
 
 
 def shown() -> Iterator[tuple[str, str]]:
@@ -125,7 +242,7 @@ def test_a_command_that_a_document_shows_is_one(
         return
     words = filled(words)
     assert verbs.verb(name).arguments(words)
-    if name in READING and "--mend" not in words:
+    if name in READING and not {"--mend", "--repair"} & set(words):
         assert main([name, *words, "--store", str(EXAMPLES)]) == 0
         assert capsys.readouterr().out
 
