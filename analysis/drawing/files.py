@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
-from analysis.drawing.labels import DOLLAR, as_drawn
+from analysis.drawing.legend import DOLLAR, as_drawn
 from analysis.drawing.page import align
 from analysis.drawing.style import ONE_AT_A_TIME, SETTINGS
 from analysis.latex import escape

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import Bbox
 
-from analysis.drawing.labels import Keys, add_legend, legend_height, merged
+from analysis.drawing.legend import Keys, add_legend, legend_height, merged
 from analysis.drawing.paper import LETTERS, Drawing, drawing
 from analysis.drawing.style import in_grey, paper_style
 from analysis.figures.base import FIGURES, FigureChoices

@@ -25,7 +25,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from analysis.drawing import description as d
 from analysis.drawing import labels
-from analysis.drawing.labels import TITLE, Keys, by_row, plain, wrap_labels, wrapped
+from analysis.drawing.legend import TITLE, Keys, by_row, plain, wrap_labels, wrapped
 from analysis.style.palette import Style
 from glt import formats
 

@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from analysis.drawing.description import Axis, Description, Panel
-from analysis.drawing.labels import as_drawn, plain, width_of, wrapped
+from analysis.drawing.legend import as_drawn, plain, width_of, wrapped
 from analysis.drawing.page import draw
 from analysis.drawing.paper import Ground, drawing
 from analysis.drawing.style import paper_style

@@ -16,7 +16,7 @@ from analysis import labels
 from analysis.cli.main import main
 from analysis.drawing import files
 from analysis.drawing.files import figure_bytes
-from analysis.drawing.labels import as_drawn, plain
+from analysis.drawing.legend import as_drawn, plain
 from analysis.drawing.page import draw
 from analysis.figures import losers
 from analysis.figures.base import FIGURES, FigureChoices
