@@ -1,4 +1,4 @@
-r"""Words of a person's own, with all that LaTeX and mathtext read as commands: every figure draws them as they are."""
+"""Words in paper figures: as they were written, inside the page, and apart."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from pathlib import Path
 
 import pytest
 from matplotlib import cbook
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from analysis import labels
 from analysis.cli.main import main
 from analysis.drawing import files
+from analysis.drawing.description import Axis, Description, Panel
 from analysis.drawing.files import figure_bytes
-from analysis.drawing.legend import as_drawn, plain
+from analysis.drawing.legend import as_drawn, plain, width_of, wrapped
 from analysis.drawing.page import draw
+from analysis.drawing.paper import Ground, drawing
+from analysis.drawing.style import paper_style
+from analysis.drawing.venues import VENUES
 from analysis.figures import losers
 from analysis.figures.base import FIGURES, FigureChoices
 from analysis.removal import groups
@@ -28,11 +34,20 @@ from glt.store.annotations import Annotation
 
 RunsFor = Callable[[str], Sequence[Run]]
 
+
 OWN = r"Costs $5, $x_1^2$ \b~^ {c} # 7 % & _d `e` -- f,,"
+
+
 CLASS = "a_1 $b^2$ & 5 %"
+
+
 CHOICES = FigureChoices(round=5, sample=Sample(size=30), measure="edges_kept_either_way")
+
+
 # Figures that name each of several runs, and figures that name classes.
 OF_RUNS = {"accuracy", "degrees", "layers", "losers", "pairs", "pareto", "subgraphs", "trend"}
+
+
 OF_CLASSES = {"losers", "pairs", "subgraphs"}
 
 
@@ -115,3 +130,92 @@ def test_a_title_with_a_dollar_is_written_by_the_command(
     out = tmp_path / "f.pgf"
     assert main(["figure", "accuracy", run.name, "--store", str(store.root), "--out", str(out)]) == 0
     assert r"Costs \textdollar{}5" in out.read_text()
+
+
+MakeScored = Callable[..., Run]
+
+
+PAGES = [(venue.name, columns) for venue in VENUES.values() for columns in (1, 2)]
+
+
+LONG = "UGS (dropout = 0.9, epochs = 20, hidden = 32, p_graph = 20 %, retrain_epochs = 20, another = long, word = more)"
+
+
+@pytest.fixture
+def runs(make_scored: MakeScored) -> Sequence[Run]:
+    """Return three runs of one method that differ in many settings, and so have long labels."""
+    scores = [[0.8, 0.79, 0.78]], [[0.7, 0.69, 0.75]], [[0.6, 0.65, 0.63]]
+    settings = [dict.fromkeys(("hidden", "epochs", "retrain_epochs"), 8 * number) for number in (1, 2, 3)]
+    return [
+        make_scored("ugs", each, **several, dropout=several["hidden"] / 100, p_graph=several["hidden"] / 80)
+        for each, several in zip(scores, settings, strict=True)
+    ]
+
+
+def extent(text: Text, figure: Figure) -> Bbox:
+    return text.get_window_extent(RendererAgg(*figure.bbox.size, figure.dpi))
+
+
+@pytest.mark.parametrize("text", [None, 12.0])
+@pytest.mark.parametrize(("venue", "columns"), PAGES)
+def test_nothing_in_a_legend_leaves_the_page(runs: Sequence[Run], venue: str, columns: int, text: float | None) -> None:
+    figure = draw("accuracy", runs, FigureChoices(venue=venue, columns=columns, text=text))
+    words = [each for legend in figure.legends for each in legend.get_texts() if each.get_text().strip()]
+    assert "dropout = 0.08, epochs = 8, hidden = 8" in " ".join(words[0].get_text().split())
+    for each in [*words, *figure.axes[0].texts]:
+        place = extent(each, figure)
+        assert place.x0 >= 0
+        assert place.x1 <= figure.bbox.width
+        assert place.y1 <= figure.bbox.height
+
+
+def test_a_word_longer_than_a_line_is_broken_and_a_dollar_stays_one() -> None:
+    with paper_style(VENUES["icml"]):
+        label = plain("_$" + 80 * "$a")
+        lines = wrapped(label, 1.0)
+        assert width_of(lines) <= 1.0
+        assert as_drawn(lines).replace("\n", "").strip() == "_$" + 80 * "$a"
+        assert wrapped(lines, 1.0) == lines
+        assert wrapped("UGS", 1.0) == "UGS"
+
+
+def test_titles_of_panels_stay_on_the_page() -> None:
+    with paper_style(VENUES["icml"]):
+        panels = [Panel(x=Axis(), y=Axis(), layers=[], title=title) for title in (LONG, "UGS")]
+        planned = drawing(Description(panels=panels), 5.5)
+        figure = Figure(figsize=(5.5, planned.height), layout="constrained")
+        planned.fill(figure)
+        figure.draw_without_rendering()
+    (long, short) = [area._left_title for area in figure.axes]
+    assert as_drawn(" ".join(long.get_text().split())) == f"(a) {LONG}"
+    assert short.get_text() == "(b) UGS"
+    assert extent(long, figure).x1 <= extent(short, figure).x0
+
+
+def test_words_of_the_dense_lines_hide_no_curve(runs: Sequence[Run]) -> None:
+    (area,) = draw("accuracy", runs, FigureChoices()).axes
+    dense = [text for text in area.texts if text.get_text().startswith("Dense (")]
+    assert len(dense) == 3
+    assert all(text.get_bbox_patch() is None for text in area.texts)
+    curves = [line.get_zorder() for line in area.get_lines() if line.get_linewidth() > 1]
+    assert max(ground.get_zorder() for ground in area.findobj(Ground)) < min(curves)
+    half = area.get_window_extent().width / 2
+    assert all(len(text.get_text()) < 40 for text in dense)
+    assert all(extent(text, area.figure).width < 1.1 * half for text in dense)
+
+
+@pytest.mark.parametrize("x", ["graph", "weight", "macs"])
+def test_words_at_the_foot_stand_inside_the_axes_and_apart(make_scored: MakeScored, x: str) -> None:
+    near = [[0.81, 0.4, 0.8, 0.8, 0.8, 0.79], [0.8, 0.8, 0.8, 0.8, 0.8, 0.79], [0.81, 0.8, 0.8, 0.8, 0.8, 0.8]]
+    runs = [
+        make_scored("ugs", near, p_graph=0.2),
+        make_scored("random", [[0.8, 0.3, 0.3, 0.3, 0.3, 0.2]] * 3, p_graph=0.2),
+        make_scored("admm", [[0.8, 0.8, 0.8, 0.8, 0.4, 0.2]] * 3, p_graph=0.2),
+    ]
+    figure = draw("accuracy", runs, FigureChoices(x=x))
+    (area,) = figure.axes
+    places = [extent(text, figure) for text in area.texts if "to " in text.get_text()]
+    assert len(places) == 3
+    axes = area.get_window_extent()
+    assert all(axes.x0 <= place.x0 and place.x1 <= axes.x1 for place in places)
+    assert not [1 for n, place in enumerate(places) for other in places[:n] if place.overlaps(other)]

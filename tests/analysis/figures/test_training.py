@@ -1,4 +1,4 @@
-"""The training curve: where stages begin, and that a line of a million epochs is drawn with all its peaks."""
+"""Training curves: stages, thinned lines with all their peaks, pre-training."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from analysis.drawing import screen
-from analysis.figures.training import MOST_DRAWN, drawn_places, is_thinned, training_curves
+from analysis.figures.training import MOST_DRAWN, drawn_places, is_thinned, pretraining_curves, training_curves
 from analysis.tables.rounds import epochs_table
-from glt.store import NO_EPOCHS, Epochs
+from glt.store import NO_EPOCHS, Epoch, Epochs
 
 
 def epochs(*stages: tuple[str, int], seed: int = 0) -> Epochs:
@@ -112,3 +112,28 @@ def test_a_logarithmic_axis_has_a_handful_of_ticks() -> None:
     table = epochs_table(epochs(("search", 3)))
     table["loss"] = [1.0, 1e12, 1.0]
     assert screen.draw(training_curves(table, "accuracy")).layout.yaxis2.dtick == 3
+
+
+def losses(*values: float) -> list[Epoch]:
+    return [Epoch(epoch=number, loss=value) for number, value in enumerate(values)]
+
+
+def test_every_seed_is_a_line_with_its_lowest_epoch_marked() -> None:
+    figure = screen.draw(pretraining_curves({0: losses(3.0, 1.0, 2.0), 2: losses(4.0, 3.5), 5: []}))
+    lines = [trace for trace in figure.data if trace.mode == "lines" and trace.hovertext]
+    assert [(line.name, tuple(line.x), tuple(line.y)) for line in lines] == [
+        ("Seed 0", (1, 2, 3), (3.0, 1.0, 2.0)),
+        ("Seed 2", (1, 2), (4.0, 3.5)),
+    ]
+    assert [(tuple(mark.x), tuple(mark.y)) for mark in figure.data if mark.mode == "markers"] == [
+        ((2,), (1.0,)),
+        ((2,), (3.5,)),
+    ]
+
+
+def test_a_long_one_is_thinned_but_keeps_its_ends_and_its_lowest() -> None:
+    epochs = losses(*(abs(number - 4321.0) for number in range(10_000)))
+    line, mark = screen.draw(pretraining_curves({0: epochs})).data
+    assert len(line.x) == 1000
+    assert (line.x[0], line.x[-1]) == (1, 10_000)
+    assert (tuple(mark.x), tuple(mark.y)) == ((4322,), (0.0,))
