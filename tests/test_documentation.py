@@ -129,7 +129,9 @@ assert explanation("leaf_share").definition.startswith("Share of nodes that have
 """,
     "analysis/figures/both_ways.py": """
 from analysis.drawing import screen
-from analysis.export import FIGURES, FigureChoices, draw, figure_bytes
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw
+from analysis.figures.base import FIGURES, FigureChoices
 from glt.store import bundled_examples
 runs = [run for run in bundled_examples() if run.name.startswith("cora-node-gcn")][:2]
 described = FIGURES.get("both_ways").describe(runs, FigureChoices())
