@@ -227,7 +227,7 @@ def test_every_command_of_the_document_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = draw().path.parent
-    commands = re.findall(r"`python -m glt ([^`]*)`", DOCUMENT.read_text(encoding="utf-8"))
+    commands = re.findall(r"`glt ([^`]*)`", DOCUMENT.read_text(encoding="utf-8"))
     assert {command.split()[0] for command in commands} == {"export", "import"}
     for command in commands:
         words = shlex.split(command.replace("RUN", str(run)).replace("--round K", "--round 1"))
