@@ -19,42 +19,47 @@ PAGE = ROOT / "docs" / "speed.md"
 LABELS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed", ARXIV: "ogbn-arxiv's structure"}
 NETWORKS = {"gcn": "GCN", "gin": "GIN", "gat": "GAT", "resgcn": "ResGCN"}
 
-INTRODUCTION = """# How fast
+INTRODUCTION = """# Speed
 
-This page is written by `python -m benchmarks page` from the report that `python -m benchmarks all --save-baseline`
-keeps ([benchmarks/baseline.json](../benchmarks/baseline.json)); `make bench` measures again and prints ratios to it.
-CPU seconds are those of one thread; a value is the median of its repetitions, its range the 10th to the 90th
-percentile. Ranges on a shared machine are the neighbours' doing as much as ours: compare ratios before times.
+`python -m benchmarks page` writes this page from the report that `python -m benchmarks all --save-baseline` keeps
+([benchmarks/baseline.json](../benchmarks/baseline.json)). `make bench` measures again and prints ratios to it.
+
+CPU seconds are those of one thread. Values are medians over repetitions, ranges the 10th to 90th percentile. On a
+shared machine ranges also reflect other users' load, so ratios are more reliable than times.
 """
 TITLES = {
     "formulations": (
         "One search epoch in four formulations",
-        "GCN of 512, in turns in one process. `ours` is the product's own loop; `pyg` is PyTorch Geometric with a "
-        "trainable edge weight and dense features, as its documentation has it; `dense` has everything N x N; "
-        "`authors` is the same with the authors' normalisation, two products with diagonal N x N matrices. Memory is "
-        "the peak of a process each.",
+        "GCN of 512, alternating in one process. `ours` is the product's own loop. `pyg` is PyTorch Geometric with "
+        "trainable edge weights and dense features, as in its documentation. `dense` uses N x N matrices throughout. "
+        "`authors` is `dense` with the authors' normalisation: two products with diagonal N x N matrices. Memory is "
+        "the peak of a separate process.",
     ),
     "runs": (
         "Whole runs",
-        "UGS, a GCN of 512 and the preset `official`, by the workers that `glt run` starts, from start to end.",
+        "UGS, a GCN of 512 and the preset `official`, from start to end, in the workers that `glt run` starts.",
     ),
     "parallel": (
-        "Seeds side by side",
-        "Rounds of one seed alone, and of the slower one of two that run at the same time, one thread each.",
+        "Two seeds at a time",
+        "Rounds of one seed alone, and of the slower of two seeds that run at the same time, with one thread each.",
     ),
     "measurements": (
-        "Measures of graphs",
-        "What a page computes when nothing is known yet, beside NetworkX where it is bearable.",
+        "Graph measures",
+        "Measures of a graph without a cache, and the same in NetworkX where that takes seconds rather than hours.",
     ),
-    "pictures": ("Layouts and figures", "Whole graphs laid out; two panels of a sample as HTML; figures as PDF."),
+    "pictures": ("Layouts and figures", "Layouts of whole graphs, two panels of a sample as HTML, figures as PDF."),
     "stores": (
         "Stores",
-        "Runs of two seeds and twenty rounds, drawn at random in the real format. Rounds are written and flushed.",
+        "Runs of two seeds and twenty rounds, random content in the real format. Writing includes the flush to disk.",
     ),
-    "start": ("Start of the app", "From the command to a page that takes clicks."),
-    "pages": ("Pages of the app", "Over a store of a thousand runs, in Chromium."),
-    "events": ("A million events in one run", "What a page takes that reads them."),
-    "load": ("Load", "Many clients at once."),
+    "start": ("Start of the app", "From the command to a page that accepts clicks."),
+    "pages": (
+        "Pages of the app",
+        "A store of a thousand runs, in Chromium. `first`: first visit after the start of the server. `load`: a fresh "
+        "browser page. `switch`: a change of page.",
+    ),
+    "events": ("A million events in one run", "Pages and commands that read them."),
+    "load": ("Load", "Many clients at the same time."),
 }
 
 
@@ -105,7 +110,7 @@ def _machine(report: Report) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     commit, edited, _ = (report.revision or "unknown").partition(EDITED)
     when = f"Measured on {report.time[:10]} at revision {commit[:12]}{edited}."
-    return _section("On what", f"{machine}. {versions}. {when}")
+    return _section("Machine", f"{machine}. {versions}. {when}")
 
 
 def _aims(report: Report) -> str:
@@ -134,9 +139,9 @@ def _epochs(report: Report) -> str:
                 network = f"{NETWORKS[model]}, {width_words(subject, model)}"
                 rows.append([LABELS[subject], network, *map(_with_range, found)])
     words = (
-        "A search epoch trains weights and masks, a retraining epoch the weights alone, both with an evaluation at the "
-        "end; the evaluation is also timed by itself, first layer included. Memory is the "
-        "peak of a process of its own, torch included. Features of ogbn-arxiv are synthetic (128 numbers a node)."
+        "A search epoch trains weights and masks, a retraining epoch weights only. Both include an evaluation, which "
+        "is also timed separately, first layer included. Memory is the peak of a separate process, torch included. "
+        "Features of ogbn-arxiv are synthetic (128 numbers per node)."
     )
     head = ["graph", "network", "search epoch", "retraining epoch", "evaluation", "memory of a search"]
     return _section("Epochs", words, table(head, rows)) if rows else ""
@@ -151,15 +156,15 @@ def _floors(report: Report) -> str:
     columns = ("epoch", *(each for floor in FLOORS for each in (floor, f"epoch over {floor}")))
     rows = [[_place(name), *(_with_range(known.get(f"{name}/{column}")) for column in columns)] for name in there]
     words = (
-        "The floor of an epoch is the time of the kernels that it cannot do without, run bare, in an epoch's order, on "
-        "the same data and widths, in turns with whole epochs: no autograd, no loop. Each counts as often as the "
-        "mathematics asks for it (the first layer once, for evaluation and the next training pass), by the fastest "
-        "implementation that a try of embedding_bag, MKL, torch.sparse and scipy finds. A bare epoch trains as the "
-        "engine does, which a test checks. It works on all nodes. The floor of seen rows leaves out what neither the "
-        "loss nor a score sees, and trains alike too: most hidden rows have no gradient."
+        "The floor of an epoch is the time of its indispensable kernels alone, without autograd or training loop: in "
+        "the order of an epoch, on the same data and widths, alternating with whole epochs. Each kernel counts as "
+        "often as the mathematics requires (the first layer once, for evaluation and the next training pass), in the "
+        "fastest implementation among embedding_bag, MKL, torch.sparse and scipy. `All rows` computes all nodes. "
+        "`Seen rows` leaves out rows that neither the loss nor a score reads; most hidden rows have no gradient. A "
+        "test checks that both train as the engine does."
     )
     kernels = [_kernels(report, name) for name in there if name.endswith("search")]
-    head = ["GCN of 512", "epoch", "floor, all rows", "epoch / it", "floor, seen rows", "epoch / it"]
+    head = ["GCN of 512", "epoch", "floor, all rows", "epoch / floor", "floor, seen rows", "epoch / floor"]
     return _section("Floors", words, table(head, rows), *kernels)
 
 
@@ -175,14 +180,31 @@ def _kernels(report: Report, name: str) -> str:
         for each in report.results
         if each.name.startswith(start)
     ]
-    return f"Kernels of {_place(name)}:\n\n" + table(["kernel", "times, by", "CPU time"], rows)
+    return f"Kernels of {_place(name)}:\n\n" + table(["kernel", "calls, implementation", "CPU time"], rows)
 
 
 def _further(report: Report, part: str) -> str:
     title, words = TITLES[part]
     found = [each for each in report.results if _part(each) == part]
-    rows = [[each.name.partition("/")[2].replace("/", ", "), _with_range(each), each.unit] for each in found]
-    return _section(title, words, table(["what", "measured", "unit"], rows))
+    in_grid = [each for each in found if each.name.count("/") == 3]
+    rows = [
+        [each.name.partition("/")[2].replace("/", ", "), _with_range(each), each.unit]
+        for each in found
+        if each not in in_grid
+    ]
+    listed = table(["what", "measured", "unit"], rows) if rows else ""
+    return _section(title, words, *([_grid(in_grid)] if in_grid else []), listed)
+
+
+def _grid(found: Sequence[Measured]) -> str:
+    """Return results named part/subject/case/quantity as a table: a row per subject and case, a column per quantity."""
+    cells: dict[str, dict[str, str]] = {}
+    for each in found:
+        _, subject, case, quantity = each.name.split("/")
+        cells.setdefault(f"{subject}, {case}", {})[quantity] = _with_range(each)
+    columns = list(dict.fromkeys(quantity for row in cells.values() for quantity in row))
+    rows = [[place, *(row.get(column, MISSING) for column in columns)] for place, row in cells.items()]
+    return table(["what", *columns], rows)
 
 
 def _part(result: Measured) -> str:
@@ -198,4 +220,4 @@ def _with_range(found: Measured | None) -> str:
 
 def _failed(report: Report) -> str:
     names = ", ".join(failed.part for failed in report.failed)
-    return _section("Missing", f"These parts gave nothing when this was measured: {names}.") if names else ""
+    return _section("Missing", f"These parts failed when this was measured: {names}.") if names else ""

@@ -59,9 +59,24 @@ def test_epochs_and_floors_have_their_tables() -> None:
 
 def test_parts_that_failed_are_named_and_machine_and_revision_said() -> None:
     found = page(report(single("stores/x/listed", 1, "s"), failed=(Failed(part="start", reason="no browser"),)))
-    assert "These parts gave nothing when this was measured: start." in found
+    assert "These parts failed when this was measured: start." in found
     assert "EPYC, 2 cores, 24.9 GB of memory, Linux x86_64. torch 2.13.0. Measured on 2026-11-28" in found
     assert "at revision 0123456789ab." in found
+
+
+def test_results_of_pages_stand_in_a_grid() -> None:
+    found = page(
+        report(
+            single("pages/Runs/first/seconds", 2.6, "s"),
+            single("pages/Runs/first/browser cpu seconds", 2.8, "CPU s"),
+            single("pages/Curves/load/seconds", 1.5, "s"),
+            single("pages/memory/before", 74e6, "B"),
+        )
+    )
+    assert row(found, "what")[1:] == ["seconds", "browser cpu seconds"]
+    assert row(found, "Runs, first")[1:] == ["2.6 s", "2.8 s"]
+    assert row(found, "Curves, load")[1:] == ["1.5 s", MISSING]
+    assert row(found, "memory, before")[1:] == ["74 MB", "B"]
 
 
 def test_the_command_writes_the_page_of_a_report(tmp_path: Path) -> None:
