@@ -23,7 +23,6 @@ import csv
 import hashlib
 import io
 import json
-import math
 import os
 import re
 import runpy
@@ -35,18 +34,22 @@ import time
 import traceback
 import zipfile
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+# Python runs this file with its own folder on the path alone.
+sys.path.insert(0, str(ROOT))
+
+from tests.robustness.behaviour_differences import compare_records, rounded  # noqa: E402
+
 SECTIONS = ("results", "figures", "json", "pages")
 # Longer than any case takes on a busy machine; a case that hangs is recorded as such.
 PATIENCE = 900
-MASK, ABSENT = "<masked>", "<absent>"
+MASK = "<masked>"
 # Values of these names are of the machine, the moment or the copy of the program.
 MASKED = re.compile(
     r"^(seconds|.*_seconds|seconds_left|pid|host|heartbeat|process_mark|process_started|queued_at|running_since|"
@@ -69,10 +72,7 @@ TEXT_MASKS = (
 )
 # A share done, as --progress tells it: which shares are told depends on the clock.
 PROGRESS = re.compile(r"^[01]\.\d{4}$")
-MOST_LINES, MOST_TOLD = 300, 25
-NUMBER = re.compile(rb"-?\d+\.\d+(e[+-]?\d+)?")
-# Below this numbers of figures, tables and documents are equal; those of a run's files are compared to the last bit.
-CLOSE = 1e-9
+MOST_LINES = 300
 MAIN = ROOT / "app" / "main.py"
 TEXTS = {"title", "header", "subheader", "caption", "markdown", "text", "info", "warning", "error", "success", "code"}
 
@@ -123,8 +123,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_record(folder: Path, only: Sequence[str], pattern: str = "") -> int:
     """Run every case that has no file in `folder` yet, then describe the runs."""
-    # Python runs this file with its own folder on the path alone.
-    sys.path.insert(0, str(ROOT))
     from tests.robustness.behaviour_cases import cases
 
     for name in ("work", "output", "results"):
@@ -392,11 +390,6 @@ def csv_rows(content: bytes) -> Any:
     return some_lines(made.getvalue().encode())
 
 
-def rounded(content: bytes) -> bytes:
-    """Return a text with nine digits of every number: the last ones depend on the order of additions."""
-    return NUMBER.sub(lambda found: b"%.9g" % float(found[0]), content)
-
-
 def lines_of(content: bytes) -> list[str]:
     """Return lines without trailing blanks and without shares done."""
     lines = [line.rstrip() for line in content.decode("utf-8", "replace").splitlines()]
@@ -436,7 +429,7 @@ READERS: dict[str, Callable[[bytes], Any]] = {
     "svg": svg_text,
     "png": png_size,
     "csv": csv_rows,
-    **dict.fromkeys(("tex", "md", "txt", "bib", "pgf", "graphml", "sha256"), some_lines),
+    **dict.fromkeys(("tex", "md", "txt", "sh", "pgf", "graphml", "sha256"), some_lines),
 }
 
 
@@ -503,10 +496,7 @@ def opened_page(case: Case, folder: Path) -> dict[str, Any]:
     charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     shown = {
         "exceptions": [each.value for each in app.exception],
-        "charts": [
-            {"traces": sorted((trace_of(each) for each in chart["data"]), key=json.dumps), "axes": axes_of(chart)}
-            for chart in charts
-        ],
+        "charts": [chart_of(chart) for chart in charts],
         "tables": [table_of(each.value) for each in (*app.dataframe, *app.table)],
         "metrics": [str(each.value) for each in app.metric],
         "address": {key: app.query_params[key] for key in sorted(app.query_params)},
@@ -515,47 +505,47 @@ def opened_page(case: Case, folder: Path) -> dict[str, Any]:
     return {"section": "pages", "code": int(bool(app.exception)), "document": shown}
 
 
-def trace_of(trace: dict[str, Any]) -> dict[str, Any]:
-    """Return kind, name, colour, dashes and values of a trace of a Plotly figure."""
-    line, marker = trace.get("line", {}), trace.get("marker", {})
-    colors = [
-        each for each in (line.get("color"), marker.get("color"), trace.get("fillcolor")) if isinstance(each, str)
-    ]
+def chart_of(chart: dict[str, Any]) -> dict[str, Any]:
+    """Return the points, names, colours and axes of a Plotly figure, in how many traces whatever they are drawn."""
+    traces = chart["data"]
+    points = {
+        " ".join(f"{each:.9g}" if isinstance(each, int | float) else str(each) for each in pair)
+        for trace in traces
+        for pair in zip(values_of(trace.get("x", [])), values_of(trace.get("y", [])), strict=False)
+        if not any(each is None or str(each) == "nan" for each in pair)
+    }
+    colors = {
+        str(color).lower()
+        for trace in traces
+        for color in (trace.get("line", {}).get("color"), trace.get("marker", {}).get("color"), trace.get("fillcolor"))
+        if isinstance(color, str)
+    }
     return {
-        "type": trace.get("type"),
-        "name": trace.get("name"),
-        "colors": [each for each in colors if isinstance(each, str)],
-        "dash": line.get("dash"),
-        **{axis: values_of(trace[axis]) for axis in ("x", "y", "z") if axis in trace},
+        "points": some_lines("\n".join(sorted(points)).encode()),
+        "names": sorted({trace["name"] for trace in traces if trace.get("name")}),
+        "colors": " ".join(sorted(colors)),
+        "axes": axes_of(chart),
+        "picture": hashed(json.dumps(traces).encode()),
     }
 
 
-def values_of(values: Any) -> Any:
-    """Return how many values there are, the first and last three, and a hash of all, to nine digits."""
+def values_of(values: Any) -> list[Any]:
+    """Return the numbers or words of one axis of a trace."""
     if isinstance(values, dict):
         kind = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "f4": "f", "f8": "d"}
-        values = list(array(kind[values["dtype"]], base64.b64decode(values["bdata"])))
-    if not isinstance(values, list):
-        return values
-    told = [f"{each:.9g}" if isinstance(each, int | float) else each for each in values]
-    return [len(told), told if len(told) <= 6 else [*told[:3], *told[-3:]], hashed(json.dumps(told).encode())]
+        return list(array(kind[values["dtype"]], base64.b64decode(values["bdata"])))
+    return list(values) if isinstance(values, list) else []
 
 
 def axes_of(chart: dict[str, Any]) -> list[str]:
     """Return the titles of a Plotly figure's axes."""
     axes = [value for name, value in chart.get("layout", {}).items() if name[1:5] == "axis" and isinstance(value, dict)]
-    return sorted(str(axis.get("title", {}).get("text")) for axis in axes)
+    return sorted(filter(None, (axis.get("title", {}).get("text") for axis in axes)))
 
 
-def table_of(table: Any) -> dict[str, Any]:
-    """Return columns, size, first rows and a hash of a table."""
-    content = table.to_csv(float_format="%.9g")
-    return {
-        "columns": [str(name) for name in table.columns],
-        "rows": len(table),
-        "first": content.splitlines()[1:4],
-        "bytes": hashed(content.encode()),
-    }
+def table_of(table: Any) -> Any:
+    """Return the rows of a table as lines, numbers to nine digits."""
+    return some_lines(table.to_csv(float_format="%.9g").encode())
 
 
 def words_of(app: Any) -> list[str]:
@@ -567,132 +557,6 @@ def words_of(app: Any) -> list[str]:
         if element.type not in ("main", "flex_container", "column"):
             told.append(" | ".join(str(each) for each in (element.type, label, choices, value) if each))
     return told
-
-
-# --- Comparing ---
-
-
-def compare_records(one: Path, other: Path, *, words: bool, pictures: bool, shared: bool) -> int:
-    """Print a line for every difference of two records; return 1 if there is one that counts, otherwise 0."""
-    found: dict[str, list[str]] = {name: [] for name in (*SECTIONS, "codes", "words")}
-    for name, left, right in pairs(one / "results", other / "results", shared):
-        add(found, "results", name, differences(left, right))
-    for name, left, right in pairs(one / "output", other / "output", shared):
-        for section, path, told in output_differences(left, right, pictures=pictures):
-            found[section].append(f"{name}{path}: {told}")
-    for section, lines in found.items():
-        print(f"{section}: {len(lines) or 'no'} difference{'' if len(lines) == 1 else 's'}")
-        for line in lines:
-            print(f"  {line}")
-    return int(any(lines for section, lines in found.items() if words or section != "words"))
-
-
-def pairs(one: Path, other: Path, shared: bool) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every file name of two folders with what either says; None where there is none, unless `shared`."""
-    left, right = ({path.name for path in folder.glob("*.json")} for folder in (one, other))
-    for name in sorted(left & right if shared else left | right):
-        yield (
-            name.removesuffix(".json"),
-            *(
-                json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-                for path in (one / name, other / name)
-            ),
-        )
-
-
-def add(found: dict[str, list[str]], section: str, name: str, told: Iterator[tuple[str, str, bool]]) -> None:
-    """Add differences of one file to a section, the first ones of many."""
-    lines = [f"{name}{path}: {line}" for path, line, _ in told]
-    found[section] += lines[:MOST_TOLD]
-    if len(lines) > MOST_TOLD:
-        found[section].append(f"{name}: and {len(lines) - MOST_TOLD} more")
-
-
-def output_differences(left: Any, right: Any, *, pictures: bool) -> Iterator[tuple[str, str, str]]:
-    """Yield section, place and text of the differences of one command."""
-    if left is None or right is None:
-        section = (left or right)["section"]
-        yield section, "", f"recorded only in the {'second' if left is None else 'first'} folder"
-        return
-    if left.get("code") != right.get("code"):
-        yield "codes", "", f"exit code {left.get('code')} -> {right.get('code')}"
-    document = "pages" if left["section"] == "pages" else "json"
-    for part in ("document", "files", "stdout", "stderr"):
-        section = {"document": document, "files": "figures"}.get(part, "words")
-        one, other = (without_pictures(side.get(part)) if not pictures else side.get(part) for side in (left, right))
-        told = list(differences(one, other, f" {part}", CLOSE))
-        for path, line, sentence in told[:MOST_TOLD]:
-            wording = part == "document" and (sentence or path.startswith(" document.words"))
-            yield ("words" if wording else section), path, line
-        if len(told) > MOST_TOLD:
-            yield section, f" {part}", f"and {len(told) - MOST_TOLD} more"
-
-
-def differences(left: Any, right: Any, path: str = "", close: float = 0) -> Iterator[tuple[str, str, bool]]:
-    """Yield place and text of every difference of two values, and whether both are sentences.
-
-    Numbers, those in texts too, are equal where their relative difference is at most `close`.
-    """
-    if left == right:
-        return
-    if isinstance(left, dict) and isinstance(right, dict):
-        for name in [*left, *(name for name in right if name not in left)]:
-            yield from differences(left.get(name, ABSENT), right.get(name, ABSENT), f"{path}.{name}", close)
-    elif not isinstance(left, list) or not isinstance(right, list):
-        if not (close and equal_but_for_numbers(left, right, close)):
-            yield path, f"{brief(left)} -> {brief(right)}", is_sentence(left) and is_sentence(right)
-    elif len(left) == len(right):
-        told = [
-            line
-            for number, (one, other) in enumerate(zip(left, right, strict=True))
-            for line in differences(one, other, f"{path}[{number}]", close)
-        ]
-        yield from list_differences(left, right, path) if len(told) > 3 and is_text(left) else told
-    else:
-        yield from list_differences(left, right, path)
-
-
-def equal_but_for_numbers(left: Any, right: Any, close: float) -> bool:
-    """Say whether two numbers, or two texts with numbers in them, are equal but for rounding."""
-    if isinstance(left, float) and isinstance(right, float):
-        return math.isclose(left, right, rel_tol=close, abs_tol=close * close)
-    if not isinstance(left, str) or not isinstance(right, str):
-        return False
-    one, other = NUMBER.split(left.encode()), NUMBER.split(right.encode())
-    numbers = zip(*(NUMBER.finditer(text.encode()) for text in (left, right)), strict=False)
-    return one[::2] == other[::2] and all(
-        math.isclose(float(first[0]), float(second[0]), rel_tol=close, abs_tol=close * close)
-        for first, second in numbers
-    )
-
-
-def without_pictures(value: Any) -> Any:
-    """Return a value without the hashes of pictures."""
-    if isinstance(value, dict):
-        return {name: without_pictures(each) for name, each in value.items() if name != "picture"}
-    return value
-
-
-def list_differences(left: list[Any], right: list[Any], path: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the entries, or lines, that only one of two lists of unequal length has."""
-    one, other = (Counter(json.dumps(each, ensure_ascii=False) for each in value) for value in (left, right))
-    gone, added = one - other, other - one
-    for word, lines in (("gone", gone), ("added", added)):
-        for line in lines.elements():
-            yield path, f"{word}: {brief(json.loads(line))}", is_sentence(json.loads(line))
-
-
-def is_text(value: list[Any]) -> bool:
-    return all(isinstance(each, str) for each in value)
-
-
-def is_sentence(value: Any) -> bool:
-    return isinstance(value, str) and " " in value
-
-
-def brief(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 160 else f"{text[:157]}..."
 
 
 if __name__ == "__main__":
