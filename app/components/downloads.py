@@ -1,4 +1,4 @@
-"""Charts with a sentence and numbers for every reader, and tables with rounded numbers."""
+"""Charts with a text alternative and their numbers, tables, and download buttons."""
 
 from __future__ import annotations
 
@@ -68,9 +68,6 @@ def cells(values: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> pd.
             values = values.assign(**{name: [formats.rounded(value, decimals) for value in values[name].astype(float)]})
     texts = {name: values[name].map(cell) for name in values if not pd.api.types.is_numeric_dtype(values[name])}
     return values.assign(**texts).rename(columns=cell)
-
-
-# Buttons for files that are written when they are asked for.
 
 
 class Written:

@@ -1,4 +1,4 @@
-"""Removed edges on the Subgraphs page: why an edge was cut, and who lost most."""
+"""Subgraphs: the same nodes before and after pruning, and what was removed; begin at `page`."""
 
 from __future__ import annotations
 
@@ -37,22 +37,186 @@ from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import RoundRecord, Run
 
-ABOUT_JACCARD = (
-    "The features that both ends have, out of all that either has: 1 when they are alike, 0 with none shared."
+HEIGHT = 660
+SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses", "whole": "Whole graph"}
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The choices above the pictures."""
+
+    run: Run
+    seed: int
+    number: int
+    beside: Run | None
+    graph: Graph
+    sample: RoundSample
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that have a panel."""
+        return [self.run] if self.beside is None else [self.run, self.beside]
+
+    @property
+    def part(self) -> Subgraph:
+        """The sampled part of the graph, laid out."""
+        return graph_select.round_subgraph(self.graph, self.sample, self.run, self.seed, self.number)
+
+
+def page() -> None:
+    """Show the page."""
+    with frame.page("Subgraphs", "The same nodes before and after pruning, in the same places."):
+        found = run_select.finished_runs(
+            "run", "Nothing to draw yet", "Subgraphs appear as soon as a run has finished a round.", "hub"
+        )
+        if not found:
+            return
+        view = _controls(found)
+        pictures = st.container(key="pictures")
+        nodes = _below(view)
+        with pictures:
+            _panels(view)
+        graph_select.listen(view.graph, nodes)
+
+
+def _controls(found: list[Run]) -> View:
+    with frame.row("controls"):
+        run = run_select.pick_run(found)
+        seed = run_select.pick_seed(run)
+        graph = graph_of(run.seed(seed))
+        number = run_select.pick_round([run.seed(seed)])
+        beside = pick_compared(run, seed, found)
+    with frame.row("sample-controls"):
+        sample = graph_select.pick_round_sample(graph)
+    run_select.tell_gone(BESIDE)
+    graph_select.tell_unknown(graph, sample)
+    return View(run, seed, number, beside, graph, sample)
+
+
+def _panels(view: View) -> None:
+    """Show the pictures; the sample's centre is marked until something is chosen in them."""
+    part, centre = view.part, view.sample.sample.center
+    rounds = [min(view.number, run.seed(view.seed).whole_rounds() - 1) for run in view.runs]
+    html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre)
+    st.iframe(html, height=HEIGHT, alt=_alternative(view, rounds))
+    frame.caption(*_picture_caption(view, view.run.seed(view.seed).rounds()[view.number]))
+
+
+def _below(view: View) -> tuple[int, ...]:
+    """Show the section under the pictures, and return the chosen node or both ends of the chosen edge.
+
+    Errors are shown here, so that the pictures stay.
+    """
+    try:
+        return _section(view)
+    except StudioError as error:
+        frame.failure(str(error))
+        return ()
+
+
+def _section(view: View) -> tuple[int, ...]:
+    with frame.row("section-controls"):
+        section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
+        run = _pick_told(view)
+    number = min(view.number, run.seed(view.seed).whole_rounds() - 1)
+    if section == "why":
+        return edge_story(run, view.seed, number, view.graph, view.part.nodes)
+    if section == "losers":
+        losers(run, view.seed, number, view.graph)
+    else:
+        whole_graph(run, view.seed, number, view.graph, view.part)
+    return graph_select.named_nodes(view.graph)
+
+
+def _pick_told(view: View) -> Run:
+    """Choose which of two runs side by side the section is about."""
+    if view.beside is None:
+        url_state.drop("whose")
+        return view.run
+    words = run_select.run_words(view.runs)
+    name = controls.segments("whose", "Edges of", words, label_visibility="collapsed")
+    return next(run for run in view.runs if run.reference == name)
+
+
+def _picture_caption(view: View, record: RoundRecord) -> tuple[str, str]:
+    run = view.run
+    title = run_select.run_words([run])[run.reference]
+    kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
+    metric = metric_label(run.config.dataset, run.config.task)
+    return (
+        f"{frame.plain(title)}, seed {view.seed}, round {record.round}: graph sparsity "
+        f"{formats.percent(record.graph_sparsity)}, weight sparsity {formats.percent(record.weight_sparsity)}, "
+        f"test {metric} {formats.percent(record.test)}.",
+        f"Undirected edges kept: {kept} either way, {both} both ways. "
+        f"{frame.plain(graph_select.describe(view.graph, view.sample))} {training_part(run.config)}",
+    )
+
+
+BESIDE = "beside"
+ABOUT_COMPARING = "Adds a panel: the same nodes, from the same seed of another run."
+
+
+def pick_compared(run: Run, seed: int, found: Sequence[Run]) -> Run | None:
+    """Choose another run on the same graph to stand beside this one, or none."""
+    others = [other for other in found if other.reference != run.reference and _comparable(run, other, seed)]
+    words = run_select.run_words(found)
+    options = {"": "No other run", **{other.reference: words[other.reference] for other in others}}
+    run_select.gone_from(BESIDE, options)
+    changed = run_select.let_go(BESIDE)
+    chosen = controls.optional(BESIDE, "Compare with", options, width=240, help=ABOUT_COMPARING, on_change=changed)
+    return next((other for other in others if other.reference == chosen), None)
+
+
+def _comparable(run: Run, other: Run, seed: int) -> bool:
+    if seed not in other.seeds() or not other.seed(seed).whole_rounds():
+        return False
+    try:
+        shared_graph([run, other], "A comparison")
+    except ConfigError:
+        return False
+    return True
+
+
+def _alternative(view: View, rounds: Sequence[int]) -> str:
+    """Say what the pictures show, with the numbers under them."""
+    shown = [_panel(view.graph, view.part, run, view.seed, last) for run, last in zip(view.runs, rounds, strict=True)]
+    words = [f"{each.title}: {'; '.join(each.caption)}." for each in (original_panel(view.graph, view.part), *shown)]
+    return " ".join([f"{dataset_label(view.graph.name)}, the same nodes side by side.", *words])
+
+
+@cache.cached(48, spinner="Drawing the rounds")
+def _document(
+    graph: Graph, part: Subgraph, runs: list[Run], rounds: list[int], seed: int, dark: bool, selected: int | None
+) -> str:
+    """Return the document of the original and of a round of each run, with the rounds before it to play."""
+    original = original_panel(graph, part)
+    replay = [
+        [_panel(graph, part, run, seed, number) for number in range(last + 1)]
+        for run, last in zip(runs, rounds, strict=True)
+    ]
+    shown = [original, *(panels[-1] for panels in replay)]
+    return panels_html(shown, dark, HEIGHT, selected, [[original], *replay])
+
+
+@cache.cached(512, shared=True)
+def _panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> Panel:
+    return _new_panel(graph, part, run, seed, number)
+
+
+def _new_panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> Panel:
+    before = cache.edge_mask(run, seed, number - 1) if number else None
+    return make_panel(graph, part, cache.edge_mask(run, seed, number), f"{short_title(run)}, round {number}", before)
+
+
+# Why was this edge cut?
+
+SCALES = {"score": "Score", "rank": "Rank"}
+ABOUT_NODE = "A node by number or id, or click one. Empty: the one of the sample with most neighbours."
+ABOUT_NEIGHBOUR = (
+    "An edge carries a message each way, and the mask has an entry for each. UGS learns a soft score for every entry; "
+    "a round cuts those with the lowest."
 )
-ABOUT_COSINE = "The cosine of the angle between the features of both ends: 1 when they point the same way."
-ABOUT_CAUSE = (
-    "gradient: the training loss depended on the mask of this entry in the search that removed it. no gradient: it did "
-    "not, so the rank is the noise of the start. random: drawn. solver: set to zero by ADMM."
-)
-COLUMNS: dict[str, Any] = {
-    **dict.fromkeys(("Cause, to it", "Cause, from it"), st.column_config.TextColumn(help=ABOUT_CAUSE)),
-    "Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD),
-    "Cosine": st.column_config.NumberColumn(format="%.3f", help=ABOUT_COSINE),
-}
-# Edges of a hub that are listed: those removed first.
-MOST_LISTED = 1000
-ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
+ROUGH = "Bundled examples and runs on large graphs keep ranks in 256 steps instead of scores."
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,55 +241,6 @@ class Place:
     def class_of(self, node: int) -> str:
         """Return a node's class in words."""
         return classes_of(self.graph, [node])[0]
-
-
-def all_edges(place: Place, table: pd.DataFrame) -> None:
-    """Show the table of a node's edges, folded."""
-    title = f"All {formats.count(len(table))} edges of node {plain(place.name(place.node))}"
-    with st.expander(title, icon=":material/table_rows:"):
-        edge_table(place, table)
-
-
-def edge_table(place: Place, table: pd.DataFrame) -> None:
-    """Show the table of a node's edges, those removed first on top."""
-    about = f"The edges of node {place.name(place.node)}, those that went first on top"
-    shown = _shown_edges(place, table.head(MOST_LISTED))
-    st.dataframe(cells(shown, COLUMNS), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
-    if len(table) > MOST_LISTED:
-        st.caption(f"The first {formats.count(MOST_LISTED)} of {formats.count(len(table))}: those that went first.")
-
-
-def _causes(table: pd.DataFrame, column: str, title: str) -> dict[str, pd.Series]:
-    """Return the causes of one direction under the words of the page; none where no cause is known."""
-    return {title: table[column]} if table[column].notna().any() else {}
-
-
-def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `edges_of` under the words of the page; a direction that survives has no round."""
-    classes = {"Class": classes_of(place.graph, table["neighbour"].to_numpy()), "Same class": table["same_class"]}
-    return pd.DataFrame(
-        {
-            "Neighbour": [place.name(node) for node in table["neighbour"]],
-            **(classes if has_classes(place.graph) else {}),
-            "Message to it removed in round": table["sent"].where(table["sent"] > 0),
-            **_causes(table, "sent_cause", "Cause, to it"),
-            "Message from it removed in round": table["received"].where(table["received"] > 0),
-            **_causes(table, "received_cause", "Cause, from it"),
-            "Degree": table["degree"],
-            f"Degree, round {place.number}": table["degree_left"],
-            "Common neighbours": table["common_neighbours"],
-            **{word: table[name] for name, word in ALIKE.items() if name in table},
-        }
-    )
-
-
-SCALES = {"score": "Score", "rank": "Rank"}
-ABOUT_NODE = "A node by number or id, or click one. Empty: the one of the sample with most neighbours."
-ABOUT_NEIGHBOUR = (
-    "An edge carries a message each way, and the mask has an entry for each. UGS learns a soft score for every entry; "
-    "a round cuts those with the lowest."
-)
-ROUGH = "Bundled examples and runs on large graphs keep ranks in 256 steps instead of scores."
 
 
 def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> tuple[int, ...]:
@@ -305,6 +420,66 @@ def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:
     )
 
 
+ABOUT_JACCARD = (
+    "The features that both ends have, out of all that either has: 1 when they are alike, 0 with none shared."
+)
+ABOUT_COSINE = "The cosine of the angle between the features of both ends: 1 when they point the same way."
+ABOUT_CAUSE = (
+    "gradient: the training loss depended on the mask of this entry in the search that removed it. no gradient: it did "
+    "not, so the rank is the noise of the start. random: drawn. solver: set to zero by ADMM."
+)
+COLUMNS: dict[str, Any] = {
+    **dict.fromkeys(("Cause, to it", "Cause, from it"), st.column_config.TextColumn(help=ABOUT_CAUSE)),
+    "Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD),
+    "Cosine": st.column_config.NumberColumn(format="%.3f", help=ABOUT_COSINE),
+}
+# Edges of a hub that are listed: those removed first.
+MOST_LISTED = 1000
+ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
+
+
+def all_edges(place: Place, table: pd.DataFrame) -> None:
+    """Show the table of a node's edges, folded."""
+    title = f"All {formats.count(len(table))} edges of node {plain(place.name(place.node))}"
+    with st.expander(title, icon=":material/table_rows:"):
+        edge_table(place, table)
+
+
+def edge_table(place: Place, table: pd.DataFrame) -> None:
+    """Show the table of a node's edges, those removed first on top."""
+    about = f"The edges of node {place.name(place.node)}, those that went first on top"
+    shown = _shown_edges(place, table.head(MOST_LISTED))
+    st.dataframe(cells(shown, COLUMNS), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
+    if len(table) > MOST_LISTED:
+        st.caption(f"The first {formats.count(MOST_LISTED)} of {formats.count(len(table))}: those that went first.")
+
+
+def _causes(table: pd.DataFrame, column: str, title: str) -> dict[str, pd.Series]:
+    """Return the causes of one direction under the words of the page; none where no cause is known."""
+    return {title: table[column]} if table[column].notna().any() else {}
+
+
+def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `edges_of` under the words of the page; a direction that survives has no round."""
+    classes = {"Class": classes_of(place.graph, table["neighbour"].to_numpy()), "Same class": table["same_class"]}
+    return pd.DataFrame(
+        {
+            "Neighbour": [place.name(node) for node in table["neighbour"]],
+            **(classes if has_classes(place.graph) else {}),
+            "Message to it removed in round": table["sent"].where(table["sent"] > 0),
+            **_causes(table, "sent_cause", "Cause, to it"),
+            "Message from it removed in round": table["received"].where(table["received"] > 0),
+            **_causes(table, "received_cause", "Cause, from it"),
+            "Degree": table["degree"],
+            f"Degree, round {place.number}": table["degree_left"],
+            "Common neighbours": table["common_neighbours"],
+            **{word: table[name] for name, word in ALIKE.items() if name in table},
+        }
+    )
+
+
+# Who loses.
+
 CONFIG = {"displaylogo": False, "displayModeBar": False}
 
 
@@ -382,179 +557,7 @@ def _caption(run: Run, seed: int, number: int, graph: Graph) -> tuple[str, str]:
     )
 
 
-# Subgraphs: the same part of the graph before and after pruning, and the whole graph.
-
-
-HEIGHT = 660
-SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses", "whole": "Whole graph"}
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """The choices above the pictures."""
-
-    run: Run
-    seed: int
-    number: int
-    beside: Run | None
-    graph: Graph
-    sample: RoundSample
-
-    @property
-    def runs(self) -> list[Run]:
-        """The runs that have a panel."""
-        return [self.run] if self.beside is None else [self.run, self.beside]
-
-    @property
-    def part(self) -> Subgraph:
-        """The sampled part of the graph, laid out."""
-        return graph_select.round_subgraph(self.graph, self.sample, self.run, self.seed, self.number)
-
-
-def page() -> None:
-    """Show the page."""
-    with frame.page("Subgraphs", "The same nodes before and after pruning, in the same places."):
-        found = run_select.finished_runs(
-            "run", "Nothing to draw yet", "Subgraphs appear as soon as a run has finished a round.", "hub"
-        )
-        if not found:
-            return
-        view = _controls(found)
-        pictures = st.container(key="pictures")
-        nodes = _below(view)
-        with pictures:
-            _panels(view)
-        graph_select.listen(view.graph, nodes)
-
-
-def _controls(found: list[Run]) -> View:
-    with frame.row("controls"):
-        run = run_select.pick_run(found)
-        seed = run_select.pick_seed(run)
-        graph = graph_of(run.seed(seed))
-        number = run_select.pick_round([run.seed(seed)])
-        beside = pick_compared(run, seed, found)
-    with frame.row("sample-controls"):
-        sample = graph_select.pick_round_sample(graph)
-    run_select.tell_gone(BESIDE)
-    graph_select.tell_unknown(graph, sample)
-    return View(run, seed, number, beside, graph, sample)
-
-
-def _panels(view: View) -> None:
-    """Show the pictures; the sample's centre is marked until something is chosen in them."""
-    part, centre = view.part, view.sample.sample.center
-    rounds = [min(view.number, run.seed(view.seed).whole_rounds() - 1) for run in view.runs]
-    html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre)
-    st.iframe(html, height=HEIGHT, alt=_alternative(view, rounds))
-    frame.caption(*_picture_caption(view, view.run.seed(view.seed).rounds()[view.number]))
-
-
-def _below(view: View) -> tuple[int, ...]:
-    """Show the section under the pictures, and return the chosen node or both ends of the chosen edge.
-
-    Errors are shown here, so that the pictures stay.
-    """
-    try:
-        return _section(view)
-    except StudioError as error:
-        frame.failure(str(error))
-        return ()
-
-
-def _section(view: View) -> tuple[int, ...]:
-    with frame.row("section-controls"):
-        section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
-        run = _pick_told(view)
-    number = min(view.number, run.seed(view.seed).whole_rounds() - 1)
-    if section == "why":
-        return edge_story(run, view.seed, number, view.graph, view.part.nodes)
-    if section == "losers":
-        losers(run, view.seed, number, view.graph)
-    else:
-        whole_graph(run, view.seed, number, view.graph, view.part)
-    return graph_select.named_nodes(view.graph)
-
-
-def _pick_told(view: View) -> Run:
-    """Choose which of two runs side by side the section is about."""
-    if view.beside is None:
-        url_state.drop("whose")
-        return view.run
-    words = run_select.run_words(view.runs)
-    name = controls.segments("whose", "Edges of", words, label_visibility="collapsed")
-    return next(run for run in view.runs if run.reference == name)
-
-
-def _picture_caption(view: View, record: RoundRecord) -> tuple[str, str]:
-    run = view.run
-    title = run_select.run_words([run])[run.reference]
-    kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
-    metric = metric_label(run.config.dataset, run.config.task)
-    return (
-        f"{frame.plain(title)}, seed {view.seed}, round {record.round}: graph sparsity "
-        f"{formats.percent(record.graph_sparsity)}, weight sparsity {formats.percent(record.weight_sparsity)}, "
-        f"test {metric} {formats.percent(record.test)}.",
-        f"Undirected edges kept: {kept} either way, {both} both ways. "
-        f"{frame.plain(graph_select.describe(view.graph, view.sample))} {training_part(run.config)}",
-    )
-
-
-BESIDE = "beside"
-ABOUT_COMPARING = "Adds a panel: the same nodes, from the same seed of another run."
-
-
-def pick_compared(run: Run, seed: int, found: Sequence[Run]) -> Run | None:
-    """Choose another run on the same graph to stand beside this one, or none."""
-    others = [other for other in found if other.reference != run.reference and _comparable(run, other, seed)]
-    words = run_select.run_words(found)
-    options = {"": "No other run", **{other.reference: words[other.reference] for other in others}}
-    run_select.gone_from(BESIDE, options)
-    changed = run_select.let_go(BESIDE)
-    chosen = controls.optional(BESIDE, "Compare with", options, width=240, help=ABOUT_COMPARING, on_change=changed)
-    return next((other for other in others if other.reference == chosen), None)
-
-
-def _comparable(run: Run, other: Run, seed: int) -> bool:
-    if seed not in other.seeds() or not other.seed(seed).whole_rounds():
-        return False
-    try:
-        shared_graph([run, other], "A comparison")
-    except ConfigError:
-        return False
-    return True
-
-
-def _alternative(view: View, rounds: Sequence[int]) -> str:
-    """Say what the pictures show, with the numbers under them."""
-    shown = [_panel(view.graph, view.part, run, view.seed, last) for run, last in zip(view.runs, rounds, strict=True)]
-    words = [f"{each.title}: {'; '.join(each.caption)}." for each in (original_panel(view.graph, view.part), *shown)]
-    return " ".join([f"{dataset_label(view.graph.name)}, the same nodes side by side.", *words])
-
-
-@cache.cached(48, spinner="Drawing the rounds")
-def _document(
-    graph: Graph, part: Subgraph, runs: list[Run], rounds: list[int], seed: int, dark: bool, selected: int | None
-) -> str:
-    """Return the document of the original and of a round of each run, with the rounds before it to play."""
-    original = original_panel(graph, part)
-    replay = [
-        [_panel(graph, part, run, seed, number) for number in range(last + 1)]
-        for run, last in zip(runs, rounds, strict=True)
-    ]
-    shown = [original, *(panels[-1] for panels in replay)]
-    return panels_html(shown, dark, HEIGHT, selected, [[original], *replay])
-
-
-@cache.cached(512, shared=True)
-def _panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> Panel:
-    return _new_panel(graph, part, run, seed, number)
-
-
-def _new_panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> Panel:
-    before = cache.edge_mask(run, seed, number - 1) if number else None
-    return make_panel(graph, part, cache.edge_mask(run, seed, number), f"{short_title(run)}, round {number}", before)
-
+# Whole graph.
 
 # A picture of more edges shows nothing and takes minutes to lay out.
 MOST_DRAWN = 200_000
