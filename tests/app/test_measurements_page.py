@@ -130,7 +130,8 @@ def test_runs_on_two_graphs_get_a_table_each_under_its_name(make_run: MakeRun, o
 def test_a_graph_that_cannot_be_measured_leaves_the_others(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "damaged.npz").write_text("nothing of use")
+    (tmp_path / "cora.npz").symlink_to(planetoid.BUNDLED / "cora.npz")
+    (tmp_path / "citeseer.npz").write_text("damaged")
     monkeypatch.setattr(planetoid, "BUNDLED", tmp_path)
     load_graph.cache_clear()
     runs = [make_run("ugs"), make_run("ugs", dataset="citeseer")]
