@@ -236,7 +236,7 @@ def _lost(edges: int) -> str:
 # The nodes and edges of panels as one tidy table: what a picture of them shows, for other programs.
 
 
-STATES = {REMOVED: "removed", FORWARD: "one way", BACKWARD: "reverse only", BOTH: "kept"}
+STATES = {REMOVED: "removed", FORWARD: "one way", BACKWARD: "one way back", BOTH: "kept"}
 
 
 def panel_table(panels: Sequence[Panel]) -> pd.DataFrame:
