@@ -1,4 +1,7 @@
-"""Which settings differ among runs, and which runs vary one of them alone."""
+"""Ablations: runs that vary one setting alone, and the axes of their panels.
+
+`ablation_panels` finds one panel a setting; `panel_axes` gives its ranges and an inset that enlarges close curves.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ MOST_PANELS = 4
 
 @dataclass(frozen=True, eq=False)
 class Varied:
-    """One panel: the setting that varies, its runs in the order of its values, and what is fixed that others vary."""
+    """One panel: the setting that varies, its runs by value, their labels, and settings that only other panels vary."""
 
     field: str
     runs: tuple[Run, ...]
@@ -36,7 +39,7 @@ class Varied:
 
     @property
     def title(self) -> str:
-        """Say what the panel keeps fixed, "" where nothing else varies among all the runs."""
+        """The fixed settings in words, "" where no other setting varies."""
         return ", ".join(setting_words(name, value) for name, value in self.fixed.items())
 
     def styles(self) -> dict[str, Style]:
@@ -47,9 +50,9 @@ class Varied:
 def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
     """Return one panel for every setting that differs among runs with a finished round, in the config's order.
 
-    A panel takes the largest group of runs that differ in its setting alone; of equal groups, the one whose other
-    settings are more often the defaults. Raises StoreError without finished rounds, ConfigError when no setting
-    differs, too many do, or one never varies alone.
+    A panel takes the largest group of runs that differ in its setting alone; of equally large groups, the one with
+    more default settings. Raises StoreError without finished rounds, ConfigError when no setting differs, too many do,
+    or one never varies alone.
     """
     begun = runs_with_rounds(runs)
     settings = {run.reference: settings_of(run.config) for run in begun}
@@ -59,35 +62,35 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
 
 
 def left_out(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that stand in no panel, because they differ from the panels' in further settings."""
+    """Return the runs that are in no panel, because they differ in further settings."""
     shown = {run.reference for panel in ablation_panels(runs) for run in panel.runs}
     return [run for run in runs if run.reference not in shown and finished_rounds(run)]
 
 
 def one_sweep(runs: Sequence[Run]) -> list[Run]:
-    """Return the largest group of runs of which each differs from one of them in a single setting."""
+    """Return the largest group of runs around one run, each different from it in at most one setting."""
     settings = {run.reference: settings_of(run.config) for run in runs}
-    around = [
-        [other for other in runs if _apart(settings[run.reference], settings[other.reference]) < 2] for run in runs
+    groups = [
+        [other for other in runs if _distance(settings[run.reference], settings[other.reference]) < 2] for run in runs
     ]
-    return max(around, key=len, default=[])
+    return max(groups, key=len, default=[])
 
 
 def panel_rounds(rounds: pd.DataFrame, panel: Varied) -> pd.DataFrame:
     """Return the rows of a `rounds_table` that belong to a panel, its runs in order and labelled by their values."""
     order = {run: place for place, run in enumerate(panel.labels)}
-    mine = rounds[rounds["run"].isin(order)]
-    mine = mine.assign(label=mine["run"].map(panel.labels))
-    return mine.sort_values("run", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
+    rows = rounds[rounds["run"].isin(order)]
+    rows = rows.assign(label=rows["run"].map(panel.labels))
+    return rows.sort_values("run", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
 
 
 def _differing(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    names = dict.fromkeys(name for each in settings.values() for name in each)
-    return [name for name in names if len({repr(each.get(name)) for each in settings.values()}) > 1]
+    names = dict.fromkeys(name for of_run in settings.values() for name in of_run)
+    return [name for name in names if len({repr(of_run.get(name)) for of_run in settings.values()}) > 1]
 
 
-def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
-    """Count the settings in which two runs differ; runs of two methods or subjects are further apart than any."""
+def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
+    """Count the settings in which two runs differ; a difference in SHARED counts more than all others."""
     if any(one[name] != other[name] for name in SHARED):
         return len(one) + 1
     return sum(one.get(name) != other.get(name) for name in one.keys() | other.keys())
@@ -106,8 +109,8 @@ def _check(fields: Sequence[str]) -> None:
         )
     if len(fields) > MOST_PANELS:
         raise ConfigError(
-            f"These runs differ in {len(fields)} settings ({', '.join(fields)}), more than the {MOST_PANELS} panels "
-            "there is room for: choose fewer runs."
+            f"These runs differ in {len(fields)} settings ({', '.join(fields)}), but the figure has room for "
+            f"{MOST_PANELS} panels: choose fewer runs."
         )
 
 
@@ -118,9 +121,7 @@ def _panel(field: str, fields: Sequence[str], runs: Sequence[Run], settings: Map
         groups.setdefault(tuple(repr(settings[run.reference].get(name)) for name in others), []).append(run)
     group = max(groups.values(), key=lambda members: (len(members), _defaults(settings[members[0].reference], others)))
     if len(group) < 2:
-        raise ConfigError(
-            f"No two of these runs differ in {field} alone: add the runs between them, as a full grid has them."
-        )
+        raise ConfigError(f"No two of these runs differ in {field} alone: add the missing runs of a full grid.")
     first = settings[group[0].reference]
     ordered = sorted(group, key=lambda run: value_order(settings[run.reference].get(field)))
     labels = {run.reference: setting_words(field, settings[run.reference].get(field)) for run in ordered}
@@ -132,13 +133,12 @@ def _defaults(settings: Mapping[str, Any], names: Sequence[str]) -> int:
     return sum(name in fields and settings.get(name) == fields[name].default for name in names)
 
 
-# The stretch in which curves lie closest, worth a picture of its own.
-
+# The box that an inset enlarges: where the curves are closest
 
 FloatArray = NDArray[np.float64]
 
-# The box is this share of the stretch that all curves cover, and of the axis at least the second share; less than the
-# third is too little to look into, and a higher box than the last share is not worth enlarging.
+# The box covers WIDTH of the range that all curves cover, and at least WIDEST of the axis. There is no box where the
+# range is below NARROWEST of the axis, or the box higher than HIGHEST of the window.
 WIDTH, WIDEST, NARROWEST, HIGHEST = 0.35, 0.15, 0.06, 0.5
 STEPS = 240
 PAD = 0.2
@@ -146,7 +146,7 @@ LEAST_HEIGHT = 0.5
 
 
 class Box(NamedTuple):
-    """A part of the axes as drawn (percent, millions of MACs); `left` is the dense end, so MACs fall to `right`."""
+    """A part of the axes as drawn (percent, millions of MACs); `left` is the dense end."""
 
     left: float
     right: float
@@ -155,10 +155,9 @@ class Box(NamedTuple):
 
 
 def zoom_box(table: pd.DataFrame, x: XAxis, shown: Window) -> Box | None:
-    """Return where the means of a `curve_table` lie closest after round 0, None where nothing would be enlarged.
+    """Return where the means of a `curve_table` are closest after round 0, None where no box is worth enlarging.
 
-    Curves are compared between their rounds by straight lines; a stretch in which one has left the window is no
-    candidate.
+    Curves are interpolated linearly between rounds; all of them must be inside the window `shown`.
     """
     lines = [_line(curve, x) for _, curve in table[table["round"] > 0].groupby("run", sort=False)]
     lines = [line for line in lines if len(line[0])]
@@ -183,12 +182,12 @@ def zoom_box(table: pd.DataFrame, x: XAxis, shown: Window) -> Box | None:
 
 
 def scaled(x: XAxis, drawn: FloatArray) -> FloatArray:
-    """Return places along the axis for x values as drawn: their logarithm for MACs."""
+    """Return positions along the axis of x values as drawn: their logarithm for MACs."""
     return np.log10(drawn) if x == "macs" else drawn
 
 
 def unscaled(x: XAxis, places: FloatArray) -> FloatArray:
-    """Return x values as drawn for places along the axis."""
+    """Return x values as drawn at positions along the axis."""
     return np.asarray(10.0**places) if x == "macs" else places
 
 
@@ -199,7 +198,7 @@ def _line(curve: pd.DataFrame, x: XAxis) -> tuple[FloatArray, FloatArray]:
 
 
 def _closest(heights: FloatArray, steps: int, foot: float) -> int | None:
-    """Return the first step of the stretch with the smallest mean distance between the highest and the lowest curve."""
+    """Return the first step of the box with the smallest mean spread between highest and lowest curve."""
     spread = np.ptp(heights, axis=0)
     spread[heights.min(axis=0) < foot] = np.inf
     sums = np.lib.stride_tricks.sliding_window_view(spread, steps + 1).sum(axis=1)
@@ -213,22 +212,21 @@ def _padded(heights: FloatArray) -> tuple[float, float]:
     return low - pad, high + pad
 
 
-# Ranges of a panel's axes, and the corner in which a picture of a part of it hides no curve.
+# The axes of a panel, and a free corner for the inset
 
-
-# Shares of the axes: the inset, and what its numbers take at its left and under it.
+# Shares of the axes: the inset, and the room for its numbers at its left and below it.
 INSET = (0.46, 0.32)
 NUMBERS = (0.09, 0.09)
 EDGE = 0.02
 MARGIN = 0.04
-# How far a window without a free corner is let down, as a share of its height, and how densely curves are looked at.
+# How far a window without a free corner is extended down, as a share of its height, and points checked per curve.
 ROOM = 0.75
 SAMPLES = 400
 LEAST_SEEN = 0.5
 
 
 class Corner(NamedTuple):
-    """Where the inset stands: its left and lower edge, width and height, as shares of the axes."""
+    """The inset: its left and lower edge, width and height, as shares of the axes."""
 
     left: float
     low: float
@@ -237,7 +235,7 @@ class Corner(NamedTuple):
 
 
 class PanelAxes(NamedTuple):
-    """What a panel shows: x from `first` (dense) to `last` as drawn, the window of y, the box and its inset."""
+    """The axes of a panel: x from `first` (dense) to `last` as drawn, the window of y, the box and its inset."""
 
     first: float
     last: float
@@ -247,7 +245,7 @@ class PanelAxes(NamedTuple):
 
 
 def panel_axes(table: pd.DataFrame, x: XAxis, near: bool = True) -> PanelAxes:
-    """Return the ranges for a `curve_table`; where no corner is free, the window is let down to make room."""
+    """Return the ranges for a `curve_table`; where no corner is free, the window is extended down."""
     window = _window(table, near)
     first, last = _ends(table, x)
     box = zoom_box(table, x, window)
@@ -262,7 +260,7 @@ def panel_axes(table: pd.DataFrame, x: XAxis, near: bool = True) -> PanelAxes:
 
 
 def _window(table: pd.DataFrame, near: bool) -> Window:
-    """Return the y range; the near view is given up where it would show less than half of the rounds."""
+    """Return the y range; the near view only where it shows at least half of the rounds."""
     window = score_window(table, near=near)
     seen = (100 * table["mean"] >= window.low).mean()
     return window if seen >= LEAST_SEEN else score_window(table, near=False)
@@ -279,7 +277,7 @@ def _ends(table: pd.DataFrame, x: XAxis) -> tuple[float, float]:
 
 
 def _freest(table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: Window, box: Box) -> tuple[Corner, int]:
-    """Return the corner that hides the fewest places of curves and box, the lower left one first, and how many."""
+    """Return the corner that hides the fewest points, lower left first, and their number."""
     taken = _taken(table, x, ends, window, box)
     width, height = INSET
     lefts = (EDGE + NUMBERS[0], 1 - EDGE - width)
@@ -291,20 +289,20 @@ def _freest(table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: Wi
 
 
 def _taken(table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: Window, box: Box) -> NDArray[np.float64]:
-    """Return places of all curves, the dense line and the box's edge as shares of the axes, [points, 2]."""
+    """Return points of all curves, the dense line and the box's edges, as shares of the axes, [points, 2]."""
     first, last = scaled(x, np.asarray(ends))
-    found = []
+    lines = []
     for _, curve in table.groupby("run", sort=False):
         places = scaled(x, x_values(x, curve["x"]))
         order = np.argsort(places)
         along = np.linspace(places.min(), places.max(), SAMPLES)
-        found.append(np.stack([along, np.interp(along, places[order], 100 * curve["mean"].to_numpy()[order])]))
+        lines.append(np.stack([along, np.interp(along, places[order], 100 * curve["mean"].to_numpy()[order])]))
     across = np.linspace(first, last, SAMPLES)
-    found += [np.stack([across, np.full(SAMPLES, 100 * dense)]) for dense in table["dense"].dropna().unique()]
+    lines += [np.stack([across, np.full(SAMPLES, 100 * dense)]) for dense in table["dense"].dropna().unique()]
     left, right = scaled(x, np.asarray([box.left, box.right]))
     edge = np.linspace(left, right, SAMPLES)
-    found += [np.stack([edge, np.full(SAMPLES, level)]) for level in (box.low, box.high)]
-    points = np.concatenate(found, axis=1)
+    lines += [np.stack([edge, np.full(SAMPLES, level)]) for level in (box.low, box.high)]
+    points = np.concatenate(lines, axis=1)
     return np.stack(
         [(points[0] - first) / (last - first), (points[1] - window.low) / (window.high - window.low)], axis=1
     )

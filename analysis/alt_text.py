@@ -1,4 +1,4 @@
-"""What a figure shows for readers who do not see it: a sentence with its numbers, and a table of them."""
+"""Text alternatives of figures: a sentence with their numbers, and a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNTITLED = {"Group", "Value"}
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """The marks of one name: what they are counted along (`places`), and their `numbers`, both [n]."""
+    """The marks of one name: their `places` on the axis `along` and `numbers` on the axis `measured`, both [n]."""
 
     name: str
     along: str
@@ -30,21 +30,21 @@ class Series:
 
 
 def sentence(figure: go.Figure, title: str) -> str:
-    """Return the title and for each series where it begins and ends, and its lowest and highest value.
+    """Return the title, and the first, last, lowest and highest value of each series.
 
     >>> sentence(go.Figure(go.Scatter(x=[0, 1, 2], y=[9, 3, 5], name="UGS")), "Accuracy")
     'Accuracy. UGS: 3 values, from 9 at 0 to 5 at 2, lowest 3 at 1, highest 9 at 0.'
     """
-    found = series_of(figure)
-    axes = {(one.measured, one.along) for one in found}
+    named = series_of(figure)
+    axes = {(series.measured, series.along) for series in named}
     measured = [f"Values are {a}, at {b}." for a, b in axes if len(axes) == 1 and UNTITLED.isdisjoint((a, b))]
-    told = [_told(series) for series in found] + [_heat(trace) for trace in figure.select_traces(HEAT)]
-    more = len(told) - MOST_SERIES
-    return " ".join([f"{title}.", *measured, *told[:MOST_SERIES], *([f"And {more} more series."] if more > 0 else [])])
+    parts = [_described(series) for series in named] + [_heat(trace) for trace in figure.select_traces(HEAT)]
+    more = len(parts) - MOST_SERIES
+    return " ".join([f"{title}.", *measured, *parts[:MOST_SERIES], *([f"And {more} more series."] if more > 0 else [])])
 
 
 def table(figure: go.Figure) -> pd.DataFrame:
-    """Return a row for each mark of each series, under the titles of the axes."""
+    """Return one row per mark of each series; columns are named by the axis titles."""
     parts = [
         pd.DataFrame({"Series": one.name, one.along: list(map(str, one.places)), one.measured: one.numbers})
         for one in series_of(figure)
@@ -53,20 +53,19 @@ def table(figure: go.Figure) -> pd.DataFrame:
 
 
 def series_of(figure: go.Figure) -> list[Series]:
-    """Return the named lines, marks and bars of two values or more that a reader would take numbers from.
+    """Return the named lines, marks and bars with two or more values.
 
-    Pieces of one name on the same axes count as one; grounds and keys of the legend are left out.
+    Pieces of one name on the same axes are joined; bands, background bars and legend keys are left out.
     """
-    found: dict[tuple[str, str, str], list[Series]] = {}
+    pieces: dict[tuple[str, str, str], list[Series]] = {}
     for trace in figure.data:
-        if trace.type in ("scatter", "bar") and trace.name and not _is_ground(trace):
-            one = _series(figure, trace)
-            found.setdefault((one.name, trace.xaxis or "x", trace.yaxis or "y"), []).append(one)
-    whole = [_joined(pieces) for pieces in found.values()]
-    return [one for one in whole if len(one.numbers) > 1]
+        if trace.type in ("scatter", "bar") and trace.name and not _is_background(trace):
+            piece = _series(figure, trace)
+            pieces.setdefault((piece.name, trace.xaxis or "x", trace.yaxis or "y"), []).append(piece)
+    return [series for series in map(_joined, pieces.values()) if len(series.numbers) > 1]
 
 
-def _is_ground(trace: Any) -> bool:
+def _is_background(trace: Any) -> bool:
     is_filled = trace.type == "scatter" and trace.fill not in (None, "none")
     return is_filled or (trace.type == "bar" and trace.hoverinfo == "skip")
 
@@ -74,7 +73,7 @@ def _is_ground(trace: Any) -> bool:
 def _series(figure: go.Figure, trace: Any) -> Series:
     x, y = (list(values) if values is not None else [] for values in (trace.x, trace.y))
     along, measured = _title(figure, "x", trace), _title(figure, "y", trace)
-    # Categories stand on the vertical axis where bars lie across.
+    # Horizontal bars have their categories on the vertical axis.
     if y and isinstance(y[0], str):
         x, y, along, measured = y, x, measured, along
     known = [(place, float(value)) for place, value in zip(x, y, strict=False) if _is_number(value)]
@@ -86,7 +85,7 @@ def _title(figure: go.Figure, axis: str, trace: Any) -> str:
     number = (trace[f"{axis}axis"] or axis)[1:]
     title = figure.layout[f"{axis}axis{number}"].title.text
     if not title:
-        # Panels one below the other carry the title that they share once.
+        # Stacked panels share one title.
         others = (one.title.text for one in (figure.select_xaxes() if axis == "x" else figure.select_yaxes()))
         title = next(filter(None, others), "Group" if axis == "y" else "Value")
     return unescape(title)
@@ -102,7 +101,7 @@ def _joined(pieces: list[Series]) -> Series:
     return Series(first.name, first.along, first.measured, places, numbers)
 
 
-def _told(one: Series) -> str:
+def _described(one: Series) -> str:
     low, high = int(np.argmin(one.numbers)), int(np.argmax(one.numbers))
     ends = f"from {_at(one, 0)} to {_at(one, -1)}, "
     return f"{one.name}: {len(one.numbers)} values, {ends}lowest {_at(one, low)}, highest {_at(one, high)}."

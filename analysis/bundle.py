@@ -1,4 +1,8 @@
-"""The commands that make a run or a figure again, as they are typed."""
+"""Reproduction bundles: figures, tables, their numbers, settings, environments and commands in one zip file.
+
+`bundle_bytes` makes the zip; the same runs and choices give the same bytes from the app and from the command line.
+Commands that reproduce a run, figure or table come first, then tables as CSV and JSON, the runs to compute, the zip.
+"""
 
 from __future__ import annotations
 
@@ -36,41 +40,40 @@ from glt.zip_files import zip_bytes
 STANDARD = FigureChoices()
 PRETRAIN_FLAGS = ("dataset", "augmentation", "task", "hidden")
 SCORES = {"test": "best", "test_last": "last"}
-# Commands in a bundle are typed where this program is installed, whatever is installed here.
+
 GLT = "glt"
 
 
 def compute_command(config: RunConfig | PretrainConfig, seeds: Sequence[int], file: str, store: str) -> str:
-    """Return the command that computes these seeds anew: of a run from a copy of its config.json, in `file`.
+    """Return the command that computes these seeds again; a run's settings come from its config.json in `file`.
 
     >>> compute_command(RunConfig(), [0, 2], "runs/a", "runs")
     'glt run --config runs/a --seeds 0,2 --store runs'
     """
-    made = ["run", "--config", file] if isinstance(config, RunConfig) else ["pretrain", *_settings(config)]
-    where = ["--seeds", ",".join(map(str, seeds)), "--store", store]
-    return shlex.join([GLT, *made, *where])
+    verb = ["run", "--config", file] if isinstance(config, RunConfig) else ["pretrain", *_settings(config)]
+    return shlex.join([GLT, *verb, "--seeds", ",".join(map(str, seeds)), "--store", store])
 
 
 def _settings(config: PretrainConfig) -> list[str]:
-    """Return all settings of a pre-training as arguments, so that later defaults do not change them."""
+    """Return all settings of a pre-training as arguments, independent of later defaults."""
     values = config.model_dump(exclude_none=True)
     named = [word for name in PRETRAIN_FLAGS for word in (f"--{name}", str(values.pop(name)))]
     return [*named, "--set", *(f"{name}={value}" for name, value in values.items())]
 
 
 def annotate_command(run: Run, store: str) -> str:
-    """Return the command that gives a run its title and colour again, "" where it has none."""
-    said = {"--title": run.annotation.title, "--color": run.annotation.color}
-    given = [word for flag, value in said.items() if value for word in (flag, value)]
-    return shlex.join([GLT, "annotate", run.name, *given, "--store", store]) if given else ""
+    """Return the command that restores a run's title and colour, "" where it has none."""
+    options = {"--title": run.annotation.title, "--color": run.annotation.color}
+    words = [word for flag, value in options.items() if value for word in (flag, value)]
+    return shlex.join([GLT, "annotate", run.name, *words, "--store", store]) if words else ""
 
 
 def figure_command(
     name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str, panels: str = "", dpi: int = DPI
 ) -> str:
-    """Return the command that draws a figure of these runs with these choices into the file `out`.
+    """Return the command that draws a figure of these runs into the file `out`.
 
-    Several figures on one page are their names with commas between them, and `panels` how they stand ("2x2").
+    For several figures on one page, `name` lists them with commas and `panels` gives the grid ("2x2").
 
     >>> figure_command("accuracy", ["a"], FigureChoices(columns=2), "runs", "f.pdf")
     'glt figure accuracy a --store runs --columns 2 --out f.pdf'
@@ -83,7 +86,7 @@ def figure_command(
 
 
 def table_command(name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str) -> str:
-    """Return the command that writes a LaTeX table of these runs into the file `out`."""
+    """Return the command that writes a LaTeX table of these runs to the file `out`."""
     at = [("--round", str(choices.round))] if name == "measurements" and choices.round is not None else []
     chosen = [word for option in (*at, *_counting(choices)) for word in option]
     return shlex.join([GLT, "table", name, *runs, "--store", store, *chosen, "--out", out])
@@ -137,19 +140,19 @@ def _page(choices: FigureChoices) -> list[tuple[str, ...]]:
     return [*((flag, value) for flag, value in given.items() if value is not None), *grey]
 
 
-# Tables as CSV and JSON: full precision, empty where a number is missing.
+# Tables as files
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
-    """Return a table as UTF-8 CSV with a header line; tuples become numbers with spaces between them.
+    """Return a table as UTF-8 CSV: full precision, missing numbers empty, tuples with spaces between their numbers.
 
-    A spreadsheet computes nothing of it: text that it would take for a formula begins with '.
+    Text that a spreadsheet would run as a formula is prefixed with '.
     """
     return str(table.map(_flat).rename(columns=cell).to_csv(index=False, lineterminator="\n")).encode()
 
 
 def json_bytes(table: pd.DataFrame) -> bytes:
-    """Return a table as a JSON list of objects; a missing number is null, as bare NaN is no JSON."""
+    """Return a table as a JSON list of objects; missing numbers are null."""
     records = [{name: _plain(value) for name, value in row.items()} for row in table.to_dict("records")]
     return (json.dumps(records, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()
 
@@ -166,15 +169,15 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-# What a bundle's commands compute, in their order: runs behind the runs and pre-trainings that they need.
+# Runs and pre-trainings to compute, each after its sources
 
 
 @dataclass
 class Step:
-    """One run or pre-training to compute: its settings, its seeds, where it lies, and the run that needs it."""
+    """One run or pre-training to compute: its settings, the stored run, the run that needs it, and seeds."""
 
     config: RunConfig | PretrainConfig
-    found: KnownRun | None = None
+    stored: KnownRun | None = None
     read_by: str = ""
     needed: set[int] = field(default_factory=set)
 
@@ -184,21 +187,21 @@ class Step:
         return sorted(self.needed)
 
     def document(self) -> dict[str, Any]:
-        """Return what a config.json with these settings holds."""
+        """Return the content of config.json with these settings."""
         kind = {} if isinstance(self.config, RunConfig) else {KIND: "pre-training"}
         return {"schema": 1, **kind, "config": self.config.model_dump(mode="json")}
 
 
 @dataclass
 class Steps:
-    """All steps by name, what is needed before what needs it; `lost` are the sentences on what is not there."""
+    """All steps by name, sources first; `lost` has a sentence for each missing source."""
 
     chosen: Mapping[str, Run]
     by_name: dict[str, Step] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
 
     def sources(self) -> dict[str, Step]:
-        """Return the steps that are no runs of the bundle."""
+        """Return the steps that are not runs of the bundle."""
         return {name: step for name, step in self.by_name.items() if name not in self.chosen}
 
 
@@ -211,7 +214,7 @@ def steps_for(runs: Sequence[Run]) -> Steps:
 
 
 def lost_sources(runs: Sequence[Run]) -> list[str]:
-    """Return a sentence for everything that these runs need and that nobody can compute again from their stores."""
+    """Return a sentence for every missing source of these runs, which cannot be computed again."""
     return steps_for(runs).lost
 
 
@@ -226,12 +229,15 @@ def _add_source(steps: Steps, reader: Run, name: str, seeds: Sequence[int]) -> N
     if isinstance(source, Run):
         _add_run(steps, source, seeds, reader.name)
         return
-    config = _told_by_name(reader.config, name) if source is None else source.config
+    config = _usual_config(reader.config, name) if source is None else source.config
     if config is not None:
-        started = {_started_from(reader.seed(seed)) for seed in seeds}
-        _add(steps, name, Step(config, source, reader.name), started)
-    else:
-        steps.lost = list(dict.fromkeys([*steps.lost, _lost(reader.name, name)]))
+        _add(steps, name, Step(config, source, reader.name), {_start_seed(reader.seed(seed)) for seed in seeds})
+        return
+    lost = (
+        f"{reader.name} needs {name}, which its store no longer holds, so commands.sh cannot compute {reader.name} "
+        f"again: restore {name} in that store, then make the bundle again."
+    )
+    steps.lost = list(dict.fromkeys([*steps.lost, lost]))
 
 
 def _add(steps: Steps, name: str, step: Step, seeds: Iterable[int]) -> None:
@@ -239,46 +245,35 @@ def _add(steps: Steps, name: str, step: Step, seeds: Iterable[int]) -> None:
 
 
 def _in_store_of(reader: Run, name: str) -> KnownRun | None:
-    """Return a run's source, which is found in the run's own store alone; None where it cannot be opened there."""
+    """Return a run's source from the run's own store; None where it cannot be opened."""
     try:
         return Store(reader.path.parent, writable=False).find_any(name)
     except StoreError:
         return None
 
 
-def _told_by_name(config: RunConfig, name: str) -> PretrainConfig | None:
-    """Return the settings of a pre-training that is gone, where its name is that of usual ones: it is their hash."""
+def _usual_config(config: RunConfig, name: str) -> PretrainConfig | None:
+    """Return the settings of a missing pre-training where its name, a hash, is that of default settings."""
     if pretraining_of(config) != name:
         return None
     like = {"dataset": config.dataset, "task": config.task, "hidden": first_layer_width(config)}
-    usual = (resolve_pretraining({**like, "augmentation": each}) for each in AUGMENTATIONS.names())
-    return next((each for each in usual if run_name(each) == name), None)
+    usual = (resolve_pretraining({**like, "augmentation": kind}) for kind in AUGMENTATIONS.names())
+    return next((settings for settings in usual if run_name(settings) == name), None)
 
 
-def _started_from(seed_run: SeedRun) -> int:
-    """Return the seed of the pre-training that a seed started from, its own number where none was written down."""
+def _start_seed(seed_run: SeedRun) -> int:
+    """Return the recorded seed of the pre-training that a seed started from, by default its own number."""
     recorded = seed_run.environment().get(ENVIRONMENT_KEY)
     return int(recorded["seed"]) if isinstance(recorded, dict) else seed_run.seed
 
 
-def _lost(reader: str, name: str) -> str:
-    return (
-        f"{reader} needs {name}, which its store no longer holds, so commands.sh cannot compute {reader} anew: bring "
-        f"{name} back into that store, then make the bundle again."
-    )
-
-
-# A reproduction bundle: figures, tables, the numbers behind them, settings, environments and the commands, as a
-# zip.
-#
-# The same runs and choices give the same bytes, from the page and from the command line.
-
+# The zip file
 
 STORE = "runs"
 
 
 class Part(NamedTuple):
-    """What a figure or a table adds: its files by path, the commands that make them, and what it shows."""
+    """A figure or table in the bundle: its files by path, the commands that make them, and its caption."""
 
     files: dict[str, bytes]
     commands: tuple[str, ...]
@@ -288,7 +283,7 @@ class Part(NamedTuple):
 def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
     """Return the zip for these runs; raises StoreError when none of them has a finished round.
 
-    What cannot be made of these runs (a figure of sweeps, say) is left out, and the README in it says why.
+    The README lists the figures and tables that cannot be made of these runs, and why.
     """
     begun = runs_with_rounds(runs)
     _check_names(begun)
@@ -308,15 +303,15 @@ def bundle_bytes(runs: Sequence[Run], choices: FigureChoices) -> bytes:
 
 
 def _check_names(runs: Sequence[Run]) -> None:
-    """Raise ConfigError where two runs have the same settings: what computes the one anew computes the other."""
+    """Raise ConfigError where two runs have the same settings."""
     for name, count in Counter(run.name for run in runs).items():
         if count > 1:
             both = " and ".join(run.reference for run in runs if run.name == name)
-            raise ConfigError(f"A bundle computes its runs anew from their settings, which {both} share: choose one.")
+            raise ConfigError(f"A bundle needs runs with different settings, but {both} have the same: choose one.")
 
 
 def _settled(runs: Sequence[Run], choices: FigureChoices) -> FigureChoices:
-    """Return the choices with the round and seed that stand for "the last" and "the first" of these runs."""
+    """Return the choices with a definite round and seed: by default the last and the first of these runs."""
     last = min(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1
     shared = set.intersection(*(set(run.seeds()) for run in runs))
     number = last if choices.round is None else min(choices.round, last)
@@ -326,7 +321,7 @@ def _settled(runs: Sequence[Run], choices: FigureChoices) -> FigureChoices:
 def _made(
     runs: Sequence[Run], rounds: pd.DataFrame, curve: pd.DataFrame, choices: FigureChoices
 ) -> tuple[list[Part], dict[str, str]]:
-    """Make every figure and table there is, and say of the others why they cannot be."""
+    """Return every figure and table that can be made, and the reasons why the others cannot."""
     makers: dict[str, Callable[[], Part]] = {
         f"figure {figure.name}": partial(_figure, figure.name, runs, choices) for figure in FIGURES
     }
@@ -339,7 +334,7 @@ def _made(
             parts.append(make())
         except StudioError as error:
             missing[name] = str(error)
-        # One that fails by itself must not cost the rest.
+        # One failure must not cost the other parts.
         except Exception as error:
             missing[name] = f"it could not be made ({type(error).__name__}: {' '.join(str(error).split())})."
     return parts, missing
@@ -358,20 +353,22 @@ def _figure(name: str, runs: Sequence[Run], choices: FigureChoices) -> Part:
     return Part(files, tuple(commands), f"{drawing.caption} {FIGURES.get(name).missing(runs)}".strip())
 
 
-def _table(name: str, runs: Sequence[Run], choices: FigureChoices, table: pd.DataFrame, latex: str, told: str) -> Part:
+def _table(
+    name: str, runs: Sequence[Run], choices: FigureChoices, table: pd.DataFrame, latex: str, caption: str
+) -> Part:
     if table.empty:
-        raise StoreError(f"these runs have nothing for the table {name}.")
+        raise StoreError(f"these runs have no rows for the table {name}.")
     files = {f"tables/{name}.tex": latex.encode(), f"data/{name}.csv": csv_bytes(table)}
     files[f"data/{name}.json"] = json_bytes(table)
     command = table_command(name, [run.name for run in runs], choices, STORE, f"tables/{name}.tex")
-    return Part(files, (command,), told)
+    return Part(files, (command,), caption)
 
 
 def _tickets(runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) -> Part:
     table = tickets_table(rounds, choices.score, choices.macs, choices.margin)
     latex = "" if table.empty else tickets_latex(table, choices.score, choices.macs, choices.margin)
-    told = "" if table.empty else f"{ticket_words(table)} A run without one has the round closest by validation score."
-    return _table("tickets", runs, choices, table, latex, told)
+    closest = "A run without a ticket is shown by its round closest by validation score."
+    return _table("tickets", runs, choices, table, latex, "" if table.empty else f"{ticket_words(table)} {closest}")
 
 
 def _paper(runs: Sequence[Run], curve: pd.DataFrame, choices: FigureChoices) -> Part:
@@ -387,23 +384,22 @@ def _measurements(runs: Sequence[Run], choices: FigureChoices) -> Part:
     at = At(round=choices.round)
     table = measurement_table(runs, at, published=printed_measurements(config))
     latex = measurements_latex(table, config.dataset, note=training_part(config))
-    told = f"Measurements of the graph and of what round {at.round} leaves of it."
-    return _table("measurements", runs, choices, table, latex, told)
+    caption = f"Measurements of the original graph and after round {at.round}."
+    return _table("measurements", runs, choices, table, latex, caption)
 
 
 def _run_settings(name: str, step: Step) -> dict[str, bytes]:
     folder = f"{STORE}-settings/{name}"
     files = {f"{folder}/config.json": canonical_json(step.document()).encode()}
-    if step.found is None:
-        return files
-    for seed in step.seeds:
-        known = json.dumps(step.found.seed(seed).environment(), indent=2, sort_keys=True)
-        files[f"{folder}/environment-seed-{seed}.json"] = f"{known}\n".encode()
+    if step.stored is not None:
+        for seed in step.seeds:
+            environment = json.dumps(step.stored.seed(seed).environment(), indent=2, sort_keys=True)
+            files[f"{folder}/environment-seed-{seed}.json"] = f"{environment}\n".encode()
     return files
 
 
 def _script(runs: Sequence[Run], steps: Steps, commands: Sequence[str]) -> bytes:
-    lines = ["#!/bin/sh", "# Computes the runs anew (hours), then makes the figures and tables from them."]
+    lines = ["#!/bin/sh", "# Computes the runs again (hours), then makes their figures and tables."]
     lines += [*(f"# Missing: {sentence}" for sentence in steps.lost), "set -e"]
     lines += [
         compute_command(step.config, step.seeds, f"{STORE}-settings/{name}/config.json", STORE)
@@ -421,11 +417,12 @@ def _readme(runs: Sequence[Run], steps: Steps, parts: Sequence[Part], missing: M
         "",
         *(f"- `{run.reference}`, seeds {_seeds(run.seeds())}" for run in runs),
         "",
-        *_version(runs),
+        # A bundle of another results version gives other rounds when it is computed again.
+        *([note, ""] if (note := version_note(runs)) else []),
         *_sources(steps),
-        "`commands.sh`, run inside this folder where GLT Studio is installed, computes the runs anew from",
-        f"`{STORE}-settings/` and makes the figures and tables again. `data/` holds the numbers behind them:",
-        "`rounds` a line a run, seed and round, `curve` their means, intervals and verdicts.",
+        "`commands.sh`, run inside this folder where GLT Studio is installed, computes the runs again from",
+        f"`{STORE}-settings/` and makes the figures and tables. `data/` holds their numbers:",
+        "`rounds` has one line per run, seed and round, `curve` means, intervals and verdicts.",
         "",
         *(line for sentence in steps.lost for line in (f"Missing: {sentence}", "")),
     ]
@@ -437,16 +434,10 @@ def _readme(runs: Sequence[Run], steps: Steps, parts: Sequence[Part], missing: M
     return "\n".join(lines).encode()
 
 
-def _version(runs: Sequence[Run]) -> list[str]:
-    """Say that computing the runs anew gives other rounds, nothing where this version computed them."""
-    note = version_note(runs)
-    return [note, ""] if note else []
-
-
 def _sources(steps: Steps) -> list[str]:
-    """Say what is computed for the runs before them, nothing where they need nothing."""
-    told = [f"- `{name}`, seeds {_seeds(step.seeds)}, for `{step.read_by}`" for name, step in steps.sources().items()]
-    return ["They need these, which are computed first:", "", *told, ""] if told else []
+    """Return the README's list of sources that are computed before the runs."""
+    lines = [f"- `{name}`, seeds {_seeds(step.seeds)}, for `{step.read_by}`" for name, step in steps.sources().items()]
+    return ["They start from these, which are computed first:", "", *lines, ""] if lines else []
 
 
 def _seeds(seeds: Sequence[int]) -> str:

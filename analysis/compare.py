@@ -1,4 +1,8 @@
-"""The settings in which two runs differ; those that only one of them uses stand apart, for they follow from it."""
+"""Comparison of runs: their settings, environments and scores, and groups by a setting.
+
+`setting_differences` and `environment_differences` compare how two runs were made, `paired_table` compares their scores
+seed by seed, `grouped_by` groups many runs by the value of one setting.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ LENGTH = "rounds"
 
 
 class SettingDifference(NamedTuple):
-    """One setting that both runs use and that has two values; `default` is what it is where nobody sets it."""
+    """One setting that both runs use with different values, and its default."""
 
     setting: str
     one: Any
@@ -37,17 +41,17 @@ class SettingDifference(NamedTuple):
 
     @property
     def one_words(self) -> str:
-        """The first run's value, as it is typed, and whether it is the default."""
+        """The first run's value as typed, and whether it is the default."""
         return _words(self.setting, self.one, self.default)
 
     @property
     def other_words(self) -> str:
-        """The second run's value, as it is typed, and whether it is the default."""
+        """The second run's value as typed, and whether it is the default."""
         return _words(self.setting, self.other, self.default)
 
 
 class SettingDifferences(NamedTuple):
-    """What differs between two runs, what only the one and only the other uses, and how many settings are the same."""
+    """Settings of two runs: different ones, those that only one run uses, and the number of equal ones."""
 
     rows: list[SettingDifference]
     only_one: dict[str, Any]
@@ -56,7 +60,7 @@ class SettingDifferences(NamedTuple):
 
 
 def setting_differences(one: RunConfig, other: RunConfig) -> SettingDifferences:
-    """Compare two configs, rounds too; what a method ignores counts as not used by its run.
+    """Compare two configs, rounds included; a run does not use settings that its method ignores.
 
     >>> found = setting_differences(RunConfig(hidden=64), RunConfig(hidden=16, method="random"))
     >>> [row.setting for row in found.rows], "gamma_graph" in found.only_one
@@ -100,10 +104,9 @@ def _words(name: str, value: Any, default: Any) -> str:
     return setting_text(name, value) + (" (default)" if value == default else "")
 
 
-# What two runs were computed with, where it differs: versions, threads and devices explain last bits, data more.
+# Environments: versions, threads and devices explain differences in the last bits, data larger ones
 
-
-WORDS = {
+ENVIRONMENT_LABELS = {
     "threads": "threads",
     "device": "device",
     "results_version": "results version",
@@ -112,12 +115,12 @@ WORDS = {
     "sources": "sources (hash)",
     "data_hash": "data (hash)",
 }
-# So many letters of a hash are shown.
+# Hashes are shown shortened.
 HASHES, LETTERS = frozenset({"revision", "sources", "data_hash"}), 8
 
 
 class EnvironmentDifference(NamedTuple):
-    """One thing that was recorded differently: the values over the seeds of each run, none where nothing was."""
+    """One entry that differs: its values over the seeds of each run, () where none was recorded."""
 
     what: str
     one: tuple[str, ...]
@@ -125,7 +128,7 @@ class EnvironmentDifference(NamedTuple):
 
 
 def environment_differences(one: Run, other: Run) -> list[EnvironmentDifference]:
-    """Return what the environments of the seeds record differently; what a seed was resumed with counts too."""
+    """Return the differences between the recorded environments, those of resumed seeds included."""
     first, second = _recorded(one), _recorded(other)
     return [
         EnvironmentDifference(what, first.get(what, ()), second.get(what, ()))
@@ -135,18 +138,18 @@ def environment_differences(one: Run, other: Run) -> list[EnvironmentDifference]
 
 
 def _recorded(run: Run) -> dict[str, tuple[str, ...]]:
-    found: dict[str, set[str]] = defaultdict(set)
+    recorded: dict[str, set[str]] = defaultdict(set)
     for seed in run.seeds():
         for what, value in _flat(run.seed(seed).environment()):
-            found[what].add(value)
-    return {what: tuple(sorted(values)) for what, values in found.items()}
+            recorded[what].add(value)
+    return {what: tuple(sorted(values)) for what, values in recorded.items()}
 
 
 def _flat(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    begun = environment.get("versions")
-    for versions in (begun if isinstance(begun, Mapping) else {}, *resumed_with(environment)):
+    first = environment.get("versions")
+    for versions in (first if isinstance(first, Mapping) else {}, *resumed_with(environment)):
         yield from (_entry(str(what), value) for what, value in versions.items() if value is not None)
-    yield from (_entry(name, environment[name]) for name in WORDS if environment.get(name) is not None)
+    yield from (_entry(name, environment[name]) for name in ENVIRONMENT_LABELS if environment.get(name) is not None)
     if environment and KEY not in environment:
         yield _entry(KEY, version_of(environment))
 
@@ -154,18 +157,17 @@ def _flat(environment: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _entry(name: str, value: Any) -> tuple[str, str]:
     text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
     text = current_hash(text) if name == "data_hash" else text
-    return WORDS.get(name, name), text[:LETTERS] if name in HASHES else text
+    return ENVIRONMENT_LABELS.get(name, name), text[:LETTERS] if name in HASHES else text
 
 
-# Runs put together by the value of one setting.
-
+# Groups of runs
 
 UNGROUPED = ""
 ROUNDS = "rounds"
 
 
 def group_fields(runs: Sequence[Run]) -> dict[str, int]:
-    """Return every setting of these runs with the number of its values, those that vary first."""
+    """Return every setting of these runs with its number of values, varying settings first."""
     settings = [_settings(run) for run in runs]
     fields = dict.fromkeys(name for each in settings for name in each)
     counts = {name: len({repr(each[name]) for each in settings if name in each}) for name in fields}
@@ -173,9 +175,9 @@ def group_fields(runs: Sequence[Run]) -> dict[str, int]:
 
 
 def grouped_by(runs: Sequence[Run], field: str) -> dict[str, str]:
-    """Return the group of every run, by its name, in the order of the values; raises ConfigError for no such setting.
+    """Return the group of every run by its value of a setting, in the order of the values.
 
-    Runs that do not use the setting are a group of their own.
+    Runs that do not use the setting form a group. Raises ConfigError for an unknown setting.
     """
     settings = {run.reference: _settings(run) for run in runs}
     fields = {name for each in settings.values() for name in each}
@@ -200,15 +202,14 @@ def _group_words(field: str, settings: dict[str, Any]) -> str:
     return SUBJECT[field](settings[field]) if field in SUBJECT else setting_words(field, settings[field])
 
 
-# Paired differences of two runs: scores of the same seed are subtracted, so that what a seed gives both drops out.
-
+# Paired differences of scores
 
 At = Literal["round", "graph", "weight"]
 AT_WORDS: dict[At, str] = {"round": "equal round", "graph": "equal graph sparsity", "weight": "equal weight sparsity"}
 SPARSITY: dict[At, str] = {"graph": "graph_sparsity", "weight": "weight_sparsity"}
-# What two scores must be of, and how it is said.
+# What two scores must share, and its label.
 SAME: dict[str, Callable[[str], str]] = {"dataset": dataset_label, "task": task_label, "objective": str}
-# Sparsities of one round count as equal within this, whatever the last bits.
+# Sparsities within this distance count as equal.
 EQUAL = 1e-9
 AVERAGED = ["graph_sparsity", "weight_sparsity", "one", "other"]
 COLUMNS = ["round", "seed", *AVERAGED, "difference"]
@@ -221,61 +222,63 @@ def shared_seeds(rounds: pd.DataFrame, one: str, other: str) -> list[int]:
 
 
 def paired_seeds(rounds: pd.DataFrame, one: str, other: str, score: Score = "test", at: At = "round") -> pd.DataFrame:
-    """Return a row a round of `one` and shared seed of a `rounds_table`: both scores and their difference, one - other.
+    """Return one row per round of `one` and shared seed: both scores and their difference, one - other.
 
-    Columns: round, seed, graph_sparsity, weight_sparsity (of `one`), one, other, difference. At an equal sparsity the
-    other's score lies straight between its two nearest rounds of the same seed; where it was never that sparse there
-    is no row. Raises ConfigError for runs whose scores are of different things.
+    `rounds` is a `rounds_table`. Columns: round, seed, graph_sparsity, weight_sparsity (of `one`), one, other,
+    difference. At equal sparsity the other's score is interpolated linearly between its two nearest rounds of the same
+    seed; there is no row where it was never that sparse. Raises ConfigError where the scores cannot be compared.
     """
-    mine, theirs = (rounds[rounds["run"] == run] for run in (one, other))
-    _check(mine, theirs)
+    first, second = (rounds[rounds["run"] == run] for run in (one, other))
+    _check(first, second)
     if at == "round":
-        matched = mine.merge(theirs[["seed", "round", score]], on=["seed", "round"], suffixes=("", "_other"))
+        matched = first.merge(second[["seed", "round", score]], on=["seed", "round"], suffixes=("", "_other"))
         matched = matched.assign(one=matched[score], other=matched[f"{score}_other"])
     else:
-        matched = mine.assign(one=mine[score], other=_at_sparsity(mine, theirs, score, SPARSITY[at]))
+        matched = first.assign(one=first[score], other=_at_sparsity(first, second, score, SPARSITY[at]))
         matched = matched.dropna(subset=["other"])
     matched = matched.assign(difference=matched["one"] - matched["other"])
     return matched[COLUMNS].sort_values(["round", "seed"]).reset_index(drop=True)
 
 
 def paired_table(rounds: pd.DataFrame, one: str, other: str, score: Score = "test", at: At = "round") -> pd.DataFrame:
-    """Return a row a round: means over the shared seeds, and what they show about the difference (one - other).
+    """Return one row per round: means over the shared seeds and the test of their difference (one - other).
 
     Columns: round, graph_sparsity, weight_sparsity, one, other, difference, low, high (95% t interval, NaN below three
     seeds), p_value (two-sided paired t test), p_adjusted (Holm over the `family` rounds of this table), family,
     detectable (the smallest difference that these seeds show with 80 % power in this family), seeds, and verdict
-    ("higher" or "lower" where the first is significantly so, "none" for no significant difference, "no test"). Raises
-    ConfigError as `paired_seeds`.
+    ("higher" or "lower" where the first run is significantly so, "none" for no significant difference, "no test").
+    Raises ConfigError where the scores cannot be compared.
     """
     pairs = paired_seeds(rounds, one, other, score, at)
     groups = pairs.groupby("round", sort=True)
     table = groups[AVERAGED].mean()
     table[["difference", "low", "high"]] = mean_and_interval(groups["difference"])[INTERVAL]
-    found = significances([values.to_numpy() for _, values in groups["difference"]])
-    table["p_value"] = [each.p for each in found]
-    table["p_adjusted"] = [each.p_adjusted for each in found]
-    table["family"] = [each.family for each in found]
-    table["detectable"] = [each.detectable for each in found]
+    tests = significances([values.to_numpy() for _, values in groups["difference"]])
+    table["p_value"] = [test.p for test in tests]
+    table["p_adjusted"] = [test.p_adjusted for test in tests]
+    table["family"] = [test.family for test in tests]
+    table["detectable"] = [test.detectable for test in tests]
     table["seeds"] = groups["difference"].count()
-    table["verdict"] = [each.word for each in found]
+    table["verdict"] = [test.word for test in tests]
     return table.reset_index()
 
 
-def _at_sparsity(mine: pd.DataFrame, theirs: pd.DataFrame, score: Score, column: str) -> NDArray[np.float64]:
-    found = np.full(len(mine), np.nan)
-    for seed, rows in theirs.sort_values(column).groupby("seed"):
-        here = (mine["seed"] == seed).to_numpy()
-        wanted, known = mine.loc[here, column].to_numpy(), rows[column].to_numpy()
-        inside = (wanted >= known[0] - EQUAL) & (wanted <= known[-1] + EQUAL)
-        found[here] = np.where(inside, np.interp(wanted, known, rows[score].to_numpy()), np.nan)
-    return found
+def _at_sparsity(first: pd.DataFrame, second: pd.DataFrame, score: Score, column: str) -> NDArray[np.float64]:
+    """Return the second run's scores at the first one's sparsities, by seed; NaN outside its range."""
+    scores = np.full(len(first), np.nan)
+    for seed, rows in second.sort_values(column).groupby("seed"):
+        of_seed = (first["seed"] == seed).to_numpy()
+        places, known = first.loc[of_seed, column].to_numpy(), rows[column].to_numpy()
+        inside = (places >= known[0] - EQUAL) & (places <= known[-1] + EQUAL)
+        scores[of_seed] = np.where(inside, np.interp(places, known, rows[score].to_numpy()), np.nan)
+    return scores
 
 
-def _check(mine: pd.DataFrame, theirs: pd.DataFrame) -> None:
+def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:
+    """Raise ConfigError where scores of two runs cannot be compared."""
     for name, words in SAME.items():
-        values = [*mine[name].unique(), *theirs[name].unique()]
+        values = [*first[name].unique(), *second[name].unique()]
         if len(set(values)) > 1:
-            told = " and ".join(dict.fromkeys(words(value) for value in values))
-            raise ConfigError(f"Scores of {told} cannot be compared: choose two runs of one kind.")
-    check_shared_data(pd.concat([mine, theirs]), "A comparison")
+            kinds = " and ".join(dict.fromkeys(words(value) for value in values))
+            raise ConfigError(f"Scores of {kinds} cannot be compared: choose two runs of one kind.")
+    check_shared_data(pd.concat([first, second]), "A comparison")

@@ -1,4 +1,7 @@
-"""The words for data sets, models, tasks and metrics; what this version does not know keeps the run folder's name."""
+"""Labels of data sets, models, tasks, metrics, settings and runs.
+
+`run_labels` gives every run of a comparison a short label. A name that this version does not know stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def model_label(name: str) -> str:
 
 
 def task_label(name: str, objective: str = "") -> str:
-    """Return a task's label as it stands inside a sentence, with its objective where one is given.
+    """Return a task's label as used inside a sentence, with its objective where one is given.
 
     >>> task_label("node"), task_label("link", "GIC")
     ('node classification', 'link prediction (GIC)')
@@ -51,7 +54,7 @@ def task_label(name: str, objective: str = "") -> str:
 
 
 def metric_label(dataset: str, task: str) -> str:
-    """Return what the scores of a task on a data set are, as it stands inside a sentence.
+    """Return the name of the score of a task on a data set, as used inside a sentence.
 
     >>> metric_label("cora", "node"), metric_label("cora", "link"), metric_label("cora", "some-day")
     ('accuracy', 'ROC-AUC', 'score')
@@ -60,7 +63,7 @@ def metric_label(dataset: str, task: str) -> str:
 
 
 def objective_label(config: RunConfig) -> str:
-    """Return what a run is trained on, where its task has several objectives.
+    """Return a run's training objective; "" where its task has only one.
 
     >>> objective_label(RunConfig(task="link")), objective_label(RunConfig())
     ('GIC', '')
@@ -72,15 +75,14 @@ def _registry_label(registry: Registry[Any], name: str) -> str:
     return str(registry.get(name).label) if name in registry.names() else name
 
 
-# The settings of runs: all that shapes one, in the words of legends, and in the order of their values.
-
+# Settings
 
 DEFAULT_SETTINGS = RunConfig()
 SHARES = frozenset({"p_graph", "p_weight"})
 
 
 def settings_of(config: RunConfig) -> dict[str, Any]:
-    """Return what shapes a run's rounds, flat, with the options that its config leaves out."""
+    """Return all settings that shape a run's rounds, flat, default options included."""
     options = all_options(config)
     ignored = METHODS.get(config.method).ignores
     core = config.model_dump(exclude={"options", "rounds", *ignored})
@@ -97,7 +99,7 @@ def changed_settings(config: RunConfig) -> int:
 
 
 def setting_words(name: str, value: Any) -> str:
-    """Write a setting and its value as a legend says it, by the name that files and the command line use.
+    """Write a setting and its value for a legend, under the name of files and the command line.
 
     >>> setting_words("p_graph", 0.05), setting_words("hidden", 64), setting_words("degree", "target")
     ('p_graph = 5 %', 'hidden = 64', 'degree = target')
@@ -108,7 +110,7 @@ def setting_words(name: str, value: Any) -> str:
 
 
 def value_order(value: Any) -> tuple[bool, float, str]:
-    """Return what sorts the values of one setting: numbers by size, then words.
+    """Return the sort key of a setting's value: numbers by size, then words.
 
     >>> sorted([64, "auto", 8], key=value_order)
     [8, 64, 'auto']
@@ -117,58 +119,56 @@ def value_order(value: Any) -> tuple[bool, float, str]:
     return not number, float(value) if number else 0.0, str(value)
 
 
-# What a person calls runs and which colours they chose: it stands in place of what is computed, everywhere.
+# Titles and colours from users
 
 
-def with_titles(words: Mapping[str, str], runs: Iterable[AnyRun]) -> dict[str, str]:
-    """Return the words for runs, by name, a person's titles in their place; equal ones get the end of the run's name.
+def with_titles(labels: Mapping[str, str], runs: Iterable[AnyRun]) -> dict[str, str]:
+    """Return labels by run name, replaced by users' titles; equal titles get the end of the run's name.
 
     >>> with_titles({"a-1": "UGS"}, [])
     {'a-1': 'UGS'}
     """
-    given = {name: said.title for name, said in annotations_of(runs).items() if said.title}
-    told = {**words, **given}
-    counts = Counter(told.values())
-    return {name: _unique_title(name, text, name in given and counts[text] > 1) for name, text in told.items()}
+    titles = {name: annotation.title for name, annotation in annotations_of(runs).items() if annotation.title}
+    titled = {**labels, **titles}
+    counts = Counter(titled.values())
+    return {
+        name: f"{label} ({name.rsplit('-', 1)[-1]})" if name in titles and counts[label] > 1 else label
+        for name, label in titled.items()
+    }
 
 
 def short_title(run: Run) -> str:
-    """Return what to call a run where there is little room: its title, else its method."""
+    """Return a short label of a run: its title, else its method."""
     return run.annotation.title or palette.label(run.config.method)
 
 
 def own_styles(table: pd.DataFrame) -> dict[str, palette.Style]:
-    """Return how each run looks that a person gave a colour; `table` has the columns run, method and color."""
+    """Return the styles of runs with a colour chosen by the user; `table` has the columns run, method and color."""
     runs = table[["run", "method", "color"]].drop_duplicates("run").itertuples(index=False, name=None)
     return {run: palette.painted(method, color) for run, method, color in runs if color}
 
 
-def _unique_title(name: str, text: str, is_double: bool) -> str:
-    return f"{text} ({name.rsplit('-', 1)[-1]})" if is_double else text
+# Labels of runs
 
-
-# What to call each run in a legend: its method, and beyond that only what tells it from the others.
-
-
-# What runs are about: where they differ in it, other settings that follow from it go without saying.
+# Settings that follow from a difference in one of these are left out of labels.
 SUBJECT = {"dataset": dataset_label, "model": model_label, "task": task_label}
 Settings = Mapping[str, Any]
-# Runs are told apart by the first of these that is enough, by others where none is.
-KNOWN_BY = ("hidden", "layers", "p_graph", "p_weight", "degree", "edge_mask")
+# Of settings that distinguish runs equally well, labels use the first of these.
+PREFERRED = ("hidden", "layers", "p_graph", "p_weight", "degree", "edge_mask")
 
 
 def run_labels(runs: Sequence[Run]) -> dict[str, str]:
-    """Return a label for every run, by its reference: "UGS", or "UGS (degree = target)" where runs differ in that.
+    """Return a label for every run, by reference: "UGS", or "UGS (degree = target)" where runs differ in that setting.
 
-    Runs of one method are told apart by whatever differs; runs of two, by what both of them have and use. A title that
-    a person gave stands in place of all that. Beside runs of one's own, examples are tagged: "UGS (example)".
+    Runs of one method are distinguished by any setting, runs of two methods by settings that both use. A user's title
+    replaces the label. Examples among the user's own runs are tagged: "UGS (example)".
     """
     subjects: dict[tuple[str, ...], list[Run]] = defaultdict(list)
     for run in runs:
         subjects[tuple(words(getattr(run.config, name)) for name, words in SUBJECT.items())].append(run)
-    told = [place for place, values in enumerate(zip(*subjects, strict=True)) if len(set(values)) > 1]
+    varying = [place for place, values in enumerate(zip(*subjects, strict=True)) if len(set(values)) > 1]
     computed = {
-        name: _run_label(method, [*(subject[place] for place in told), *details])
+        name: _run_label(method, [*(subject[place] for place in varying), *details])
         for subject, group in subjects.items()
         for name, (method, details) in _differing_settings(group).items()
     }
@@ -177,7 +177,7 @@ def run_labels(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def _tags(runs: Sequence[Run]) -> list[str]:
-    """Return what to add to the label of each run for where it lies, "" where that goes without saying."""
+    """Return the tag of each run: its folder where names repeat, "example" beside own runs, else ""."""
     mixed = len({run.is_bundled for run in runs}) > 1
     counts = Counter(run.name for run in runs if not run.is_bundled)
     places = [str(run.path.parent) if counts[run.name] > 1 and not run.is_bundled else "" for run in runs]
@@ -185,7 +185,7 @@ def _tags(runs: Sequence[Run]) -> list[str]:
 
 
 def _tagged(label: str, tag: str) -> str:
-    """Add a tag to a label, inside the brackets at its end where it has any.
+    """Add a tag to a label, inside its closing bracket where it has one.
 
     >>> _tagged("UGS", "example"), _tagged("UGS (hidden = 8)", "example"), _tagged("UGS", "")
     ('UGS (example)', 'UGS (hidden = 8, example)', 'UGS')
@@ -196,35 +196,32 @@ def _tagged(label: str, tag: str) -> str:
 
 
 def setting_details(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Return, for runs of one method on one subject, the settings that tell each from the others, by its name.
+    """Return the settings that distinguish runs of one method on one subject, by run name.
 
-    Of those that differ, as few as tell all runs apart: one after the other what parts most of those that are alike.
+    Few settings are enough: each step adds the one that distinguishes most of the runs that are still alike.
     """
-    told = {name: details for name, (_, details) in _differing_settings(runs).items()}
-    columns = list(zip(*told.values(), strict=True))
+    details_of = {name: details for name, (_, details) in _differing_settings(runs).items()}
+    columns = list(zip(*details_of.values(), strict=True))
     chosen: list[int] = []
-    while (place := _parting_most(columns, chosen)) is not None:
+    while (place := _most_distinguishing(columns, chosen)) is not None:
         chosen.append(place)
-    return {name: [details[place] for place in sorted(chosen)] for name, details in told.items()}
+    return {name: [details[place] for place in sorted(chosen)] for name, details in details_of.items()}
 
 
-def _parting_most(columns: Sequence[tuple[str, ...]], chosen: Sequence[int]) -> int | None:
-    """Return the place of the column that makes the chosen ones tell most rows apart, None where none helps.
-
-    Of several that tell as many apart it is the one that readers know a run by.
-    """
+def _most_distinguishing(columns: Sequence[tuple[str, ...]], chosen: Sequence[int]) -> int | None:
+    """Return the column that, added to the chosen ones, distinguishes most rows; None where none helps."""
 
     def kinds(places: Sequence[int]) -> int:
         return len(set(zip(*(columns[place] for place in places), strict=True))) if places else 1
 
-    order = sorted(range(len(columns)), key=lambda place: _known_by(columns[place]))
+    order = sorted(range(len(columns)), key=lambda place: _preference(columns[place]))
     best = max(order, key=lambda place: kinds([*chosen, place]), default=None)
     return best if best is not None and kinds([*chosen, best]) > kinds(chosen) else None
 
 
-def _known_by(column: Sequence[str]) -> int:
+def _preference(column: Sequence[str]) -> int:
     name = column[0].partition(" = ")[0]
-    return KNOWN_BY.index(name) if name in KNOWN_BY else len(KNOWN_BY)
+    return PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
 
 
 def _run_label(method: str, details: Sequence[str]) -> str:
@@ -233,38 +230,38 @@ def _run_label(method: str, details: Sequence[str]) -> str:
 
 
 def _differing_settings(runs: Sequence[Run]) -> dict[str, tuple[str, list[str]]]:
-    """Return the method of every run, and the settings that tell it from the others on the same subject."""
+    """Return the method of every run and the settings in which runs on its subject differ."""
     methods = {run.reference: run.config.method for run in runs}
-    flat = {run.reference: _settings(run.config) for run in runs}
-    differing = [name for name in sorted({n for each in flat.values() for n in each}) if _differs(name, flat, methods)]
+    # A random start is a setting too.
+    flat = {
+        run.reference: {PRETRAINING: None, **{k: v for k, v in settings_of(run.config).items() if k != "method"}}
+        for run in runs
+    }
+    names = sorted({name for settings in flat.values() for name in settings})
+    differing = [name for name in names if _differs(name, flat, methods)]
     return {run: (method, _details(method, run, flat, methods, differing)) for run, method in methods.items()}
 
 
 def _details(
     method: str, run: str, flat: Mapping[str, Settings], methods: Mapping[str, str], differing: Sequence[str]
 ) -> list[str]:
-    known = {name for other, each in flat.items() if methods[other] == method for name in each}
+    known = {name for other, settings in flat.items() if methods[other] == method for name in settings}
     details = [setting_words(name, flat[run].get(name)) for name in differing if name in known and name != PRETRAINING]
-    starts = {each[PRETRAINING] for each in flat.values()}
+    starts = {settings[PRETRAINING] for settings in flat.values()}
     return details if len(starts) == 1 else [*details, _start(flat[run][PRETRAINING], len(starts - {None}))]
 
 
 def _differs(name: str, flat: Mapping[str, Settings], methods: Mapping[str, str]) -> bool:
-    """Say whether runs that have the setting differ in it, or runs of one method of which some lack it."""
-    if len({repr(each[name]) for each in flat.values() if name in each}) > 1:
+    """Return whether a setting has two values, or only some runs of one method have it."""
+    if len({repr(settings[name]) for settings in flat.values() if name in settings}) > 1:
         return True
-    held: dict[str, set[bool]] = defaultdict(set)
-    for run, each in flat.items():
-        held[methods[run]].add(name in each)
-    return any(len(answers) > 1 for answers in held.values())
+    presence: dict[str, set[bool]] = defaultdict(set)
+    for run, settings in flat.items():
+        presence[methods[run]].add(name in settings)
+    return any(len(answers) > 1 for answers in presence.values())
 
 
 def _start(name: str | None, several: int) -> str:
     if name is None:
         return "random start"
     return "pre-trained start" if several == 1 else f"start {name}"
-
-
-def _settings(config: RunConfig) -> dict[str, Any]:
-    """Return every setting that tells one run from another of any method; a random start is one too."""
-    return {PRETRAINING: None, **{name: value for name, value in settings_of(config).items() if name != "method"}}

@@ -1,10 +1,10 @@
-"""The leader table: a row a run or a group of runs, each compared with the one that validates best.
+"""The leaderboard: one row per run or group of runs, each compared with the best validated one.
 
-The reference of a data set is chosen by its validation score, never by its test score: a run that is picked by its test
-score has one that is too high. A run of one seed is no reference where others have more. The others' differences in
-test score are paired by seed where two seeds or more are shared, else between independent samples (Welch's t test),
-with Holm's correction over all rows compared with it. A row without a significant difference is not shown to be equal:
-the smallest difference its seeds detect stands beside it.
+The reference of a data set is the row with the highest validation score. The test score never chooses it, because the
+test score of a run chosen that way is biased upwards. A run of one seed is not a reference where others have more. Test
+scores are compared with the reference by a paired t test where two or more seeds are shared, else by Welch's t test,
+with Holm's correction over all rows compared with one reference. "No significant difference" does not mean equal, so
+such a row also gives the smallest difference that its seeds detect.
 """
 
 from __future__ import annotations
@@ -61,18 +61,17 @@ def leader_table(
     rank: Rank = "best",
     groups: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Return a row a run of a `rounds_table`, or a group (by the names of runs), the best validated of a set first.
+    """Return one row per run of a `rounds_table`, or per group, the reference of each data set first.
 
-    Where every group is a single run, its rows are those of the runs under the groups' names. Runs on different data
-    under one name are compared apart, as those of different data sets are.
-    Columns: run ("" for a group), label, dataset, task, objective, data, model, method, color, runs, seeds; for
-    `dense`, `best` (the pruned round with the highest mean validation score) and `sparsest` (the extreme ticket at this
-    margin, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in a group), _val (the
-    mean validation score), _graph_sparsity, _weight_sparsity, _macs; then verdict ("reference", "higher", "lower",
-    "none" for no significant difference, "no test"), compared ("paired", "unpaired", ""), difference with
-    difference_low and difference_high (this row minus the reference, test score at the round ranked by; 95% t interval
-    from three seeds on), p_value (two-sided), p_adjusted (Holm over `family` rows), detectable (the smallest difference
-    that these seeds show with 80 % power) and shared_seeds.
+    `groups` gives the group of each run by name. Runs on different data of one name are compared separately, like runs
+    on different data sets. Columns: run ("" for a group), label, dataset, task, objective, data, model, method, color,
+    runs, seeds; for `dense`, `best` (the pruned round with the highest mean validation score) and `sparsest` (the
+    extreme ticket at this margin, NaN without one): _round, _mean, _low, _high (95% t interval over seeds, each once in
+    a group), _val (the mean validation score), _graph_sparsity, _weight_sparsity, _macs; then verdict ("reference",
+    "higher", "lower", "none" for no significant difference, "no test"), compared ("paired", "unpaired", ""),
+    difference, difference_low, difference_high (this row minus the reference, test score at the round of `rank`; 95% t
+    interval from three seeds on), p_value (two-sided), p_adjusted (Holm over `family` rows), detectable (the smallest
+    difference that these seeds show with 80 % power) and shared_seeds.
     """
     entries = _entries(rounds, score, macs, margin).assign(runs=1)
     if groups is not None:
@@ -95,28 +94,28 @@ def _entries(rounds: pd.DataFrame, score: Score, macs: MacConvention, margin: fl
     validated = rounds.groupby(["run", "round"])["val"].mean().rename("val")
     curve = curve.join(validated, on=["run", "round"])
     ranked = curve[curve["round"] > 0].sort_values(["val", "graph_sparsity"])
-    rows = {
+    parts = {
         "dense": curve[curve["round"] == 0],
         "best": ranked.groupby("run").tail(1),
         "sparsest": curve[curve["is_extreme"]],
     }
     table = dense_table(rounds, score)[[*RUN_KEYS, "seeds"]]
-    for part, found in rows.items():
-        table = table.join(found.set_index("run")[OF_ROUND].add_prefix(f"{part}_"), on="run")
+    for part, rows in parts.items():
+        table = table.join(rows.set_index("run")[OF_ROUND].add_prefix(f"{part}_"), on="run")
     return table
 
 
 def _in_groups(entries: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
-    """Return the entries labelled by their groups, in the order of these."""
+    """Return the entries labelled and ordered by group."""
     order = {group: place for place, group in enumerate(dict.fromkeys(groups.values()))}
     entries = entries.assign(label=entries["run"].map(groups))
     return entries.sort_values("label", key=lambda labels: labels.map(order), kind="stable").reset_index(drop=True)
 
 
 def _of_groups(entries: pd.DataFrame, rounds: pd.DataFrame, score: Score) -> pd.DataFrame:
-    """Return a row a group and data set: a seed's mean over the runs that have it, then mean and t interval over seeds.
+    """Return one row per group and data set: scores averaged over runs by seed, then mean and t interval over seeds.
 
-    Runs of a group may share their dense model: taken a run each, one and the same score would count several times.
+    Runs of a group may share their dense model, whose score must not count several times.
     """
     keys = ["label", *SUBJECT]
     parts = entries.groupby(keys, sort=False)
@@ -130,19 +129,19 @@ def _of_groups(entries: pd.DataFrame, rounds: pd.DataFrame, score: Score) -> pd.
             table["seeds"] = by_seed.size()
         for name in ("graph_sparsity", "weight_sparsity", "macs", "val"):
             table[f"{part}_{name}"] = parts[f"{part}_{name}"].mean()
-        # Rounds of several runs have no mean; where all agree, it is that round.
+
         table[f"{part}_round"] = parts[f"{part}_round"].agg(_shared, np.nan)
     return table.reset_index().assign(run="", color="")
 
 
 def _shared(values: pd.Series, other: Any = "") -> Any:
-    """Return the one value that all have, else `other`."""
-    found = values.unique()
-    return found[0] if len(found) == 1 else other
+    """Return the value that all share, else `other`."""
+    distinct = values.unique()
+    return distinct[0] if len(distinct) == 1 else other
 
 
 def _at_round(rows: pd.DataFrame, rounds: pd.DataFrame, score: Score, part: str) -> pd.DataFrame:
-    """Return the score of every seed of these runs in their round of this part: run, seed, score."""
+    """Return the score of every seed of these runs in their round of this part; columns run, seed, score."""
     at = rows.set_index("run")[f"{part}_round"]
     chosen = rounds[rounds["round"] == rounds["run"].map(at)]
     return chosen[["run", "seed"]].assign(score=chosen[score])
@@ -151,86 +150,85 @@ def _at_round(rows: pd.DataFrame, rounds: pd.DataFrame, score: Score, part: str)
 def _by_seed(
     entries: pd.DataFrame, table: pd.DataFrame, rounds: pd.DataFrame, score: Score, rank: Rank
 ) -> list[pd.Series]:
-    """Return every row's score by seed at the round it is ranked by; a group's is the mean over its runs."""
+    """Return every row's score by seed at the round of `rank`; a group's is the mean over its runs."""
     keys = ["label", *SUBJECT] if not table["run"].all() else ["run"]
     scores = entries[list(dict.fromkeys(["run", *keys]))].merge(_at_round(entries, rounds, score, rank), on="run")
-    found = {key: each.groupby("seed")["score"].mean() for key, each in scores.groupby(keys)}
-    return [found.get(tuple(key), pd.Series(dtype=np.float64)) for key in table[keys].itertuples(index=False)]
+    means = {key: rows.groupby("seed")["score"].mean() for key, rows in scores.groupby(keys)}
+    return [means.get(tuple(key), pd.Series(dtype=np.float64)) for key in table[keys].itertuples(index=False)]
 
 
 def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.DataFrame:
-    """Return for every row how it differs from the row of its data set with the highest validation score."""
-    places = {index: by_seed[place] for place, index in enumerate(table.index)}
-    found: dict[Any, dict[str, Any]] = {}
+    """Return every row's difference from the reference of its data set."""
+    scores = dict(zip(table.index, by_seed, strict=True))
+    compared: dict[Any, dict[str, Any]] = {}
     for _, rows in table.groupby(SUBJECT, sort=False):
-        validated = _eligible(rows, [len(places[index]) for index in rows.index], rank)
+        validated = _eligible(rows, [len(scores[index]) for index in rows.index], rank)
         if validated.isna().all():
-            found |= {index: {"verdict": "no test", "compared": NOTHING} for index in rows.index}
+            compared |= {index: {"verdict": "no test", "compared": NOTHING} for index in rows.index}
             continue
         reference = validated.idxmax()
         others = [index for index in rows.index if index != reference]
-        tested = significances_of([_difference(places[index], places[reference]) for index in others])
-        found[reference] = {"verdict": REFERENCE, "compared": NOTHING}
-        for index, each in zip(others, tested, strict=True):
-            found[index] = _row(each, places[index], places[reference])
-    return pd.DataFrame([found[index] for index in table.index], index=table.index, columns=COMPARED)
+        tests = significances_of([_difference(scores[index], scores[reference]) for index in others])
+        compared[reference] = {"verdict": REFERENCE, "compared": NOTHING}
+        for index, test in zip(others, tests, strict=True):
+            compared[index] = _row(test, scores[index], scores[reference])
+    return pd.DataFrame([compared[index] for index in table.index], index=table.index, columns=COMPARED)
 
 
 def _eligible(rows: pd.DataFrame, seeds: list[int], rank: Rank) -> pd.Series:
-    """Return the validation scores that the reference is chosen by: of rows with two seeds, where there are any."""
+    """Return the validation scores of possible references: rows with two seeds or more, where there are any."""
     validated = rows[f"{rank}_val"].where(rows[f"{rank}_mean"].notna())
     several = validated.where(np.asarray(seeds) >= 2)
     return validated if several.isna().all() else several
 
 
-def _row(each: Significance, mine: pd.Series, reference: pd.Series) -> dict[str, Any]:
-    shared = len(mine.index.intersection(reference.index))
-    half = each.half if shared >= 2 else math.nan
+def _row(test: Significance, scores: pd.Series, reference: pd.Series) -> dict[str, Any]:
+    shared = len(scores.index.intersection(reference.index))
+    half = test.half if shared >= 2 else math.nan
     return {
-        "verdict": each.word,
-        "compared": PAIRED if shared >= 2 else UNPAIRED if each.word != "no test" else NOTHING,
-        "difference": each.mean,
-        "difference_low": each.mean - half,
-        "difference_high": each.mean + half,
-        "p_value": each.p,
-        "p_adjusted": each.p_adjusted,
-        "family": each.family,
-        "detectable": each.detectable if shared >= 2 else math.nan,
+        "verdict": test.word,
+        "compared": PAIRED if shared >= 2 else UNPAIRED if test.word != "no test" else NOTHING,
+        "difference": test.mean,
+        "difference_low": test.mean - half,
+        "difference_high": test.mean + half,
+        "p_value": test.p,
+        "p_adjusted": test.p_adjusted,
+        "family": test.family,
+        "detectable": test.detectable if shared >= 2 else math.nan,
         "shared_seeds": shared,
     }
 
 
-def _difference(mine: pd.Series, reference: pd.Series) -> Significance:
-    """Return the difference of two rows: paired by seed, or between means where fewer than two seeds are shared."""
-    paired = (mine - reference).dropna().to_numpy()
+def _difference(scores: pd.Series, reference: pd.Series) -> Significance:
+    """Return the difference of two rows: paired by seed, or between means below two shared seeds."""
+    paired = (scores - reference).dropna().to_numpy()
     if len(paired) >= 2:
         return Significance(*verdicts.Sample.of(paired), verdicts.t_test(paired))
-    p = _welch(mine, reference)
+    p = _welch(scores, reference)
     if math.isnan(p) and len(paired):
         return Significance(1, float(paired[0]), math.nan, p)
-    gap = float(mine.mean() - reference.mean()) if len(mine) and len(reference) else math.nan
-    return Significance(min(len(mine), len(reference)), gap, math.nan, p)
+    gap = float(scores.mean() - reference.mean()) if len(scores) and len(reference) else math.nan
+    return Significance(min(len(scores), len(reference)), gap, math.nan, p)
 
 
 def _welch(one: pd.Series, other: pd.Series) -> float:
-    """Return the two-sided p-value of Welch's t test; NaN below two seeds each, and without a spread."""
+    """Return the two-sided p-value of Welch's t test; NaN below two seeds each, or without a spread."""
     if min(len(one), len(other)) < 2:
         return math.nan
-    shares = [deviation_of(each) ** 2 / len(each) for each in (one, other)]
+    shares = [deviation_of(scores) ** 2 / len(scores) for scores in (one, other)]
     if not sum(shares):
         return math.nan
-    freedom = sum(shares) ** 2 / sum(
-        share**2 / (len(each) - 1) for share, each in zip(shares, (one, other), strict=True)
-    )
+    parts = [share**2 / (len(scores) - 1) for share, scores in zip(shares, (one, other), strict=True)]
+    freedom = sum(shares) ** 2 / sum(parts)
     t = abs(float(one.mean() - other.mean())) / math.sqrt(sum(shares))
     return float(2 * stdtr(freedom, -t))
 
 
-# What a comparison shows, in sentences.
+# Comparisons in words
 
 
 def few_seeds_words(seeds: Sequence[int]) -> str:
-    """Say what is missing where two runs share too few seeds, "" where they share enough.
+    """Return a warning where two runs share too few seeds, else "".
 
     >>> few_seeds_words([0, 1, 2]), few_seeds_words([0])[:36]
     ('', 'The runs share only seed 0: a paired')
@@ -241,7 +239,7 @@ def few_seeds_words(seeds: Sequence[int]) -> str:
         return "The runs share no seed, so no paired test is possible. Compute both with the same seeds."
     if len(seeds) == 1:
         return (
-            f"The runs share only {formats.listing(seeds)}: a paired test needs two shared seeds, and shows little "
+            f"The runs share only {formats.listing(seeds)}: a paired test needs two shared seeds, and detects little "
             "below five. Compute both with more seeds."
         )
     return (
@@ -251,10 +249,7 @@ def few_seeds_words(seeds: Sequence[int]) -> str:
 
 
 def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
-    """Say of a `paired_table` in which pruned rounds the first run is significantly higher or lower, and how tested.
-
-    `one` and `other` are the labels of the runs.
-    """
+    """Summarise a `paired_table`: rounds with significant differences, and the test; `one`, `other` are labels."""
     pruned = table[table["round"] > 0]
     if pruned.empty:
         return "Not both runs have finished a pruned round yet."
@@ -269,15 +264,14 @@ def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
 
 def _tested(table: pd.DataFrame, pruned: pd.DataFrame) -> str:
     is_dense_tested = bool(table.loc[table["round"] == 0, "p_adjusted"].notna().any())
-    words = formats.opening(family_words(int(table["family"].max()), table["seeds"])) + (
-        " (round 0 too)" if is_dense_tested else ""
-    )
+    words = formats.opening(family_words(int(table["family"].max()), table["seeds"]))
+    words += " (round 0 too)" if is_dense_tested else ""
     detectable = detectable_words(pruned.loc[pruned["verdict"] == "none", "detectable"])
     return f"{words}; where there is none, {detectable}." if detectable else f"{words}."
 
 
 def comparison_words(row: Mapping[Hashable, Any]) -> str:
-    """Write in few words what a row of `leader_table` shows against the reference.
+    """Write the result of a row of `leader_table` against the reference.
 
     >>> row = {"verdict": "lower", "compared": "paired", "difference": -0.021, "difference_high": -0.011}
     >>> comparison_words(row | {"p_adjusted": 0.012, "detectable": 0.01, "shared_seeds": 5})
@@ -291,11 +285,9 @@ def comparison_words(row: Mapping[Hashable, Any]) -> str:
     gap = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])
     p = formats.p_value(row["p_adjusted"])
     seeds = "seeds not shared" if row["compared"] == UNPAIRED else f"n = {int(row['shared_seeds'])}"
-    detectable = row["detectable"]
-    more = (
-        f", detects {formats.points(detectable).lstrip('+')}" if word == "none" and not math.isnan(detectable) else ""
-    )
-    return f"{WORDS[word]}: {gap}, {p} ({seeds}{more})"
+    if word == "none" and not math.isnan(row["detectable"]):
+        seeds += f", detects {formats.points(row['detectable']).lstrip('+')}"
+    return f"{WORDS[word]}: {gap}, {p} ({seeds})"
 
 
 def _untested(row: Mapping[Hashable, Any]) -> str:

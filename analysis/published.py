@@ -1,4 +1,8 @@
-"""What is known about a difference from the paper, each found in the paper, in its code, or by running that."""
+"""The paper's printed numbers with their source, and known reasons for differences from ours.
+
+`points` gives accuracies and MACs, `measurements` graph measures, `saving` claimed savings, `rerun_scores` results of
+the authors' code run again, `facts` the reasons for differences, each found in the paper, in its code or by running it.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ ANY = ""
 
 @dataclass(frozen=True)
 class Fact:
-    """One reason and which results it explains: an empty `dataset`, `model` or `task` stands for any.
+    """One reason for a difference and the results that it concerns; empty fields stand for any.
 
-    `always` facts belong beside the numbers whatever the verdict; the others explain a difference.
+    Facts marked `always` are shown beside the numbers whatever the verdict; the others explain a difference.
     """
 
     name: str
@@ -26,12 +30,16 @@ class Fact:
     always: bool = False
 
     def explains(self, experiment: str, dataset: str, model: str, task: str) -> bool:
-        """Say whether this is about an experiment in a setting."""
-        mine = ((self.dataset, dataset), (self.model, model), (self.task, task))
-        return experiment in self.experiments and all(own in (ANY, other) for own, other in mine)
+        """Return whether this fact concerns an experiment in a setting."""
+        pairs = ((self.dataset, dataset), (self.model, model), (self.task, task))
+        return experiment in self.experiments and all(own in (ANY, other) for own, other in pairs)
 
 
 _CURVES = ("teaser", "node-classification")
+SWAPPED = (
+    "The paper's table has the columns of Cora and Citeseer swapped, as its unpruned graphs show; they are corrected "
+    "here."
+)
 FACTS: tuple[Fact, ...] = (
     Fact(
         "citeseer",
@@ -86,22 +94,8 @@ FACTS: tuple[Fact, ...] = (
         ("link-prediction",),
         always=True,
     ),
-    Fact(
-        "swapped",
-        "The paper's table has the columns of Cora and Citeseer swapped, as its unpruned graphs show; they are "
-        "corrected here.",
-        ("measurements",),
-        dataset="cora",
-        always=True,
-    ),
-    Fact(
-        "swapped",
-        "The paper's table has the columns of Cora and Citeseer swapped, as its unpruned graphs show; they are "
-        "corrected here.",
-        ("measurements",),
-        dataset="citeseer",
-        always=True,
-    ),
+    Fact("swapped", SWAPPED, ("measurements",), dataset="cora", always=True),
+    Fact("swapped", SWAPPED, ("measurements",), dataset="citeseer", always=True),
     Fact(
         "density",
         "The paper's graphs are not equally dense: its ADMM graphs keep about 45 to 60 % of the undirected edges, its "
@@ -137,24 +131,23 @@ FACTS: tuple[Fact, ...] = (
 
 
 def facts(experiment: str, dataset: str, model: str, task: str, falls_short: bool) -> list[Fact]:
-    """Return what is known about a result: what always belongs beside it, and reasons where it `falls_short`.
+    """Return the facts about a result; reasons for a difference only where it `falls_short`.
 
     >>> [fact.name for fact in facts("measurements", "cora", "gcn", "node", falls_short=False)]
     ['swapped']
     """
-    mine = [fact for fact in FACTS if fact.explains(experiment, dataset, model, task)]
-    return [fact for fact in mine if fact.always or falls_short]
+    concerned = [fact for fact in FACTS if fact.explains(experiment, dataset, model, task)]
+    return [fact for fact in concerned if fact.always or falls_short]
 
 
-# Graph measurements the paper prints; it swaps two columns, which are put right here.
-
+# Graph measurements
 
 MEASUREMENT_TABLE = "Table A5 (tab:compare)"
 MEASUREMENT_COLUMNS = ("original", "ugs", "random", "admm")
 MEASUREMENT_ROWS = ("average_clustering", "mean_node_betweenness", "mean_edge_betweenness")
 MEASUREMENT_ROUND = 13
 MEASUREMENT_MODEL = "gcn"
-# Graph sparsities so far apart are still the same to whoever compares.
+# Measurements are comparable up to this difference in graph sparsity.
 ALIKE = 0.01
 SWAP_NOTE = (
     "The paper's columns of Cora and Citeseer are swapped, as the unpruned graphs show (average clustering .2407 on "
@@ -182,9 +175,9 @@ _PRINTED_UNDER = {"cora": "citeseer", "citeseer": "cora", "pubmed": "pubmed"}
 
 
 def measurements(dataset: str, as_printed: bool = False) -> dict[str, dict[str, float]]:
-    """Return the paper's measurements of a data set: measure -> original, ugs, random, admm ({}: it has none).
+    """Return the paper's measurements of a data set: measure -> original, ugs, random, admm; {} where it has none.
 
-    The columns of Cora and Citeseer, which the paper swaps, are put right unless `as_printed`.
+    The columns of Cora and Citeseer, which the paper swaps, are corrected unless `as_printed`.
 
     >>> measurements("cora")["average_clustering"]["original"]
     0.24067
@@ -198,7 +191,7 @@ def measurements(dataset: str, as_printed: bool = False) -> dict[str, dict[str, 
 
 
 def swapped(dataset: str) -> bool:
-    """Say whether the paper prints this data set's measurements under another name.
+    """Return whether the paper prints this data set's measurements under another name.
 
     >>> swapped("cora"), swapped("pubmed")
     (True, False)
@@ -207,7 +200,7 @@ def swapped(dataset: str) -> bool:
 
 
 def measured_alike(model: str, graph_sparsity: float) -> bool:
-    """Say whether the paper's measurements are of such a round: of a GCN, within a point of its graph sparsity.
+    """Return whether a round is comparable with the paper's measurements: a GCN, within 1 point of graph sparsity.
 
     >>> measured_alike("gcn", 0.4866), measured_alike("gcn", 0.30), measured_alike("gat", 0.4866)
     (True, False, False)
@@ -220,7 +213,7 @@ def _sparsity() -> float:
 
 
 def measured_at(dataset: str) -> str:
-    """Return the sentence that says at which sparsity the paper measured a data set; "" where it did not.
+    """Return a sentence on the sparsity at which the paper measured a data set; "" where it did not.
 
     >>> measured_at("cora")
     "The paper's values are of round 13 (48.67 % graph sparsity)."
@@ -230,10 +223,7 @@ def measured_at(dataset: str) -> str:
     return f"The paper's values are of round {MEASUREMENT_ROUND} ({formats.percent(_sparsity(), 2)} graph sparsity)."
 
 
-# Accuracies and MACs the paper prints, each with its place in it.
-#
-# Points are matched by round, never by sparsity: the paper rounds 1 - 0.95^k, a mask of whole entries cannot.
-
+# Accuracies and MACs, matched by round: the paper rounds the sparsity 1 - 0.95^k, a mask of whole entries cannot
 
 PAPER = "Chen et al., ICML 2021"
 TEASER = "Figure 1 (fig:teaser), read off to 0.1 points"
@@ -241,13 +231,13 @@ TICKET_TABLE = "Table 2 (tab:random_GLT)"
 BASELINE = "dense baseline of Figure 1 (fig:teaser), read off to 0.1 points"
 
 DENSE = "dense"
-# The name of the method that retrains a found ticket from fresh initialisations (the paper's Random GLT).
+# Our method for the paper's Random GLT: the ticket's masks, retrained from fresh initialisations.
 REINITIALISED = "reinit"
 
 
 @dataclass(frozen=True)
 class PublishedPoint:
-    """One printed result: sparsities and the score are fractions as printed, MACs a count where the paper gives one."""
+    """One printed result: sparsities and score are fractions as printed, MACs a count or None."""
 
     dataset: str
     method: str
@@ -294,7 +284,7 @@ POINTS: tuple[PublishedPoint, ...] = tuple(
 
 
 def points(dataset: str, model: str = "gcn", task: str = "node") -> tuple[PublishedPoint, ...]:
-    """Return the paper's points for one data set, model and task (none where the paper prints none).
+    """Return the paper's points for one data set, model and task.
 
     >>> [(p.round, p.score) for p in points("cora") if p.method == "ugs"]
     [(4, 0.808), (5, 0.803), (9, 0.793), (16, 0.753)]
@@ -302,10 +292,7 @@ def points(dataset: str, model: str = "gcn", task: str = "node") -> tuple[Publis
     return tuple(p for p in POINTS if (p.dataset, p.model, p.task) == (dataset, model, task))
 
 
-# The authors' own code run again: their GCN search in an exactly equivalent sparse form, test at best validation.
-#
-# None of this is printed in the paper. It says what its protocol gives, where our numbers and the printed ones
-# part.
+# The authors' code run again: their GCN search in an equivalent sparse form, test accuracy at best validation
 
 
 @dataclass(frozen=True)
@@ -361,22 +348,25 @@ RERUNS: tuple[Rerun, ...] = (
 
 
 def rerun_scores(dataset: str, method: str, round: int, model: str = "gcn", task: str = "node") -> list[float]:
-    """Return the test accuracies of the authors' code at a round, one a seed ([]: it was not run again there).
+    """Return the test accuracies of the authors' code at a round, one a seed; [] where it was not run again.
 
     >>> rerun_scores("citeseer", "ugs", 17), rerun_scores("cora", "ugs", 16), rerun_scores("pubmed", "ugs", 4)
     ([0.654], [0.729, 0.757], [])
     """
-    wanted = (dataset, method, model, task)
-    found = [run for run in RERUNS if (run.dataset, run.method, run.model, run.task) == wanted]
-    return [run.scores[round] for run in found if round in run.scores]
+    setting = (dataset, method, model, task)
+    reruns = [run for run in RERUNS if (run.dataset, run.method, run.model, run.task) == setting]
+    return [run.scores[round] for run in reruns if round in run.scores]
 
 
-# The shares of inference MACs the paper says its tickets save at equal performance.
+# Claimed savings
 
 
 @dataclass(frozen=True)
 class Saving:
-    """A claimed share of MACs saved, from `low` to `high` over `over`; `dataset` is None for a range over several."""
+    """A share of inference MACs that tickets are claimed to save at equal performance: `low` to `high` over `over`.
+
+    `dataset` is None for a range over several data sets.
+    """
 
     task: str
     model: str
@@ -401,10 +391,10 @@ SAVINGS: tuple[Saving, ...] = (
 
 
 def saving(task: str, model: str, dataset: str | None = None) -> Saving | None:
-    """Return the claim for one data set, or with None the range over all of them; None where there is no claim.
+    """Return the claim for one data set, or for None the range over all; None where there is no claim.
 
     >>> saving("node", "gat").low, saving("node", "gcn", "citeseer").high, saving("node", "gcn", "pubmed")
     (0.91, 0.9443, None)
     """
-    wanted = (task, model, dataset)
-    return next((claim for claim in SAVINGS if (claim.task, claim.model, claim.dataset) == wanted), None)
+    setting = (task, model, dataset)
+    return next((claim for claim in SAVINGS if (claim.task, claim.model, claim.dataset) == setting), None)

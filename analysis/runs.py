@@ -1,4 +1,4 @@
-"""Runs with a finished round, and the one sentence for those without: a damaged table of rounds is named instead."""
+"""Runs with finished rounds, and the graph that several runs share."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 
 
 def runs_with_rounds(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that have a finished round; raises StoreError where none has, or where none can be read."""
-    found = [run for run in runs if finished_rounds(run)]
-    if not found:
+    """Return the runs that have a finished round; raises StoreError where there is none."""
+    started = [run for run in runs if finished_rounds(run)]
+    if not started:
+        # Reading raises the error that names a damaged file.
         for run in runs:
             for seed in run.seeds():
                 run.seed(seed).rounds()
         raise _no_rounds()
-    return found
+    return started
 
 
 def must_have_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with a row a round; raises StoreError for one without any."""
+    """Return a table of rounds; raises StoreError where it is empty."""
     if table.empty:
         raise _no_rounds()
     return table
@@ -50,33 +51,27 @@ def _no_rounds() -> StoreError:
     return StoreError("These runs have no finished round yet: wait for round 0, or choose other runs.")
 
 
-# The one graph that several runs share, what can be measured or drawn side by side, and what part of a set it is.
-
-
 def shared_graph(runs: Sequence[Run], purpose: str) -> Graph:
-    """Return the graph whose edges the masks of all `runs` cover; raises ConfigError when they differ.
+    """Return the graph that the masks of all `runs` cover.
 
-    Link prediction takes the edges it predicts out of the graph, so runs of both tasks do not share one. Raises
-    DataError where a seed was computed on another graph of that name.
+    Link prediction takes the edges to predict out of the graph, so runs of both tasks never share one. Raises
+    ConfigError where runs have different graphs, DataError where a seed was computed on other data of that name.
     """
     graphs = by_graph(runs)
     if len(graphs) != 1:
-        what = "take the runs on one of them at a time" if graphs else "choose at least one run"
-        raise ConfigError(f"{purpose} needs runs on one graph, not on {' and '.join(graphs) or 'none'}: {what}.")
+        remedy = "choose runs on one of them" if graphs else "choose at least one run"
+        raise ConfigError(f"{purpose} needs runs on one graph, not on {' and '.join(graphs) or 'none'}: {remedy}.")
     config = runs[0].config
     check_computed_on(load_graph(config.dataset), (run.seed(seed) for run in runs for seed in run.seeds()))
     return message_graph(config)
 
 
 def by_graph(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Return the runs of each graph under its name, in their order: "Cora", with more words where graphs need them.
-
-    A task stands there where one data set has graphs of two, its settings where it has two of one task.
-    """
-    found: dict[tuple[str, str, str], list[Run]] = {}
+    """Return the runs of each graph by its label: the data set, and its task or split where several graphs share it."""
+    groups: dict[tuple[str, str, str], list[Run]] = {}
     for run in runs:
-        found.setdefault(_source(run.config), []).append(run)
-    return {_graph_words(source, found): chosen for source, chosen in found.items()}
+        groups.setdefault(_source(run.config), []).append(run)
+    return {_graph_words(source, groups): group for source, group in groups.items()}
 
 
 def _graph_words(source: tuple[str, str, str], others: Iterable[tuple[str, str, str]]) -> str:
@@ -90,7 +85,7 @@ def _graph_words(source: tuple[str, str, str], others: Iterable[tuple[str, str, 
 
 
 def training_part(config: RunConfig) -> str:
-    """Return the sentence that says which edges of a data set a run's graph has; "" where it has them all.
+    """Return a sentence on the share of a data set's edges in a run's graph; "" where it has them all.
 
     >>> training_part(RunConfig())
     ''
@@ -106,11 +101,11 @@ def training_part(config: RunConfig) -> str:
 
 
 def printed_measurements(config: RunConfig) -> dict[str, dict[str, float]]:
-    """Return the paper's measurements of a run's graph; {} for a training part: the paper measured whole graphs."""
+    """Return the paper's measurements of a run's graph; {} for a training part, as the paper measured whole graphs."""
     return {} if training_part(config) else published.measurements(config.dataset)
 
 
 def _source(config: RunConfig) -> tuple[str, str, str]:
-    """Return what decides the graph that carries messages."""
+    """Return the settings that determine the graph that carries messages."""
     options = options_of(config.options, TASKS.get(config.task).Options)
     return config.dataset, config.task, options.model_dump_json()

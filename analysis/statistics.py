@@ -1,11 +1,11 @@
 """Intervals, paired tests and families of tests over seeds.
 
-Three questions are asked of n seeds, all by t tests of `glt.verdicts` with Holm's correction over one `Family`:
+All tests are t tests of `glt.verdicts` with Holm's correction over one `Family`:
 
-- Does a score differ from another one? `significances`: two-sided paired tests. "No significant difference" never says
-  that two scores are equal: beside it stands the smallest difference that so many seeds show with 80 % power.
-- Does a mean agree with a printed number? `agreements`: two one-sided tests against a margin.
-- Is a round a ticket? `glt.verdicts.judge`.
+- `significances`: does a score differ from another one? Two-sided paired tests. "No significant difference" does not
+  mean equal, so the smallest difference that the seeds detect with 80 % power is given too.
+- `agreements`: does a mean agree with a printed number? Two one-sided tests against a margin.
+- `glt.verdicts.judge`: is a round a ticket?
 
 The family of a comparison of two methods is all pruned rounds that both have, wherever the comparison is shown.
 """
@@ -54,7 +54,7 @@ AgreementWord = Literal["agrees", "differs", "open", "no verdict"]
 
 
 def deviation_of(values: ArrayLike) -> float:
-    """Return the sample standard deviation, NaN for a single value; of equal values it is exactly 0.
+    """Return the sample standard deviation, NaN below two values; exactly 0 for equal values.
 
     >>> deviation_of([0.1, 0.1, 0.1]), deviation_of([1.0, 3.0]).__round__(3)
     (0.0, 1.414)
@@ -67,7 +67,7 @@ def deviation_of(values: ArrayLike) -> float:
 
 
 def seeds_words(seeds: int, noun: str = "seed") -> str:
-    """Write what stands behind a mean and its interval.
+    """Write the number of seeds behind a mean and its interval.
 
     >>> seeds_words(5), seeds_words(2), seeds_words(1)
     ('mean of 5 seeds, 95% interval', 'mean of 2 seeds, too few for an interval', '1 seed, no interval')
@@ -79,11 +79,11 @@ def seeds_words(seeds: int, noun: str = "seed") -> str:
 
 @dataclass(frozen=True)
 class Significance:
-    """What n seeds show about a mean difference (a fraction): its two-sided p-value, and Holm's over the `family`.
+    """The test of a mean difference (a fraction) over n seeds: two-sided p-value, and Holm's over the `family`.
 
     `half` is the half-width of the 95% t interval, uncorrected, NaN below three seeds. `detectable` is the smallest
-    difference that so many seeds show with 80 % power in this family. Without a spread (one seed, or equal
-    differences) there is no test.
+    difference that the seeds show with 80 % power in this family. Without a spread (one seed, or equal differences)
+    there is no test.
     """
 
     seeds: int
@@ -110,9 +110,9 @@ class Significance:
 
 
 def significances(differences: Iterable[ArrayLike]) -> list[Significance]:
-    """Test every sample of differences against 0, all of them one family; missing values (NaN) do not count.
+    """Test every sample of differences against 0, as one family; missing values (NaN) do not count.
 
-    >>> [each.word for each in significances([[0.01, 0.012, 0.011], [-0.01, 0.02, 0.0], [0.1]])]
+    >>> [test.word for test in significances([[0.01, 0.012, 0.011], [-0.01, 0.02, 0.0], [0.1]])]
     ['higher', 'none', 'no test']
     """
     sizes, means, deviations = verdicts.samples(differences)
@@ -122,19 +122,19 @@ def significances(differences: Iterable[ArrayLike]) -> list[Significance]:
 
 
 def significances_of(tested: Sequence[Significance]) -> list[Significance]:
-    """Return tests that were made one by one as one family: with adjusted p-values and detectable differences."""
-    family = Family([each.p for each in tested])
-    deviations, seeds = [each.deviation for each in tested], [each.seeds for each in tested]
-    # Either of the two sides takes half of the level.
+    """Return separate tests as one family, with adjusted p-values and detectable differences."""
+    family = Family([test.p for test in tested])
+    deviations, seeds = [test.deviation for test in tested], [test.seeds for test in tested]
+    # Each side of a two-sided test has half of the level.
     sizes = verdicts.detectable_difference(deviations, seeds, family.level / 2).tolist()
     return [
-        replace(each, p_adjusted=p, family=family.size, detectable=size)
-        for each, p, size in zip(tested, family.adjusted.tolist(), sizes, strict=True)
+        replace(test, p_adjusted=p, family=family.size, detectable=size)
+        for test, p, size in zip(tested, family.adjusted.tolist(), sizes, strict=True)
     ]
 
 
 def family_words(family: int, seeds: Collection[int], noun: str = "round") -> str:
-    """Write what was tested, over how many seeds, and corrected for how many.
+    """Write the test, its number of seeds and the size of its family.
 
     >>> family_words(2, [3, 3])
     'paired t tests of 3 seeds at 5 %, Holm over 2 rounds'
@@ -147,7 +147,7 @@ def family_words(family: int, seeds: Collection[int], noun: str = "round") -> st
 
 
 def detectable_words(sizes: Iterable[float]) -> str:
-    """Write which differences would have been significant where none is; "" where none is known.
+    """Write the detectable differences; "" where none is known.
 
     >>> detectable_words([0.024, 0.071])
     'a difference of 2.4 to 7.1 points would have been shown with 80 % power'
@@ -160,7 +160,7 @@ def detectable_words(sizes: Iterable[float]) -> str:
 
 
 def power_words() -> str:
-    """Write the power that detectable differences are stated for.
+    """Write the power of detectable differences.
 
     >>> power_words()
     '80 % power'
@@ -170,10 +170,10 @@ def power_words() -> str:
 
 @dataclass(frozen=True)
 class Gap:
-    """Our mean minus a printed number: over how many seeds, their standard deviation, and the margin.
+    """Our mean minus a printed number, with number of seeds, standard deviation and margin.
 
-    The printed number is one run's and is taken as exact: its spread over seeds is not known. `is_exact` marks a
-    number that no seed changes, which is compared without a test.
+    The printed number is one run's and is taken as exact, as its spread over seeds is unknown. `is_exact` marks a
+    number that does not depend on the seed and is compared without a test.
     """
 
     seeds: int
@@ -185,12 +185,12 @@ class Gap:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What the seeds show about one printed number, and Holm's adjusted p-values for both outcomes over the `family`.
+    """The result for one printed number, with Holm's adjusted p-values over the `family` for both outcomes.
 
     *agrees*: |true gap| < margin is shown, by two one-sided t tests (Schuirmann 1987). *differs*: |true gap| > margin
     is shown, by a t test on either side, its p-value doubled. *open*: neither. `needed`: about how many seeds would
-    settle an open number if mean and spread stayed as they are, at the level of Holm's next step; None where it is not
-    open or more than `verdicts.MOST_SEEDS` are needed.
+    settle an open number with the same mean and spread, at the level of Holm's next step; None where it is not open or
+    more than `verdicts.MOST_SEEDS` are needed.
     """
 
     word: AgreementWord
@@ -201,12 +201,12 @@ class Agreement:
 
 
 def agreements(gaps: Sequence[Gap]) -> list[Agreement]:
-    """Return what is shown about every gap, all of them one family for each of the two outcomes.
+    """Return the agreement of every gap; each of the two outcomes has one family over all gaps.
 
     A margin should be no finer than half a unit of the last printed digit.
 
     >>> close, far, few = Gap(5, 0.001, 0.004, 0.015), Gap(5, 0.05, 0.004, 0.015), Gap(1, 0.0, math.nan, 0.015)
-    >>> [each.word for each in agreements([close, far, few, Gap(1, 0.004, math.nan, 0.005, is_exact=True)])]
+    >>> [agreement.word for agreement in agreements([close, far, few, Gap(1, 0.004, math.nan, 0.005, is_exact=True)])]
     ['agrees', 'differs', 'no verdict', 'agrees']
     """
     columns = np.array([(gap.seeds, gap.mean, gap.deviation, gap.margin) for gap in gaps], dtype=np.float64)
@@ -217,7 +217,7 @@ def agreements(gaps: Sequence[Gap]) -> list[Agreement]:
     agree = Family(np.maximum(below[0], above[1]))
     differ = Family(np.minimum(1.0, 2 * np.minimum(above[0], below[1])))
     room = margins - np.abs(means)
-    # Beyond the margin it is the difference that more seeds would show, on one of two sides.
+    # Beyond the margin more seeds would show a difference, on one of two sides.
     levels = np.where(room > 0, agree.level, differ.level / 2)
     needed = verdicts.seeds_needed(np.abs(room), deviations, levels).tolist()
     rows = zip(gaps, agree.adjusted.tolist(), differ.adjusted.tolist(), needed, strict=True)

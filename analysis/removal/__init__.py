@@ -1,4 +1,4 @@
-"""Which edges were cut, when, how they scored, and who lost by it."""
+"""Removed edges: their rounds, causes and scores, and the losses of groups of edges and nodes."""
 
 from __future__ import annotations
 

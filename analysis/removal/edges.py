@@ -1,4 +1,8 @@
-"""How much the two ends of an edge have in common: neighbours, and features by count or, of dense ones, by angle."""
+"""Rounds and causes of removed edges, the edges of one node, and how similar their ends are.
+
+`removal_rounds` and `removal_causes` are computed from masks; `edges_of` is the table of one node's edges;
+`removal_sentence` describes one direction of an edge.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +30,10 @@ Shares = NDArray[np.float64]
 
 
 class Closeness:
-    """Common neighbours and features of pairs of nodes of one graph.
+    """Common neighbours and similar features of pairs of nodes of one graph.
 
-    Sparse features are words that a node has or lacks. Dense ones, which may lie in a file, are compared by their
-    cosine, and only the rows of the nodes that are asked for are read.
+    Sparse features count as present or absent. Dense features, which may be in a file, are compared by their cosine;
+    only the rows of the nodes concerned are read.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -37,17 +41,17 @@ class Closeness:
 
     @property
     def counts_words(self) -> bool:
-        """Whether features are there or not, so that shared ones can be counted."""
+        """Whether features are sparse, so that shared ones can be counted."""
         return isinstance(self._graph.features, csr_array)
 
     def alike(self, node: int, others: IntArray) -> dict[str, NDArray[Any]]:
-        """Return what tells how alike the features of a node and each of `others` are, by name of the column."""
+        """Return the similarity of a node's features with those of each of `others`, by column name."""
         if not self.counts_words:
             return {"cosine": self.cosine(node, others)}
         return {"common_features": self.common_features(node, others), "jaccard": self.jaccard(node, others)}
 
     def cosine(self, node: int, others: IntArray) -> Shares:
-        """Return the cosine of dense features with those of each of `others`, 0 where either has only zeros."""
+        """Return the cosine of dense features with each of `others`, 0 where either has only zeros."""
         rows = np.asarray(self._graph.features[np.append(others, node)], dtype=np.float64)
         lengths = np.linalg.norm(rows, axis=1)
         product = lengths[:-1] * lengths[-1]
@@ -67,7 +71,7 @@ class Closeness:
 
     @cached_property
     def jaccard_of_edges(self) -> Shares:
-        """The Jaccard index of the features of both ends of every edge, [E] in edge order, ascending when sorted."""
+        """The Jaccard index of the features of both ends of every edge, [E]."""
         low, high = self._graph.edges
         shared = np.asarray(self.features[low].multiply(self.features[high]).sum(axis=1)).ravel()
         return self._jaccard(shared, low, high)
@@ -77,7 +81,7 @@ class Closeness:
         return np.asarray((self.features[others] @ self.features[[node]].T).toarray(), dtype=np.int64).ravel()
 
     def jaccard(self, node: int, others: IntArray) -> Shares:
-        """Return shared features by features that either has, 0 where neither has any."""
+        """Return the Jaccard index of the features, 0 where neither node has any."""
         nodes = np.full(others.size, node)
         return self._jaccard(self.common_features(node, others), nodes, others)
 
@@ -85,10 +89,10 @@ class Closeness:
         """Return how many neighbours a node shares with each of `others`, over the `kept` [E] edges or all."""
         edges = self._graph.edges if kept is None else self._graph.edges[:, kept]
         low, high = edges
-        beside = np.zeros(self._graph.num_nodes, dtype=np.bool_)
-        beside[high[low == node]] = beside[low[high == node]] = True
+        is_neighbour = np.zeros(self._graph.num_nodes, dtype=np.bool_)
+        is_neighbour[high[low == node]] = is_neighbour[low[high == node]] = True
         # Every edge into the neighbourhood counts for its other end.
-        ends = np.concatenate([low[beside[high]], high[beside[low]]])
+        ends = np.concatenate([low[is_neighbour[high]], high[is_neighbour[low]]])
         return np.bincount(ends, minlength=self._graph.num_nodes)[others]
 
     def _jaccard(self, shared: IntArray, one: IntArray, other: IntArray) -> Shares:
@@ -96,24 +100,23 @@ class Closeness:
         return np.asarray(np.divide(shared, either, out=np.zeros(shared.size), where=either > 0))
 
 
-# When each direction of each edge went, and by what cause.
+# Rounds and causes of removals
 
-
-# What the numbers of `removal_causes` stand for; 0: the direction survives, or its cause is not known.
+# The codes of `removal_causes`; 0: the direction is kept, or its cause is unknown.
 CAUSES: tuple[Cause | None, ...] = (None, "gradient", "no gradient", "score", "random", "solver")
 
 
 def removal_rounds(masks: Sequence[EdgeMask]) -> NDArray[np.int16]:
-    """Return [2, E] the round in which each direction went for good, 0 where it survives the last of `masks`.
+    """Return [2, E] the round that removed each direction, 0 where the last of `masks` keeps it.
 
-    `masks` are those of rounds 0, 1, ...; row 0 is the message from the lower node to the higher one. Under a method
-    whose rounds are not nested a direction may have been away before and come back: the last time counts.
+    `masks` are those of rounds 0, 1, ...; row 0 is the message from the lower node to the higher one. Where the rounds
+    of a method are not nested a direction may return, and the last removal counts.
 
     >>> once = [EdgeMask("undirected", np.array(keep)) for keep in ([1, 1, 1], [1, 0, 0], [1, 1, 0])]
     >>> removal_rounds(once)[0].tolist()
     [0, 0, 1]
     """
-    # Two bytes are enough: of a large graph several of these are kept.
+    # int16, because several of these are kept for large graphs.
     gone = np.zeros((2, masks[0].num_edges), dtype=np.int16)
     for number, mask in enumerate(masks):
         alive = mask.directions()
@@ -123,14 +126,14 @@ def removal_rounds(masks: Sequence[EdgeMask]) -> NDArray[np.int16]:
 
 
 def removal_causes(config: RunConfig, graph: Graph, masks: Sequence[EdgeMask]) -> NDArray[np.int8]:
-    """Return [2, E] what decided that each direction went for good, as places in CAUSES; see `removal_rounds`.
+    """Return [2, E] the cause of each direction's removal, as indices into CAUSES; see `removal_rounds`.
 
-    `graph` is the one that carries the run's messages. A removal that came back later does not count.
+    `graph` is the one that carries the run's messages.
     """
     causes = np.zeros(masks[0].keep.size, dtype=np.int8)
     for before, after in pairwise(masks):
         causes[after.keep] = 0
-        # A direction that was gone before keeps the cause of the round in which it went.
+        # A direction that was removed earlier keeps the cause of that round.
         removed = removed_in(config, before, after) & (causes == 0)
         gradient = had_gradient(config, graph, before)
         if gradient is None:
@@ -141,8 +144,7 @@ def removal_causes(config: RunConfig, graph: Graph, masks: Sequence[EdgeMask]) -
     return causes.reshape(2, -1) if masks[0].kind == "directed" else np.stack([causes, causes])
 
 
-# The edges of one node: who is at the other end, what both have in common, and when each direction went.
-
+# The edges of one node
 
 Rounds = NDArray[np.integer[Any]]
 Causes = NDArray[np.integer[Any]]
@@ -151,14 +153,14 @@ Causes = NDArray[np.integer[Any]]
 def edges_of(
     graph: Graph, closeness: Closeness, node: int, gone: Rounds, mask: EdgeMask, causes: Causes | None = None
 ) -> pd.DataFrame:
-    """Return a row for each neighbour of `node`, those whose edge went first on top.
+    """Return one row per neighbour of `node`, edges that were removed first on top.
 
     Columns: `edge` (column of the graph's edges), `neighbour` (node index), `label` (its class), `same_class`,
-    `sent` and `received` (the round in which the message to and from the neighbour went, 0 when it survives, from
-    `removal_rounds`), `sent_cause` and `received_cause` (words, from `removal_causes`; None where the message survives
-    or the cause is not known), `degree` and `degree_left` of the neighbour, `common_neighbours` and
-    `common_neighbours_left`, `common_features` and `jaccard`, or of dense features their `cosine`. What is left is
-    counted under `mask`, either way.
+    `sent` and `received` (the round that removed the message to and from the neighbour, 0 where it is kept, from
+    `removal_rounds`), `sent_cause` and `received_cause` (from `removal_causes`; None where the message is kept or the
+    cause is unknown), `degree` and `degree_left` of the neighbour, `common_neighbours` and `common_neighbours_left`,
+    `common_features` and `jaccard`, or for dense features `cosine`. Columns `_left` count the edges that `mask` keeps
+    either way.
     """
     low, high = graph.edges
     edges = np.flatnonzero((low == node) | (high == node))
@@ -192,20 +194,19 @@ def _cause_words(causes: Causes | None, edges: IntArray, ways: IntArray) -> list
 
 
 def degrees(graph: Graph, mask: EdgeMask | None = None) -> IntArray:
-    """Return how many neighbours each node has, [N]; under a mask those over an edge that survives either way."""
+    """Return each node's number of neighbours, [N]; under a mask over edges kept either way."""
     edges = graph.edges if mask is None else graph.edges[:, mask.either_way()]
     return np.bincount(edges.ravel(), minlength=graph.num_nodes)
 
 
 def _first_gone_first(table: pd.DataFrame) -> IntArray:
-    """Order by the round in which the last direction went, then the first one; survivors come last."""
+    """Order by the round of the last removed direction, then of the first; kept edges come last."""
     never = 1 + max(table["sent"].max(), table["received"].max()) if len(table) else 1
     sent, received = (table[way].replace(0, never).to_numpy() for way in ("sent", "received"))
     return np.lexsort((table["neighbour"], np.minimum(sent, received), np.maximum(sent, received)))
 
 
-# What became of a message along an edge, in one plain sentence.
-
+# Removals in words
 
 CAUSE_WORDS: dict[Cause, str] = {
     "gradient": "The training loss depended on its mask.",
@@ -218,7 +219,7 @@ CAUSE_WORDS: dict[Cause, str] = {
 
 @dataclass(frozen=True)
 class Way:
-    """One direction of an edge: who sends to whom, the round in which it went (0: it survives), and what decided it."""
+    """One direction of an edge: sender, receiver, the round that removed it (0: it is kept), and the cause."""
 
     sender: str
     receiver: str
@@ -227,25 +228,25 @@ class Way:
 
 
 def removal_sentence(way: Way, shown: int, last: int, scores: pd.DataFrame, cut: int, about: bool = False) -> str:
-    """Say what became of a direction up to round `last`, seen from the round `shown`, and how it scored.
+    """Describe a direction up to round `last`, seen from the round `shown`, and its score.
 
-    `scores` are the rows of `score_table` about this direction, `cut` is how many entries the deciding round cut;
-    `about` says that ranks are rough.
+    `scores` are the rows of `score_table` for this direction, `cut` is the number of entries removed in the deciding
+    round, `about` marks ranks as approximate.
     """
-    what = f"The message from {way.sender} to {way.receiver} "
     if way.gone == 0:
-        told = f"is kept in all {last} rounds"
+        fate = f"is kept in all {last} rounds"
     elif way.gone > shown:
-        told = f"is kept in round {shown} and removed in round {way.gone}"
+        fate = f"is kept in round {shown} and removed in round {way.gone}"
     else:
-        told = f"was removed in round {way.gone}"
-    decided = scores[scores["round"] == (way.gone or last)]
-    sentence = what + told + (_by_score(decided.iloc[0], cut, about) if len(decided) else "") + "."
+        fate = f"was removed in round {way.gone}"
+    rows = scores[scores["round"] == (way.gone or last)]
+    score = _by_score(rows.iloc[0], cut, about) if len(rows) else ""
+    sentence = f"The message from {way.sender} to {way.receiver} {fate}{score}."
     return f"{sentence} {cause_sentence(way.cause)}".rstrip() if way.gone else sentence
 
 
 def cause_sentence(cause: Cause | None) -> str:
-    """Say what decided that an entry was removed; "" where that is not known.
+    """Write the cause of a removal; "" where it is unknown.
 
     >>> cause_sentence("random")
     'Cause: random. It was drawn at random.'
@@ -257,9 +258,9 @@ def _by_score(row: pd.Series, cut: int, about: bool) -> str:
     roughly = "about " if about else ""
     below, equal, entries = (formats.count(row[name]) for name in ("below", "equal", "entries"))
     where = "" if row["cut"] else f" in round {row['round']}"
-    # A stored rank stands for 1 in 256 entries; equals that are hardly more tell nothing.
+    # A stored rank covers 1 in 256 entries, so few equal ones mean nothing.
     several = row["equal"] > (row["entries"] / 100 if about else 1)
-    same = f", {roughly}{equal} the same as far as the stored scores tell," if several else ""
+    same = f", {roughly}{equal} have the same stored score," if several else ""
     return (
         f": {roughly}{below} of the {entries} remaining entries{where} scored lower{same} and the lowest "
         f"{formats.count(cut)} were removed"
@@ -267,12 +268,12 @@ def _by_score(row: pd.Series, cut: int, about: bool) -> str:
 
 
 def no_classes(graph: Graph) -> str:
-    """Say that a graph without classes has no losses by class."""
+    """Return the note for a graph without classes."""
     return f"{dataset_label(graph.name)} has no classes, so tables by class are left out."
 
 
 def no_scores(method: str) -> str:
-    """Say why a method has no score to show."""
+    """Return the note for a method without edge scores."""
     label = palette.label(method)
     if method == "random":
         return f"{label} removes edges at random: there are no scores, and a removal says nothing about the edge."

@@ -1,4 +1,7 @@
-"""Ways to sort edges and nodes into groups that may lose more or less than others."""
+"""Losses of groups of edges and nodes, compared with random removal of as many edges.
+
+`loss_table` gives the share of each group that a mask removed, and the same share in random graphs.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from glt import formats
 from glt.datasets.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
 
-# Degrees from one of these to the next one stand together.
+# The lowest degree of each group.
 DEGREE_STEPS = (1, 2, 3, 4, 6, 11, 21, 51)
 
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """The group of every edge or node (-1: in none), and what the groups are called."""
+    """The group of every edge or node (-1: none), and the names of the groups."""
 
     name: str
     label: str
@@ -32,18 +35,18 @@ class Grouping:
 
     @property
     def sizes(self) -> IntArray:
-        """How many belong to each group."""
+        """The size of each group."""
         return self.count(np.ones(self.group.size, dtype=np.bool_))
 
     def count(self, chosen: np.ndarray) -> IntArray:
-        """Return how many of the `chosen` belong to each group."""
+        """Return the number of `chosen` members of each group."""
         return np.bincount(self.group[chosen & (self.group >= 0)], minlength=len(self.names))
 
 
 def edge_groupings(graph: Graph) -> list[Grouping]:
-    """Return the groupings of edges: all, by same or different class, by degree of the ends, by pair of classes.
+    """Return the groupings of edges: all, same or different class, degrees of the ends, pairs of classes.
 
-    Where no class is known, those by class are left out.
+    Groupings by class are left out where no class is known.
     """
     everything = Grouping("all", "All edges", np.zeros(graph.num_edges, dtype=np.int64), ("All edges",))
     ends = np.sort(degrees(graph)[graph.edges], axis=0)
@@ -55,7 +58,7 @@ def edge_groupings(graph: Graph) -> list[Grouping]:
 
 
 def node_groupings(graph: Graph) -> list[Grouping]:
-    """Return the groupings of nodes that have an edge in the unpruned graph: all, and where one is known, by class."""
+    """Return the groupings of nodes with an edge in the unpruned graph: all, and by class where one is known."""
     linked = degrees(graph) > 0
     everything = Grouping("all_nodes", "All nodes", np.where(linked, 0, -1), ("All nodes",))
     by_class = [Grouping("class", "Class", np.where(linked, graph.labels, -1), class_names(graph))]
@@ -63,7 +66,7 @@ def node_groupings(graph: Graph) -> list[Grouping]:
 
 
 def by_pair(graph: Graph) -> Grouping:
-    """Return the edges by the classes of their ends, whichever end has which: group a C + b with a <= b."""
+    """Return the edges by unordered pair of classes: group a C + b with a <= b."""
     names = class_names(graph)
     low, high = np.sort(graph.labels[graph.edges], axis=0)
     group = np.where(low >= 0, low * len(names) + high, -1)
@@ -91,25 +94,25 @@ def _degree_words() -> list[str]:
     return [*words, f"{DEGREE_STEPS[-1]} or more"]
 
 
-# Who loses: the share of each group that a mask cut, beside what chance would cut at the same density.
-
+# Losses beside chance
 
 DRAWS = 100
-# Of a graph with more edges, so few graphs are drawn to see which nodes chance leaves alone.
+# For a graph with more edges, fewer random graphs are drawn to count nodes without an edge.
 MOST_EDGES, FEW_DRAWS = 300_000, 20
-# The interval that chance stays in: the middle 95 % of the draws.
+# The interval of chance: the middle 95 % of the draws.
 LEVEL = 0.95
 
 Lost = tuple[Grouping, BoolArray]
 
 
 def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame:
-    """Return what each group lost and what it would lose at random, one row a group that is not empty.
+    """Return the losses of each group and those of random removal, one row per group that is not empty.
 
-    Columns: `kind` ("edges" cut or "nodes" left without an edge), `grouping`, `group` (number), `name`, `size`, `lost`,
-    `share`, then of `draws` graphs with as many undirected edges, kept at random (`measures.null_model`, seeds 0, 1,
-    ...): `null` (mean share), `null_low`, `null_high` (their middle 95 %). An edge is cut when neither direction is
-    left. Of a large graph FEW_DRAWS graphs tell of nodes, and of edges as many draws of how many of each group go.
+    Columns: `kind` ("edges" removed or "nodes" left without an edge), `grouping`, `group` (number), `name`, `size`,
+    `lost`, `share`, and over `draws` graphs with as many undirected edges kept at random (`measures.null_model`, seeds
+    0, 1, ...): `null` (mean share), `null_low`, `null_high` (the middle 95 %). An edge is removed when neither
+    direction is kept. On a large graph nodes are counted in FEW_DRAWS graphs, and for edges the number of removed ones
+    in each group is drawn directly.
     """
     edges, nodes = edge_groupings(graph), node_groupings(graph)
     kept = mask.either_way()
@@ -129,13 +132,13 @@ def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame
 def _drawn(
     graph: Graph, left: int, edges: list[Grouping], nodes: list[Grouping], draws: int
 ) -> list[NDArray[np.int64]]:
-    """Return what each group loses in graphs drawn with as many edges, [draws, groups] of every grouping."""
+    """Return the losses of each group in random graphs with as many edges, [draws, groups] for every grouping."""
     graphs = [_lost(graph, random_survivors(graph.num_edges, left, seed), edges, nodes) for seed in range(draws)]
     return [np.stack(lost) for lost in zip(*graphs, strict=True)]
 
 
 def _drawn_counts(grouping: Grouping, cut: int, draws: int) -> NDArray[np.int64]:
-    """Return how many of each group are among `cut` edges drawn at random, [draws, groups], without drawing graphs."""
+    """Return how many of each group are among `cut` random edges, [draws, groups], without drawing graphs."""
     sizes = grouping.sizes
     outside = grouping.group.size - sizes.sum()
     drawn = np.random.default_rng(0).multivariate_hypergeometric([*sizes, outside], cut, draws, method="marginals")
@@ -152,7 +155,7 @@ def pair_matrix(table: pd.DataFrame, classes: int, column: str) -> NDArray[np.fl
 
 
 def outside(table: pd.DataFrame) -> pd.Series:
-    """Say of each row whether its share lies outside what chance gives."""
+    """Return whether each row's share is outside the interval of chance."""
     return (table["share"] < table["null_low"]) | (table["share"] > table["null_high"])
 
 
@@ -183,7 +186,7 @@ def _rows(grouping: Grouping, lost: NDArray[np.int64], chance: NDArray[np.int64]
 
 
 def sentences(table: pd.DataFrame) -> Iterator[str]:
-    """Say in plain words how much went, which edges went more often than by chance, and how many nodes are alone."""
+    """Yield sentences on the removed edges, on both relations of classes, and on nodes left without an edge."""
     rows = table.set_index(["grouping", "group"])
     everything, alone = rows.loc[("all", 0)], rows.loc[("all_nodes", 0)]
     yield f"{everything['lost']:,} of {everything['size']:,} edges removed, {formats.percent(everything['share'])}."

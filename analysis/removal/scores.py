@@ -1,4 +1,7 @@
-"""The decision of one round: the scores of the entries that stood, and where the line between cut and kept ran."""
+"""Decisions of the rounds: the scores of the remaining edge entries and the threshold of removal.
+
+`decisions_of` reads the `Decision` of every round of a seed, `score_table` follows an edge, `line_table` the threshold.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,16 @@ from glt.removal_causes import had_gradient
 from glt.store import SeedRun
 
 Scores = NDArray[np.float32]
-# Which values of a round a picture needs beside the line itself: the lowest, the middle half, the median.
+# Quantiles of the scores in figures: minimum, quartiles and median.
 QUANTILES = (0.0, 0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What one round decided on: `before` and `after` are its masks, `scores` belong to the survivors of `before`.
+    """One round's decision: its masks `before` and `after`, and the scores of the entries that `before` keeps.
 
-    `ranks` says that what is stored are ranks in [0, 1), in 256 steps. `with_gradient` says of each score whether the
-    training loss depended on its mask; None where that is not known.
+    `ranks`: the stored scores are ranks in [0, 1), in 256 steps. `with_gradient` [scores]: whether the training loss
+    depended on the entry's mask; None where unknown.
     """
 
     round: int
@@ -37,12 +40,12 @@ class Decision:
 
     @property
     def cut(self) -> BoolArray:
-        """Say of each score whether its entry was cut."""
+        """Whether the entry of each score was removed."""
         return np.asarray(~self.after.keep[self.before.keep])
 
     @cached_property
     def cuts(self) -> int:
-        """How many entries were cut."""
+        """The number of removed entries."""
         return self.before.kept - int(np.count_nonzero(self.before.keep & self.after.keep))
 
     @cached_property
@@ -56,25 +59,25 @@ class Decision:
 
     @cached_property
     def line(self) -> tuple[float, float]:
-        """The highest score that was cut and the lowest that was kept; NaN where there is none."""
+        """The highest removed and the lowest kept score; NaN where there is none."""
         gone = self.cut
         cut, kept = self.scores[gone], self.scores[~gone]
         return float(cut.max()) if cut.size else np.nan, float(kept.min()) if kept.size else np.nan
 
     @cached_property
     def cuts_without_gradient(self) -> float:
-        """The share without a gradient among the entries that were cut; NaN where that is not known."""
+        """The share of removed entries without a gradient; NaN where unknown."""
         if self.with_gradient is None or not self.cuts:
             return np.nan
         return int(np.count_nonzero(self.cut & ~self.with_gradient)) / self.cuts
 
     def score_of(self, entry: int) -> float | None:
-        """Return the score of an entry of the mask, None when it was no longer up for decision."""
+        """Return the score of an entry of the mask, None where it was removed before."""
         place = self._place(entry)
         return None if place is None else float(self.scores[place])
 
     def had_gradient(self, entry: int) -> bool | None:
-        """Say whether the mask of an entry that was up for decision had a gradient; None where that is not known."""
+        """Return whether an entry's mask had a gradient; None where unknown or removed before."""
         place = self._place(entry)
         return None if place is None or self.with_gradient is None else bool(self.with_gradient[place])
 
@@ -83,16 +86,16 @@ class Decision:
 
     @property
     def blurred(self) -> tuple[float, float] | None:
-        """The scores at the line that what is stored does not distinguish, None where the line is sharp.
+        """The range of stored scores shared by removed and kept entries, None where the threshold is sharp.
 
-        Stored scores have half precision, so cut and kept entries may share a value; ranks of an example then follow
-        the order of the entries instead. Either way everything from the lowest kept to the highest cut score is equal.
+        Stored scores have half precision, and ranks have 256 steps, so removed and kept entries may share a value.
+        Every score from the lowest kept to the highest removed one counts as equal.
         """
         highest_cut, lowest_kept = self.line
         return (lowest_kept, highest_cut) if lowest_kept <= highest_cut else None
 
     def standing(self, score: float) -> tuple[int, int]:
-        """Return how many of the entries up for decision scored lower, and how many the same (itself among them)."""
+        """Return the numbers of entries with a lower and with an equal score (itself included)."""
         low = high = np.float32(score)
         if self.blurred is not None and self.blurred[0] <= score <= self.blurred[1]:
             low, high = np.float32(self.blurred[0]), np.float32(self.blurred[1])
@@ -101,30 +104,29 @@ class Decision:
 
 
 def decisions_of(seed_run: SeedRun, masks: Sequence[EdgeMask], graph: Graph | None = None) -> list[Decision]:
-    """Return the decisions of rounds 1, 2, ... that keep scores; [] for a method without any.
+    """Return the decisions of rounds 1, 2, ... with stored scores; [] for a method without scores.
 
-    `masks` are those of rounds 0, 1, ... of the same seed. With the `graph` that carries its messages, a decision says
-    which masks had a gradient. Scores have half precision; of a bundled example or a large graph they are ranks. Raises
-    StoreError when a round cannot be read.
+    `masks` are those of rounds 0, 1, ... of the same seed. `graph`, which carries the messages, adds gradients to the
+    decisions. Scores have half precision; those of examples and large graphs are ranks. Raises StoreError when a round
+    cannot be read.
     """
-    found: list[Decision] = []
+    decisions: list[Decision] = []
     for number in range(1, len(masks)):
         scores = seed_run.edge_scores(number)
         if scores is not None and scores.size == masks[number - 1].kept:
             before, ranks = masks[number - 1], seed_run.holds_ranks(number)
             gradient = None if graph is None else had_gradient(seed_run.config, graph, before)
             with_gradient = None if gradient is None else gradient[before.keep]
-            found.append(Decision(number, before, masks[number], scores, ranks, with_gradient))
-    return found
+            decisions.append(Decision(number, before, masks[number], scores, ranks, with_gradient))
+    return decisions
 
 
 def score_table(decisions: Sequence[Decision], edge: int) -> pd.DataFrame:
-    """Return the scores of both directions of an edge in every round in which they stood.
+    """Return the scores of both directions of an edge in every round before their removal.
 
-    Columns: `round`, `way` (0: from the lower node), `score`, `below` and `equal` (`Decision.standing`), `entries` up
-    for decision, `rank` (the share that scored lower, in the middle of its equals), `cut`, and `gradient` (whether its
-    mask had one; None where that is not known). An undirected mask decides on both directions at once: then `way` is 0
-    only.
+    Columns: `round`, `way` (0: from the lower node; always 0 for an undirected mask), `score`, `below` and `equal`
+    (`Decision.standing`), `entries` (remaining), `rank` (the share that scored lower, plus half of the equal ones),
+    `cut`, and `gradient` (whether its mask had one; None where unknown).
     """
     rows = [row for decision in decisions for row in _rows(decision, edge)]
     return pd.DataFrame(rows, columns=["round", "way", "score", "below", "equal", "entries", "rank", "cut", "gradient"])
@@ -144,11 +146,11 @@ def _rows(decision: Decision, edge: int) -> list[tuple[int, int, float, int, int
 
 
 def line_table(decisions: Sequence[Decision]) -> pd.DataFrame:
-    """Return where the line of every round ran.
+    """Return the threshold of every round.
 
-    Columns: `round`, `entries`, `cut` (how many), `highest_cut`, `lowest_kept`, quantiles `q0` to `q75` of all scores,
+    Columns: `round`, `entries`, `cut` (number), `highest_cut`, `lowest_kept`, quantiles `q0` to `q75` of all scores,
     `blur_low` and `blur_high` (the shares of entries below and up to the scores that are stored as equal; NaN for a
-    sharp line), and `cuts_without_gradient` (the share of what was cut; NaN where that is not known).
+    sharp threshold), and `cuts_without_gradient` (a share of the removed entries; NaN where unknown).
     """
     names = [f"q{100 * share:g}" for share in QUANTILES]
     columns = ["round", "entries", "cut", "highest_cut", "lowest_kept", *names, "blur_low", "blur_high"]

@@ -1,4 +1,7 @@
-"""Our saved rounds beside what the paper prints and says: rows to compare, claims to test, a verdict in words."""
+"""The paper's experiments on saved runs: printed numbers compared, claims tested, and a verdict.
+
+`EXHIBITS` has one entry an experiment; `judge` turns its rows and claims into a verdict.
+"""
 
 from analysis.reproduction.claims import Claim, Exhibit, Picture
 from analysis.reproduction.comparison import Comparison, Evidence

@@ -1,7 +1,8 @@
-"""What the paper says in words, tested on our rounds: each statement holds, does not hold, or is open.
+"""Claims of the paper, tested on our rounds: each holds, does not hold, or is open.
 
 Losses against the dense network are judged by `glt.verdicts` (paired by seed, against a margin), differences between
-methods by paired t tests; both are corrected for all rounds that a statement is about (Holm). One seed shows nothing.
+methods by paired t tests. Both are corrected (Holm) for all rounds that a claim covers. `Exhibit` collects what one
+experiment of the paper shows and claims.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from glt.verdicts import DELTA, Verdict
 if TYPE_CHECKING:
     from analysis.reproduction.comparison import Evidence
 
-# A printed saving of 59 % is met from 58.5 % on.
+# A saving printed as 59 % counts as reached from 58.5 %.
 HALF_PERCENT = 0.005
 NO_VERDICT = "no verdict (one seed, or no spread)"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says and where, whether our rounds show it (None: open), and what they show.
+    """One claim of the paper, its place, whether it holds (None: open), and our result.
 
-    `tested` is False where nothing could be tested yet, as with one seed: then there is no verdict.
+    `tested` is False where nothing could be tested yet, for example with one seed.
     """
 
     text: str
@@ -45,10 +46,10 @@ class Claim:
 
 
 def saves_macs(evidence: Evidence, dataset: str | None = None) -> list[Claim]:
-    """Test that a ticket saves as many MACs as claimed, for one data set or for the low end of the range over several.
+    """Test that a ticket saves the claimed share of MACs.
 
-    It holds when a round that saves so many is shown to be a ticket, and does not when all such rounds are shown to be
-    none; otherwise it is open.
+    Without `dataset` the low end of the claimed range is tested. The claim holds when a round that saves as much is
+    shown to be a ticket. It does not hold when every such round is shown to be no ticket. Otherwise it is open.
     """
     claim = published.saving(evidence.setting.task, evidence.setting.model, dataset)
     rounds = evidence.rounds[evidence.rounds["method"] == "ugs"]
@@ -62,38 +63,26 @@ def saves_macs(evidence: Evidence, dataset: str | None = None) -> list[Claim]:
 
 
 def _saved(rounds: pd.DataFrame, low: float) -> tuple[bool | None, str, bool]:
-    found = judged_rounds(rounds, "ugs")
     removed = macs_removed(rounds)
-    enough = {number: verdict for number, verdict in found.items() if removed[number] >= low - HALF_PERCENT}
+    enough = {k: verdict for k, verdict in judged_rounds(rounds, "ugs").items() if removed[k] >= low - HALF_PERCENT}
     tickets = [number for number, verdict in enough.items() if verdict.is_ticket]
     if tickets:
         best = max(tickets)
+        sentence = formats.inside(enough[best].sentence()).removesuffix(".")
         return (
             True,
-            (
-                f"round {best} needs {formats.percent(removed[best])} fewer MACs than the dense network; "
-                f"{_lower_first(found[best].sentence())}"
-            ),
+            f"round {best} needs {formats.percent(removed[best])} fewer MACs than the dense network; {sentence}",
             True,
         )
     if not enough:
         return None, f"no round yet that needs {formats.percent(low)} fewer MACs", False
-    asked = f"rounds k = {formats.spans(sorted(enough))} need at least {formats.percent(low)} fewer MACs"
-    tested = any(verdict.word != "no verdict" for verdict in enough.values())
-    return _refuted(list(enough.values())), f"{asked}: {tally(enough)}", tested
-
-
-def _refuted(found: Sequence[Verdict]) -> bool | None:
-    """Return False where every round is shown to be no ticket, None where that is open."""
-    return False if all(verdict.word == "no ticket" for verdict in found) else None
-
-
-def _lower_first(sentence: str) -> str:
-    return formats.inside(sentence).removesuffix(".")
+    words = {verdict.word for verdict in enough.values()}
+    sparse = f"rounds k = {formats.spans(sorted(enough))} need at least {formats.percent(low)} fewer MACs"
+    return False if words == {"no ticket"} else None, f"{sparse}: {tally(enough)}", words != {"no verdict"}
 
 
 def tally(found: dict[int, Verdict]) -> str:
-    """Say of rounds which are shown to be tickets, which are shown to be none, and which are open."""
+    """List the rounds of each verdict: ticket, no ticket, open and no verdict."""
     words = {
         "ticket": f"shown to {verdicts.shown_words('ticket', DELTA)} in k = ",
         "no ticket": f"shown to {verdicts.shown_words('no ticket', DELTA)} in k = ",
@@ -106,7 +95,7 @@ def tally(found: dict[int, Verdict]) -> str:
 
 
 def seeds_and_family_words(found: Sequence[Verdict]) -> str:
-    """Say of how many seeds verdicts are, and how many rounds were judged together.
+    """State the number of seeds behind verdicts and the number of rounds in their family.
 
     >>> seeds_and_family_words(verdicts.judge([[0.001, 0.0, 0.002], [-0.01, 0.0]]))
     'n = 2 to 3, Holm over 2 rounds'
@@ -118,20 +107,20 @@ def seeds_and_family_words(found: Sequence[Verdict]) -> str:
 
 
 def judged_rounds(rounds: pd.DataFrame, method: str) -> dict[int, Verdict]:
-    """Return the verdict of every pruned round of a method against the dense network of the same seed, one family."""
+    """Return the verdict of every pruned round of a method; all rounds are one family."""
     losses = losses_by_round(rounds, method)
     return dict(zip(losses, verdicts.judge(list(losses.values())), strict=True))
 
 
 def losses_by_round(rounds: pd.DataFrame, method: str) -> dict[int, np.ndarray]:
-    """Return, by pruned round of a method, its score minus that of the dense network of the same seed."""
+    """Return the score minus that of the dense network of the same seed, by pruned round of a method."""
     dense = per_seed(rounds, published.DENSE, 0)
     numbers = sorted({int(number) for number in rounds.loc[rounds["method"] == method, "round"]} - {0})
     return {number: (per_seed(rounds, method, number) - dense).dropna().to_numpy() for number in numbers}
 
 
 def macs_removed(rounds: pd.DataFrame) -> dict[int, float]:
-    """Return, by round, the share of the dense network's MACs (dense features) that it needs less, mean over seeds."""
+    """Return the share of the dense network's MACs (dense features) saved in each round, mean over seeds."""
     macs = rounds.groupby("round")["macs_dense_features"].mean()
     return {int(number): float(1 - count / macs[0]) for number, count in macs.items() if number}
 
@@ -139,11 +128,11 @@ def macs_removed(rounds: pd.DataFrame) -> dict[int, float]:
 def leads(
     evidence: Evidence, text: str, place: str, better: str, worse: str, only: Sequence[int] | None = None
 ) -> list[Claim]:
-    """Test that one method scores higher than another in every round of `only`, by default in all pruned ones.
+    """Test that one method scores higher than another in every round of `only` (default: all pruned rounds).
 
-    It holds when the difference is significant in every round, and does not when the method is significantly lower in
-    one; otherwise it is open. The family is all pruned rounds of both methods, whatever `only` is: two exhibits that
-    compare the same methods give the same p-values.
+    The claim holds when the method is significantly higher in every round. It does not hold when the method is
+    significantly lower in one. Otherwise it is open. The family is always all pruned rounds of both methods, so two
+    exhibits that compare the same methods give the same p-values.
     """
     gaps = _gaps(evidence.rounds, better, worse)
     tested = dict(zip(gaps, significances(gaps.values()), strict=True))
@@ -179,21 +168,18 @@ def _range(gaps: Sequence[float]) -> str:
 
 
 def at_sparsity(rounds: pd.DataFrame, run: str, sparsity: float) -> pd.Series:
-    """Return a run's score by seed at a graph sparsity, straight between rounds; seeds never so sparse are left out."""
-    mine = rounds[rounds["run"] == run].sort_values("graph_sparsity")
+    """Return a run's score by seed at a graph sparsity, interpolated; seeds that never reach it are left out."""
+    own = rounds[rounds["run"] == run].sort_values("graph_sparsity")
     found = {
         int(seed): float(np.interp(sparsity, rows["graph_sparsity"], rows["test"], right=np.nan))
-        for seed, rows in mine.groupby("seed")
+        for seed, rows in own.groupby("seed")
     }
     return pd.Series(found, dtype=np.float64).dropna()
 
 
-# How one experiment is shown and judged.
-
-
 @dataclass(frozen=True)
 class Picture:
-    """One figure of an exhibit, with its place in the paper: curves over `x` (an ablation in panels) or subgraphs."""
+    """One figure of an exhibit and its place in the paper: curves over `x`, ablation panels, or subgraphs."""
 
     kind: Literal["curve", "ablation", "subgraphs"]
     label: str
@@ -201,28 +187,17 @@ class Picture:
     x: XAxis = "graph"
 
 
-def nothing(evidence: Evidence) -> list[Comparison]:
-    """Compare nothing: the paper prints no number."""
-    return []
-
-
-def no_claims(evidence: Evidence) -> list[Claim]:
-    """Test no claim."""
-    return []
-
-
 @dataclass(frozen=True)
 class Exhibit:
-    """The pictures of the experiment with this name, what of it is compared, and which claims are tested.
+    """One experiment of the paper: its pictures, the printed numbers to compare, and the claims to test.
 
-    `scores` says that printed scores are compared, `measures` that comparing needs graph measurements, which may take
-    seconds.
+    `scores`: the rows compare printed scores. `measures`: the rows need graph measurements, which may take seconds.
     """
 
     name: str
     pictures: tuple[Picture, ...]
-    rows: Callable[[Evidence], list[Comparison]] = field(default=nothing, repr=False)
-    claims: Callable[[Evidence], list[Claim]] = field(default=no_claims, repr=False)
+    rows: Callable[[Evidence], list[Comparison]] = field(default=lambda evidence: [], repr=False)
+    claims: Callable[[Evidence], list[Claim]] = field(default=lambda evidence: [], repr=False)
     scores: bool = False
     measures: bool = False
 

@@ -1,4 +1,7 @@
-"""What an experiment has found in one setting."""
+"""Printed numbers of the paper beside ours, and whether the two are shown to agree.
+
+`compare_scores`, `compare_macs` and `compare_measurements` turn the `Evidence` of a setting into judged rows.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,10 @@ from glt.store import Run
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known in one setting: the runs, their `rounds_table`, and a way to their `measurement_table`.
+    """Runs of one setting, their `rounds_table`, and a function that computes their `measurement_table`.
 
-    `scored` is the `rounds_table` of every run whose scores the paper prints in this setting, in whatever exhibit, so
-    that a number has one family of tests and one verdict. It defaults to `rounds`.
+    `scored` is the `rounds_table` of every run whose scores the paper prints in this setting, in any exhibit, so that a
+    number has the same family of tests and the same verdict everywhere. It defaults to `rounds`.
     """
 
     setting: Setting
@@ -34,19 +37,16 @@ class Evidence:
     scored: pd.DataFrame | None = None
 
 
-# One printed number beside ours, and whether the two are shown to agree: by round, or by measured graph.
-
-
 Quantity = Literal["score", "macs", "measure"]
 
-# One margin for every number of a kind. Scores: the bound that this project set for UGS on Cora before its first run
-# (a fraction), kept for every method. The others are relative to the printed value: printed MACs have three or four
-# figures, and one graph's measurements vary by several percent with the seed.
+# Scores: a fraction, set for UGS on Cora before the first run and kept for every method. MACs and measures: relative to
+# the printed value. Printed MACs have three or four digits; measurements of one graph vary by several percent with the
+# seed.
 MARGINS: dict[Quantity, float] = {"score": 0.015, "macs": 0.002, "measure": 0.10}
-# One unit of the last printed digit: no margin is finer than half of it.
+# One unit of the last printed digit. No margin is finer than half of it.
 LAST_DIGIT: dict[Quantity, float] = {"score": 0.001, "macs": 1e6, "measure": 1e-5}
 NOT_JUDGED = Agreement("no verdict")
-# What the paper draws anew in its random tickets, in two readings (see the exhibit of random tickets), and our methods.
+# The two readings of the paper's random tickets (see the exhibit of Table 2) and our methods for them.
 FIRST, SECOND = "Reading 1: found masks", "Reading 2: random masks"
 METHOD_GROUPS = tuple(map(palette.label, ("dense", "ugs", "random", "admm")))
 READINGS = {FIRST: published.REINITIALISED, SECOND: "random"}
@@ -54,10 +54,10 @@ READINGS = {FIRST: published.REINITIALISED, SECOND: "random"}
 
 @dataclass(frozen=True)
 class Comparison:
-    """One row: whose and where (`k = 4`), our mean over seeds with their standard deviation, and the printed value.
+    """One printed number and ours: `group` (a method), `where` ("k = 4"), mean and standard deviation over seeds.
 
-    `ours` is NaN while no round is there; `rerun` holds what the authors' own code gave when it was run again.
-    `is_exact` marks a number that no seed changes. `agreement` is known once the rows are `judged`.
+    `ours` is NaN without a round. `rerun` holds the scores of the authors' code, run again. `is_exact` marks a number
+    that does not depend on the seed. `judged` fills in `agreement`.
     """
 
     group: str
@@ -91,23 +91,23 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """Ours minus the paper's: a fraction for scores, relative to the paper's value for the rest."""
+        """Ours minus the paper's: a fraction for scores, otherwise relative to the paper's value."""
         gap = self.ours - self.paper
         return gap if self.quantity == "score" else gap / self.paper
 
     @property
     def margin(self) -> float:
-        """The margin of its kind in the unit of `difference`, at least half a unit of the last printed digit."""
+        """The margin in the unit of `difference`, at least half a unit of the last printed digit."""
         scale = 1.0 if self.quantity == "score" else self.paper
         return max(MARGINS[self.quantity], LAST_DIGIT[self.quantity] / 2 / scale)
 
     def gap(self) -> Gap:
-        """Return our values minus the printed one, in the unit of `difference`, for the test."""
+        """Return the difference in the unit of `difference`, as `agreements` tests it."""
         scale = 1.0 if self.quantity == "score" else self.paper
         return Gap(self.seeds, self.difference, self.deviation / scale, self.margin, self.is_exact)
 
     def agreement_words(self) -> str:
-        """Write what is shown about the two numbers; nothing while there is no value of ours."""
+        """Write whether the two numbers are shown to agree; a dash without a value of ours."""
         if not self.is_known:
             return formats.MISSING
         if self.agreement.word == "no verdict":
@@ -118,7 +118,7 @@ class Comparison:
         return f"open (about {needed} seeds)" if needed else "open"
 
     def ours_words(self) -> str:
-        """Write our value; a dash while there is none."""
+        """Write our value; a dash without one."""
         if not self.is_known:
             return formats.MISSING
         if self.quantity == "measure":
@@ -141,7 +141,7 @@ class Comparison:
         return f"+{text}" if self.difference > 0 and not text.startswith("0.0") else text
 
     def rerun_words(self) -> str:
-        """Write what the authors' code gave again: one value or a range; nothing where it was not run."""
+        """Write the scores of the authors' code, run again: one value, a range, or nothing."""
         if not self.rerun:
             return ""
         low, high = formats.percent(min(self.rerun)), formats.percent(max(self.rerun))
@@ -149,9 +149,9 @@ class Comparison:
 
 
 def judged(rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return the rows with what is shown about each.
+    """Return the rows with their agreement.
 
-    A family of tests is what one figure or table of the paper prints, as far as there are values of ours.
+    One family of tests covers the numbers that one figure or table of the paper prints and that have a value of ours.
     """
     found = list(rows)
     for exhibit in {row.exhibit for row in rows}:
@@ -162,7 +162,7 @@ def judged(rows: Sequence[Comparison]) -> list[Comparison]:
 
 
 def family_words(rows: Sequence[Comparison]) -> str:
-    """Write over how many numbers these rows are corrected, by figure or table of the paper; "" without a test."""
+    """Write the sizes of the families of these rows, one a figure or table; "" without a test."""
     families = sorted({row.agreement.family for row in rows} - {0})
     if not families:
         return ""
@@ -179,7 +179,7 @@ def margin_words(quantity: Quantity) -> str:
 
 
 def margins_words(quantities: Collection[Quantity]) -> str:
-    """Say which margins count for these kinds of numbers.
+    """List the margins of these kinds of numbers.
 
     >>> margins_words({"score", "macs"})
     '1.5 points for every score, 0.2 % for MACs'
@@ -191,7 +191,7 @@ def margins_words(quantities: Collection[Quantity]) -> str:
 def compare_scores(evidence: Evidence, groups: Sequence[str]) -> list[Comparison]:
     """Return a row for every printed score of these groups: methods, or readings of the random tickets.
 
-    All printed scores of the setting are judged, whichever of them an exhibit shows, so that a number has one verdict.
+    All printed scores of the setting are judged together, so a number has the same verdict in every exhibit.
     """
     dataset, model, task = evidence.setting
     rounds = evidence.rounds if evidence.scored is None else evidence.scored
@@ -204,7 +204,7 @@ def compare_scores(evidence: Evidence, groups: Sequence[str]) -> list[Comparison
 
 
 def compare_macs(evidence: Evidence) -> list[Comparison]:
-    """Return a row for every printed number of MACs, ours counted by the recipe that reproduces them."""
+    """Return a row for every printed MACs value, ours counted by the recipe that reproduces them."""
     dataset, model, task = evidence.setting
     if (model, task) != ("gcn", "node"):
         return []
@@ -213,7 +213,7 @@ def compare_macs(evidence: Evidence) -> list[Comparison]:
 
 
 def compare_measurements(evidence: Evidence) -> list[Comparison]:
-    """Return a row for every printed measurement of the original graph and of those the runs left."""
+    """Return a row for every printed measurement of the original and the pruned graphs."""
     table = evidence.measured()
     printed = published.measurements(evidence.setting.dataset)
     graphs = {row["method"]: row for row in table.to_dict("records")}
@@ -233,9 +233,9 @@ def compare_measurements(evidence: Evidence) -> list[Comparison]:
 
 
 def per_seed(rounds: pd.DataFrame, method: str, number: int) -> pd.Series:
-    """Return one test score a seed for a method and a round; several runs of it (draws) are averaged seed by seed.
+    """Return the test score of each seed for a method and a round; several runs of a method are averaged by seed.
 
-    Round 0 is the dense network, which all methods share.
+    All methods share the dense network of round 0.
     """
     rows = rounds[rounds["round"] == number]
     if method != published.DENSE:
@@ -244,12 +244,12 @@ def per_seed(rounds: pd.DataFrame, method: str, number: int) -> pd.Series:
 
 
 def _score(rounds: pd.DataFrame, point: published.PublishedPoint, group: str, method: str) -> Comparison:
-    """Compare a printed score with the scores of `method`; the dense network is not taken from random tickets."""
+    """Compare a printed score with ours; scores of the dense network never come from random tickets."""
     of_method = rounds if method == published.REINITIALISED else rounds[rounds["method"] != published.REINITIALISED]
     ours = per_seed(of_method, method, point.round)
     again = "ugs" if point.method == published.DENSE else point.method
     rerun = published.rerun_scores(point.dataset, again, point.round, point.model, point.task)
-    mean, deviation = mean_and_deviation(ours)
+    mean, deviation = (float(ours.mean()), deviation_of(ours)) if len(ours) else (math.nan, math.nan)
     where = f"k = {point.round}"
     return Comparison(group, where, "score", mean, deviation, len(ours), point.score, point.source, tuple(rerun))
 
@@ -259,8 +259,3 @@ def _macs(rounds: pd.DataFrame, number: int, printed: int) -> Comparison:
     mean = float(counts.mean()) if len(counts) else math.nan
     source = "Figures 1 and 3"
     return Comparison("MACs", f"k = {number}", "macs", mean, math.nan, len(counts), printed, source, is_exact=True)
-
-
-def mean_and_deviation(values: pd.Series) -> tuple[float, float]:
-    """Return the mean and the sample standard deviation, NaN for a single value; both NaN for none."""
-    return (float(values.mean()), deviation_of(values)) if len(values) else (math.nan, math.nan)

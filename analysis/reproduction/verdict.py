@@ -1,4 +1,4 @@
-"""The verdict on an experiment: what our runs show of its printed numbers and statements, and what is open."""
+"""The verdict on an experiment, from its compared numbers and tested claims."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS: dict[Kind, str] = {
     "not run": "Not run yet",
     "unavailable": "Cannot be run",
 }
-# What a word says about "the paper's number is reproduced".
+# Whether the printed number is reproduced; None: open.
 OUTCOMES: dict[AgreementWord, bool | None] = {"agrees": True, "differs": False, "open": None, "no verdict": None}
 NOUNS: dict[Quantity, str] = {"score": "scores", "macs": "counts of MACs", "measure": "measurements"}
 NO_NUMBER = "drawn from our runs; the paper prints no number to compare"
@@ -32,27 +32,24 @@ OTHER_SETTINGS = "no round with the paper's settings"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What kind of result it is, and the sentence that says so."""
+    """The kind of result and a sentence about it."""
 
     kind: Kind
     sentence: str
 
     @property
     def title(self) -> str:
-        """The kind as a heading has it."""
+        """The kind as a heading."""
         return "Incomplete" if self.kind == "incomplete" else WORDS[self.kind]
 
     @property
     def falls_short(self) -> bool:
-        """Whether not everything is shown to be as the paper has it."""
+        """Whether something is not shown to agree with the paper."""
         return self.kind in ("partly", "not reproduced", "open", "incomplete")
 
 
 def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost: str) -> Verdict:
-    """Return the verdict on a plan from what was compared and tested; `cost` says what is missing and what it takes.
-
-    It is made of what is shown: everything agrees, or something is shown to differ, or something is open.
-    """
+    """Return the verdict on a plan from its judged rows and claims; `cost` describes what is missing and its time."""
     if not plan.runs and not plan.stand_ins:
         return _without_rounds(plan, cost)
     known = [row for row in rows if row.is_known]
@@ -60,12 +57,12 @@ def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost:
     kind = _kind(plan, outcomes)
     parts = [_compared(group) for group in _by_quantity(known)]
     parts += [claim.ours for claim in claims if claim.holds is False] or ([] if parts else [c.ours for c in claims])
-    said = "; ".join(dict.fromkeys(parts)) or (NO_NUMBER if plan.runs else OTHER_SETTINGS)
-    return Verdict(kind, " ".join([f"{WORDS[kind]}: {said}.", *_remarks(plan, cost)]))
+    findings = "; ".join(dict.fromkeys(parts)) or (NO_NUMBER if plan.runs else OTHER_SETTINGS)
+    return Verdict(kind, " ".join([f"{WORDS[kind]}: {findings}.", *_remarks(plan, cost)]))
 
 
 def settled(claims: Sequence[Claim], plan: Plan) -> list[Claim]:
-    """Leave open what is claimed of an experiment of which something is still missing."""
+    """Return the claims; all are open while runs or rounds of the experiment are missing."""
     return [replace(claim, holds=None) for claim in claims] if plan.lacking else list(claims)
 
 
@@ -93,7 +90,7 @@ def _by_quantity(rows: Sequence[Comparison]) -> list[list[Comparison]]:
 
 
 def _compared(rows: Sequence[Comparison]) -> str:
-    """Say of the rows of one kind how many are shown to agree, which differ, and how many are open."""
+    """Count the rows of one kind that agree, differ, are open, or have no verdict."""
     quantity, of = rows[0].quantity, {word: [row for row in rows if row.agreement.word == word] for word in OUTCOMES}
     margin, n = margin_words(quantity), len(rows)
     within = f"within {margin}" if quantity != "macs" else f"within {margin} or the printed digits"
@@ -111,7 +108,7 @@ def _compared(rows: Sequence[Comparison]) -> str:
 
 
 def _worst(rows: Sequence[Comparison]) -> str:
-    """Say how far the farthest row is off, and what the authors' own code gave there."""
+    """Describe the largest difference, and the score of the authors' code at that point."""
     worst = max(rows, key=lambda row: abs(row.difference))
     side = "below" if worst.difference < 0 else "above"
     most = "largest " if len(rows) > 1 else ""
@@ -134,7 +131,7 @@ def _size(row: Comparison) -> str:
 
 
 def _seeds(rows: Sequence[Comparison]) -> str:
-    """Say of how many seeds rows are that a test judges; exact numbers have none."""
+    """State the number of seeds and the families of the rows that are tested."""
     counts = sorted({row.seeds for row in rows if not row.is_exact})
     if not counts:
         return ""

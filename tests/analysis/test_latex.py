@@ -242,7 +242,7 @@ def test_command_line_complaints(make_scored: Callable[..., Run], capsys: pytest
     assert main(["table", "measurements", str(make_scored("random", []).path)]) == 1
     assert "no finished round yet" in capsys.readouterr().err
     assert main(["table", "measurements", dense, str(make_scored("ugs", [[0.8]], dataset="citeseer").path)]) == 2
-    assert "one graph, not on Cora and Citeseer: take the runs on one of them" in capsys.readouterr().err
+    assert "one graph, not on Cora and Citeseer: choose runs on one of them" in capsys.readouterr().err
     assert main(["table", "tickets", dense, "--margin", "-1"]) == 2
     assert "percentage points" in capsys.readouterr().err
 

@@ -106,7 +106,7 @@ def test_the_rows_of_a_panel_are_in_its_order_and_under_its_labels(make_swept: C
         ),
         (
             [{}, {"hidden": 8, "layers": 3, "dropout": 0.1, "p_graph": 0.1, "p_weight": 0.1}],
-            "differ in 5 settings (hidden, layers, p_graph, p_weight, dropout), more than the 4 panels",
+            "differ in 5 settings (hidden, layers, p_graph, p_weight, dropout), but the figure has room for 4 panels",
         ),
     ],
 )
