@@ -26,11 +26,11 @@ from analysis.measures import At, measurement_table
 from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from analysis.tables import curve_table, paper_table, rounds_table, ticket_words, tickets_table
 from glt import __version__
-from glt.config import RunConfig, canonical_json
+from glt.config import RunConfig, canonical_json, pretraining_of
 from glt.errors import ConfigError, StoreError, StudioError
 from glt.lottery.initial_weights import ENVIRONMENT_KEY
 from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.config import PretrainConfig, first_layer_width, pretraining_of, resolve_pretraining
+from glt.pretraining.config import PretrainConfig, first_layer_width, resolve_pretraining
 from glt.results_version import version_note
 from glt.store import KnownRun, Run, SeedRun, Store, run_name, sources_of
 from glt.store.run import KIND

@@ -1,4 +1,4 @@
-"""The command `glt`: the verbs of `glt` and `analysis` in one place, and `studio`, which starts the app."""
+"""The command `glt`: the verbs of `glt` and `analysis`, and `studio`, which starts the app."""
 
 from __future__ import annotations
 

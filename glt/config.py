@@ -92,6 +92,19 @@ def absent_means(field: FieldInfo) -> AbsentMeans | None:
     return next((mark for mark in field.metadata if isinstance(mark, AbsentMeans)), None)
 
 
+class StartOptions(BaseModel):
+    """Where theta_0 comes from; a setting of every run, absent from its config if random."""
+
+    pretraining: str | None = Field(
+        None, min_length=1, description="Pre-training run in this store whose first layer theta_0 takes; empty = random"
+    )
+
+
+def pretraining_of(config: RunConfig) -> str | None:
+    """Return the name of the pre-training a run starts from; None for a random start."""
+    return options_of(config.options, StartOptions).pretraining
+
+
 CORE_FIELDS = tuple(name for name in RunConfig.model_fields if name != "options")
 
 

@@ -1,4 +1,4 @@
-"""Errors a user can act on: one sentence that says what is wrong, where, and what to do."""
+"""Errors that a user can act on: one sentence that says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Numbers as people read them: one format and one rounding in the app, the command line, tables and figures.
+"""Numbers and commands as people read them: one format and one rounding everywhere.
 
-**The rounding rule.** A number is read at twelve significant digits, which removes the noise that summing in another
-order leaves in the last bits (0.8194999999999999 is 0.8195), and is then rounded in decimal, halves away from zero.
-So 0.8195 is 82.0 % everywhere. The usual formats (`f"{x:.1f}"`, d3's, JavaScript's `toFixed`) round the binary value,
-which lies below or above the half by chance; nothing that is shown goes through them: what a browser formats itself
-(Plotly's hovers, Streamlit's tables) is handed texts or numbers that are rounded here. CSV and JSON are not rounded.
+**The rounding rule.** A number is read at twelve significant digits, which removes the noise of summing in another
+order (0.8194999999999999 is 0.8195), then rounded in decimal, halves away from zero. So 0.8195 is 82.0 %. Usual formats
+(`f"{x:.1f}"`, d3's, JavaScript's `toFixed`) round the binary value, which is above or below the half by chance; nothing
+shown goes through them. What a browser formats itself (Plotly's hovers, Streamlit's tables) gets texts, or numbers
+rounded here. CSV and JSON are not rounded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WIDE = Context(prec=340)
 
 
 def rounded(value: float, decimals: int) -> float:
-    """Return the number that `fixed` writes, for a table that a browser formats; NaN and infinities stay.
+    """Return the number that `fixed` writes, for tables that a browser formats; NaN and infinities stay.
 
     >>> rounded(81.95, 1), rounded(-0.05, 1), rounded(0.8194999999999999, 3)
     (82.0, -0.1, 0.82)
@@ -44,7 +44,7 @@ def rounded(value: float, decimals: int) -> float:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Write a number with so many decimals, commas between thousands and a true minus sign; NaN becomes a dash.
+    """Write a number with this many decimals, thousands commas and a true minus sign; NaN becomes a dash.
 
     >>> fixed(81.95, 1), fixed(81.94999999999999, 1), fixed(0.25, 1), fixed(-1234.5, 0), fixed(-0.01, 1)
     ('82.0', '82.0', '0.3', '−1,235', '0.0')
@@ -53,7 +53,7 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def figures(value: float, digits: int) -> str:
-    """Write a number with so many significant figures, without zeros at its end; NaN becomes a dash.
+    """Write a number with this many significant figures, without trailing zeros; NaN becomes a dash.
 
     >>> figures(0.03125, 3), figures(1234.5, 4), figures(-3.15e-7, 2), figures(2.0, 3)
     ('0.0313', '1235', '−3.2e−07', '2')
@@ -66,7 +66,7 @@ def figures(value: float, digits: int) -> str:
 
 
 def p_value(p: float) -> str:
-    """Write a p-value with two figures, more where it would change sides of 5 %; a very small one as a bound.
+    """Write a p-value with two figures, more if rounding would cross 5 %; tiny ones as a bound.
 
     >>> p_value(0.0123), p_value(0.0004), p_value(1.0), p_value(0.0503), p_value(float("nan"))
     ('p = 0.012', 'p < 0.001', 'p = 1', 'p = 0.0503', '')
@@ -89,7 +89,7 @@ def percent(share: float, decimals: int = 1) -> str:
 
 
 def percent_interval(mean: float, half_width: float, decimals: int = 1) -> str:
-    """Write a mean with the half-width of its interval, both fractions; NaN half-width: the mean alone.
+    """Write a mean and the half-width of its interval, both fractions; without a NaN half-width.
 
     >>> percent_interval(0.807, 0.0042), percent_interval(0.807, float("nan"))
     ('80.7 ± 0.4 %', '80.7 %')
@@ -113,7 +113,7 @@ def points(difference: float, decimals: int = 1) -> str:
 
 
 def points_interval(difference: float, half_width: float) -> str:
-    """Write a difference of two fractions with the half-width of its interval in points; NaN half-width: it alone.
+    """Write a difference of fractions and the half-width of its interval in points; NaN is left out.
 
     >>> points_interval(-0.0123, 0.004), points_interval(0.004, float("nan"))
     ('−1.2 ± 0.4 points', '+0.4 points')
@@ -197,7 +197,7 @@ def number_of(number: int, noun: str) -> str:
 
 
 def opening(words: str) -> str:
-    """Return words as they open a sentence: only their first letter is made large, and abbreviations stay as they are.
+    """Capitalise the first letter of a sentence; abbreviations stay as they are.
 
     >>> opening("test ROC-AUC"), opening("UGS")
     ('Test ROC-AUC', 'UGS')
@@ -225,7 +225,7 @@ def listing(seeds: Sequence[int]) -> str:
 
 
 def spans(numbers: Sequence[int]) -> str:
-    """Write whole numbers in ascending order, three and more in a row as a range.
+    """Write ascending whole numbers; three or more in a row become a range.
 
     >>> spans([1, 2, 5, 6, 7, 9]), spans([3])
     ('1, 2, 5 to 7, 9', '3')
@@ -241,7 +241,7 @@ def spans(numbers: Sequence[int]) -> str:
 
 
 def signed_text(value: float, decimals: int) -> str:
-    """Write a number with a true minus sign, never as minus zero and without commas; NaN becomes a dash.
+    """Write a number with a true minus sign, without commas or minus zero; NaN becomes a dash.
 
     >>> signed_text(-1.25, 1), signed_text(-0.01, 1), signed_text(1234.0, 0)
     ('−1.3', '0.0', '1234')
@@ -250,7 +250,7 @@ def signed_text(value: float, decimals: int) -> str:
 
 
 def true_minus(text: str) -> str:
-    """Return a written number with true minus signs, before it and in its exponent.
+    """Replace minus signs in a number and its exponent by true ones.
 
     >>> true_minus("-1,200"), true_minus("-3.1e-07")
     ('−1,200', '−3.1e−07')
@@ -278,7 +278,7 @@ def _to_decimals(value: float, decimals: int) -> Decimal:
 
 
 def _exact(value: float) -> Decimal:
-    """Return the decimal that a number stands for: whole numbers as they are, others at their first DIGITS digits."""
+    """Return the decimal of a number: whole numbers exactly, others at DIGITS digits."""
     return Decimal(int(value)) if float(value).is_integer() else Decimal(f"{value:.{DIGITS}g}")
 
 
@@ -290,13 +290,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @lru_cache(maxsize=1)
 def program() -> tuple[str, ...]:
-    """Return how the program is called here: `glt`, or `python -m glt` where the console script is not installed."""
+    """Return how to call the program: `glt`, or `python -m glt` if the console script is missing."""
     beside = Path(sys.executable).with_name("glt")
     return ("glt",) if beside.exists() or shutil.which("glt") else ("python", "-m", "glt")
 
 
 def as_typed(*arguments: object) -> str:
-    """Return what to type for a verb with these arguments, quoted so that a path with a space is one of them.
+    """Return the command line of a verb with these arguments, quoted for a shell.
 
     >>> as_typed("resume", "my runs/a").endswith("glt resume 'my runs/a'")
     True
@@ -305,10 +305,10 @@ def as_typed(*arguments: object) -> str:
 
 
 def own_environment() -> dict[str, str]:
-    """Return the environment in which `python -m glt...` is this copy of the program.
+    """Return the environment in which `python -m glt...` runs this copy of the program.
 
-    Alone, `python -m` looks into the working folder first and would run whatever is called `glt` there; Python 3.10
-    still does. A copy that is not installed is put on the path.
+    By default `python -m` looks into the working folder first and would run anything called `glt` there; Python 3.10
+    always does. A copy that is not installed is put on the path.
     """
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     if ROOT not in [Path(folder).resolve() for folder in site.getsitepackages()]:

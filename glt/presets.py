@@ -9,14 +9,12 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from glt.config import CORE_FIELDS, OptionValue, RunConfig, absent_means, all_faults, make_config
+from glt.config import CORE_FIELDS, OptionValue, RunConfig, StartOptions, absent_means, all_faults, make_config
 from glt.datasets import DATASETS
 from glt.errors import ConfigError, Faults, unknown_name
 from glt.methods import METHODS
 from glt.models import MODELS
-from glt.pretraining.config import StartOptions
 from glt.training.tasks import TASKS
-from glt.training.tasks.link import brings_split
 
 Values = Mapping[str, Any]
 
@@ -252,7 +250,7 @@ def _options(config: RunConfig, given: Values, preset: Preset) -> dict[str, Opti
 
 def _wished(config: RunConfig, preset: Preset) -> Values:
     """Return the options that network, data set, task and preset choose by default."""
-    own_split = brings_split(DATASETS.get(config.dataset))
+    own_split = DATASETS.get(config.dataset).brings_split
     usual = usual_options(config.model, config.dataset, config.task, own_split)
     of_task = preset.task_options.get(config.task, {})
     return {**usual, **preset.options, **of_task, **preset.settings_for(config)}

@@ -1,8 +1,9 @@
-"""Paths that users write, in arguments and in the environment, with `~` for a home folder; where their files are."""
+"""Paths from users, in arguments and in the environment, with `~`; folders for their files."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
 from contextlib import suppress
@@ -18,9 +19,9 @@ STORE_VARIABLE, DEFAULT_STORE = "GLT_STORE", "runs"
 def user_path(text: str) -> Path:
     """Return the path a user wrote; a leading `~` or `~name` is that user's home folder.
 
-    A shell replaces it only at the start of an unquoted word, not in `--out=~/x`. A folder that is really called `~`
-    is written `./~`; its path is made absolute, so that nothing that reads it again takes it for the home folder.
-    Raises ConfigError where the home folder is not known.
+    Shells replace it only at the start of an unquoted word, not in `--out=~/x`. A folder really called `~` is written
+    `./~`; its path becomes absolute, so that it is not expanded later. Raises ConfigError if the home folder is
+    unknown.
 
     >>> user_path("~/runs") == Path.home() / "runs", user_path("./~/runs") == Path.cwd() / "~" / "runs"
     (True, True)
@@ -40,9 +41,9 @@ def user_path(text: str) -> Path:
 
 
 def path_from_environment(variable: str) -> Path | None:
-    """Return the path that a variable of the environment holds, None where it is empty or not set.
+    """Return the path in an environment variable, None if unset or empty.
 
-    Raises ConfigError as `user_path` does, naming the variable.
+    Raises ConfigError as `user_path`, naming the variable.
     """
     text = os.environ.get(variable)
     if not text:
@@ -59,10 +60,9 @@ def default_store() -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder for this program: `GLT_CACHE`, or glt-studio in `XDG_CACHE_HOME` or ~/.cache.
+    """Return the user's cache folder: `GLT_CACHE`, or glt-studio in `XDG_CACHE_HOME` or ~/.cache.
 
-    Where the home folder is not known, it is a folder of this user's own among the temporary files. Raises ConfigError
-    where somebody else has taken that.
+    Without a home folder it is a temporary folder of this user; raises ConfigError if another user owns that.
     """
     if named := path_from_environment("GLT_CACHE"):
         return named
@@ -70,23 +70,28 @@ def cache_folder() -> Path:
 
 
 def state_folder() -> Path:
-    """Return where the app notes what it has shown: glt-studio in `XDG_STATE_HOME` or ~/.local/state.
+    """Return the app's state folder: glt-studio in `XDG_STATE_HOME` or ~/.local/state.
 
-    Without a known home folder as `cache_folder`.
+    Without a home folder as `cache_folder`.
     """
     return _place_of_user("XDG_STATE_HOME", ".local/state")
 
 
 def data_root() -> Path:
-    """Return the folder of downloaded data sets: `GLT_DATA`, by default in the user's cache folder."""
+    """Return the folder of downloaded data sets: `GLT_DATA`, by default in the cache folder."""
     return path_from_environment("GLT_DATA") or cache_folder() / "data"
 
 
-def temporary_home() -> Path:
-    """Return a folder that stands in for an unknown home folder, made here for this user alone to write to.
+def free_bytes(folder: Path) -> int:
+    """Return the free bytes on the disk of `folder`, which may not exist yet; raises OSError."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    return shutil.disk_usage(there).free
 
-    Its name can be foreseen, so that another user could have made it first and would then write what we read: raises
-    ConfigError where somebody has.
+
+def temporary_home() -> Path:
+    """Return a temporary folder in place of an unknown home folder, writable by this user only.
+
+    Its name is predictable, so another user could have made it to plant files: raises ConfigError then.
     """
     folder = Path(tempfile.gettempdir()) / f"{PROGRAM}-{os.getuid()}"
     with suppress(OSError):

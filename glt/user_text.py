@@ -1,4 +1,4 @@
-"""Text and JSON from users and their files: without characters that a terminal, page or spreadsheet acts on."""
+"""Text and JSON from users, cleaned of characters that terminals, pages or spreadsheets interpret."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBERS = re.compile(r"([+-]?[\d.]+(e[+-]?\d+)?( |$))+", re.ASCII | re.IGNORECA
 
 
 def one_line(text: str) -> str:
-    r"""Return text on one line, without characters that nobody sees and with single spaces.
+    r"""Return text on one line, without invisible characters, with single spaces.
 
     >>> one_line(" wide \n net\u202e ")
     'wide net'
@@ -29,7 +29,7 @@ def one_line(text: str) -> str:
 
 
 def several_lines(text: str) -> str:
-    r"""Return text without characters that nobody sees, its lines kept.
+    r"""Return text without invisible characters, its lines kept.
 
     >>> several_lines("a\x00b\nc ")
     'a b\nc'
@@ -41,7 +41,7 @@ def several_lines(text: str) -> str:
 
 
 def brief(text: str, most: int = MOST) -> str:
-    r"""Return text on one line as `one_line` does, cut before its end where it is longer than a sentence has room for.
+    r"""Return text on one line as `one_line`, shortened in the middle if it is long.
 
     >>> brief("wide\nnet"), len(brief(10_000 * "a"))
     ('wide net', 163)
@@ -51,7 +51,7 @@ def brief(text: str, most: int = MOST) -> str:
 
 
 def cell(value: object) -> object:
-    r"""Return what stands in a cell of a spreadsheet for a value: text that it would compute gets a ' before it.
+    r"""Return a value for a spreadsheet cell; text that it would compute gets a leading '.
 
     >>> cell("=1+1"), cell("@a"), cell("-0.5"), cell(-0.5), cell("ugs")
     ("'=1+1", "'@a", '-0.5', -0.5, 'ugs')
@@ -66,7 +66,7 @@ def cell(value: object) -> object:
 
 
 def quoted(value: object) -> str:
-    r"""Return what a program would write for a value, as `brief` has it.
+    r"""Return the `repr` of a value, shortened as by `brief`.
 
     >>> quoted("a\x1b"), quoted(5)
     ("'a\\x1b'", '5')
@@ -80,8 +80,8 @@ def quoted(value: object) -> str:
 def parse_json(text: bytes | str) -> Any:
     """Return the document in a JSON text; raises ValueError for anything else.
 
-    NaN, infinities and numbers too large for a double are refused, and so are nesting beyond what Python follows,
-    numbers of thousands of digits and a name that stands twice in one object.
+    Refused are NaN, infinities, numbers too large for a double or of thousands of digits, deep nesting, and names that
+    occur twice in one object.
 
     >>> parse_json('{"a": [1, 2.5]}')
     {'a': [1, 2.5]}
@@ -93,7 +93,7 @@ def parse_json(text: bytes | str) -> Any:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:
@@ -106,5 +106,5 @@ def _finite(text: str) -> float:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name occurs twice in one object")
     return document

@@ -1,6 +1,6 @@
-"""Zip files that tell nothing of when and where they were made, and reading those that somebody brings.
+"""Zip files that do not depend on time or machine, and safe reading of others.
 
-Members are read into memory, never unpacked to a path of their own choosing.
+Members are read into memory, never unpacked to a path.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CHUNKS = {zipfile.ZIP_STORED: 1 << 20, zipfile.ZIP_DEFLATED: 1 << 20, zipfile.ZI
 
 
 def zip_bytes(members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip of these files, by path and in this order.
+    """Return a zip of these files, by path, in this order.
 
     >>> zip_bytes({"a": b"1"}) == zip_bytes({"a": b"1"})
     True
@@ -45,26 +45,26 @@ def zip_bytes(members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLA
 
 @contextmanager
 def opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip to read with `read_member`; raises what DAMAGE lists, for a list of members beyond measure too."""
+    """Open a zip for `read_member`; raises what DAMAGE lists, also for a huge member list."""
     with path.open("rb") as file, zipfile.ZipFile(_Bounded(file)) as archive:
         yield archive
 
 
 def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return the content of a member, of whose size no more is unpacked than it states; raises what DAMAGE lists.
+    """Return the content of a member, unpacking at most its stated size; raises what DAMAGE lists.
 
-    `ZipFile.read` unpacks all there is and cuts it to that size afterwards.
+    `ZipFile.read` unpacks everything and cuts it afterwards.
     """
     packed = archive.getinfo(name).compress_type
     if packed not in CHUNKS:
-        raise zipfile.BadZipFile(f"{name} is packed in a way that is not read here")
+        raise zipfile.BadZipFile(f"{name} uses a compression that is not supported")
     with archive.open(name) as member:
         member.MIN_READ_SIZE = CHUNKS[packed]  # type: ignore[attr-defined]
         return b"".join(iter(lambda: member.read(CHUNKS[packed]), b""))
 
 
 class _Bounded:
-    """A file of which no more is read at a time than a list of members may have."""
+    """A file that refuses reads larger than a member list may be."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -60,7 +60,7 @@ def compare(args: Args) -> int:
     store = options.open_store(args)
     one, other = (store.find(name) for name in args.runs)
     if one.path.resolve() == other.path.resolve():
-        raise ConfigError(f"Both runs are {one.reference}: name two.")
+        raise ConfigError(f"Both names mean the run {one.reference}: name two runs.")
     named_apart([one, other])
     if args.json:
         options.print_json(_document(one, other, args))

@@ -1,4 +1,4 @@
-"""`figure`, `table` and `bundle`: runs as figures, tables, and a reproduction bundle of all of them."""
+"""`figure`, `table` and `bundle`: runs as figures, tables, and a reproduction bundle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ToLatex = Callable[["pd.DataFrame"], str]
 
 
 class FigureNames(click.ParamType[Any]):
-    """Names of figures with commas between them; who draws them says which is unknown."""
+    """Comma-separated names of figures; the drawing reports unknown ones."""
 
     name = "figures"
 
@@ -42,7 +42,7 @@ class FigureNames(click.ParamType[Any]):
         return FIGURES
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the names that the last one may become."""
+        """Return completions of the last name."""
         before, comma, last = incomplete.rpartition(",")
         return [CompletionItem(f"{before}{comma}{name}") for name in FIGURES if name.startswith(last)]
 
@@ -55,7 +55,7 @@ def ends(text: str) -> tuple[int, int]:
     """
     found = options.numbers(text)
     if len(found) != 2:
-        raise ConfigError(f"{quoted(text)} does not name the two ends of an edge, such as 3,17")
+        raise ConfigError(f"{quoted(text)} is not an edge: give its two nodes, such as 3,17")
     return found[0], found[1]
 
 
@@ -116,7 +116,7 @@ figure_options = options.all_of(
 
 
 def chosen_figure(args: Args) -> FigureChoices:
-    """Return what `figure_options` say about a figure."""
+    """Return the choices that `figure_options` make."""
     from analysis.figures.base import FigureChoices
     from analysis.subgraphs import Sample
 
@@ -206,7 +206,7 @@ def _kind(out: Path) -> str:
     known = (*FORMATS, PGF, *TABLES)
     if kind not in known:
         endings = ", ".join(f".{each}" for each in known)
-        raise ConfigError(f"--out {out} does not say which kind of file to write: let it end in one of {endings}.")
+        raise ConfigError(f"--out {out} has no known ending: use one of {endings}.")
     if kind == PGF:
         check_tex()
     return kind
@@ -288,7 +288,7 @@ def _measurements(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLate
     if not table.loc[table["kind"] == "run", "seeds"].any():
         asked = " or ".join(map(str, rounds))
         raise StoreError(
-            f"No seed of these runs has a round {asked}: the last they all have is {last_common_round(runs)}."
+            f"No seed of these runs has a round {asked}: the last round that all have is {last_common_round(runs)}."
         )
     return table, lambda made: measurements_latex(made, config.dataset, note=training_part(config))
 
@@ -341,7 +341,7 @@ def bundle(args: Args) -> int:
 
     out = args.out
     if out.suffix.lower() != ".zip":
-        raise ConfigError(f"--out {out} is no zip: let it end in .zip.")
+        raise ConfigError(f"--out {out} is not a zip file: use the ending .zip.")
     runs = find_runs(args)
     write_out(bundle_bytes(runs, chosen_figure(args)), out)
     for sentence in lost_sources(runs_with_rounds(runs)):

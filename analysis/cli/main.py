@@ -1,4 +1,4 @@
-"""The verbs of `python -m analysis`, the options they share, and how they read runs and write documents."""
+"""The verbs of `python -m analysis`, and the options and helpers they share."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ engine_option = options.option(
 
 
 def chosen_score(args: Args) -> Score:
-    """Return the column of `rounds_table` that `--score` means."""
+    """Return the column of `rounds_table` for `--score`."""
     return "test" if args.score == "best" else "test_last"
 
 
 def find_runs(args: Args) -> list[Run]:
-    """Return the runs that RUN... names, each once; raises StoreError for one that is not there."""
+    """Return the runs named by RUN..., each once; raises StoreError for a missing one."""
     store = options.open_store(args)
     found = [store.find(name) for name in args.runs]
     return named_apart(list({run.path.resolve(): run for run in found}.values()))
 
 
 def named_apart(runs: list[Run]) -> list[Run]:
-    """Have runs that share a name, because they lie in several stores, be named by their paths; return them all."""
+    """Name runs by path if they share a reference, as runs of several stores do; return all."""
     counts = Counter(run.reference for run in runs)
     for run in runs:
         if counts[run.reference] > 1:
@@ -89,7 +89,7 @@ def named_apart(runs: list[Run]) -> list[Run]:
 
 
 def write_out(content: bytes, out: Path | None) -> None:
-    """Write a finished document to a file, or to standard output; a file is written whole or not at all."""
+    """Write a finished document whole to a file, or to standard output."""
     if out is None:
         # The document as it is, in UTF-8, whatever the terminal's encoding.
         binary = getattr(sys.stdout, "buffer", None)

@@ -1,4 +1,4 @@
-"""`measure` and `betweenness`: the unpruned graph and what a round left of it, side by side."""
+"""`measure` and `betweenness`: the original graph beside the sparsified one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _explain(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     examples=("measure RUN --round 13", "measure RUN --round 13 --all --engine fast --json", "measure --explain"),
 )
 @options.round_argument
-@options.flag("--all", help="also what takes a minute or more on 20,000 nodes")
+@options.flag("--all", help="include measures that take a minute or more on 20,000 nodes")
 @engine_option
 @options.flag(
     "--explain", is_eager=True, expose_value=False, callback=_explain, help="print what each number means, and exit"
@@ -83,7 +83,7 @@ def measure(args: Args) -> int:
 
 
 def _print_estimate(seed_run: SeedRun, number: int, slow: bool) -> None:
-    """Say on standard error how long NetworkX takes for the graphs not measured yet, where it is more than a moment."""
+    """Print how long NetworkX will take for graphs not measured yet, if more than a moment."""
     from analysis.measures import MeasuredGraph, networkx_seconds
     from analysis.measures.compute import is_measured
     from glt.formats import duration, number_of
@@ -103,7 +103,7 @@ def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def _sampled(measured: MeasuredRound) -> dict[str, Any]:
-    """Return the estimated values' number of sources and half 95 % intervals; {} where all are exact."""
+    """Return the number of sources and half-widths (95 %) of estimated values; {} if all are exact."""
     from analysis.measures.bfs import SOURCES
 
     parts = {part: _plain(values.errors) for part, values in measured._asdict().items()}
@@ -111,7 +111,7 @@ def _sampled(measured: MeasuredRound) -> dict[str, Any]:
 
 
 def _compared(measured: MeasuredRound) -> dict[str, Any]:
-    """Return the relative difference of every value of NetworkX's from our faster version's; {} without any."""
+    """Return NetworkX's relative differences from the faster version; {} without any."""
     parts = {
         part: {n: v if math.isfinite(v) else None for n, v in values.differences.items()}
         for part, values in measured._asdict().items()
@@ -198,7 +198,7 @@ def betweenness(args: Args) -> int:
 
 
 def _called(graph: Graph) -> dict[str, list[str]]:
-    """Return the data set's own id and the class of every node, in the order of the values."""
+    """Return the data set's id and class of every node, in order."""
     from analysis.subgraphs.panel import classes_of, node_name
 
     nodes = range(graph.num_nodes)

@@ -72,7 +72,7 @@ def ticket_words(table: pd.DataFrame) -> str:
         spans = [
             f"{label} {'rounds' if len(rounds) > 1 else 'round'} {formats.spans(rounds)}" for label, rounds in each
         ]
-        told.append(f"Open, these seeds cannot tell: {_joined(spans)}.")
+        told.append(f"Open, undecided with these seeds: {_joined(spans)}.")
     if single.any():
         told.append(f"No verdict, one seed: {_joined(list(table.loc[single, 'label']))}.")
     equal = table[~single & (table["verdict"] == "no verdict")]

@@ -28,11 +28,12 @@ from analysis.tables import Score, XAxis
 from app.components import controls, frame, url_state
 from app.data.runs import ORDER, follows_another, opened, setting, state_of
 from glt import formats
+from glt.config import pretraining_of
 from glt.datasets import DATASETS
 from glt.errors import ConfigError, StoreError
 from glt.jobs.sweep import value_words
 from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.config import PretrainConfig, pretraining_of
+from glt.pretraining.config import PretrainConfig
 from glt.store import Annotation, AnyRun, MacConvention, Pretraining, Run, SeedRun, annotations_of
 from glt.verdicts import DELTA
 

@@ -16,11 +16,10 @@ import streamlit as st
 from analysis.labels import settings_of, value_order
 from analysis.style import palette
 from glt import formats
-from glt.config import RunConfig
+from glt.config import RunConfig, pretraining_of
 from glt.datasets import DATASETS
 from glt.errors import StoreError, unknown_name
 from glt.methods import METHODS
-from glt.pretraining.config import pretraining_of
 from glt.reproduction.experiments import NETWORKS
 from glt.store import AnyRun, Pretraining, PretrainingSeed, RoundRecord, Run, State, Status, Store, bundled_examples
 from glt.store.locks import ACTIVE

@@ -20,9 +20,8 @@ from app.data import cache
 from app.data.runs import Opened, any_active, opened, setting
 from app.views.run_detail import say_not_started
 from glt import formats
-from glt.config import RunConfig
+from glt.config import RunConfig, pretraining_of
 from glt.datasets import DATASETS, DatasetSpec
-from glt.datasets.cache import free_bytes
 from glt.errors import ConfigError, Faults, StudioError
 from glt.jobs import memory
 from glt.jobs.estimate import Forecast, weight_count
@@ -34,11 +33,12 @@ from glt.methods import METHODS
 from glt.models import MODELS, TensorSpec
 from glt.presets import PRESETS, resolve
 from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.config import pretraining_of, resolve_pretraining, takes_first_layer
+from glt.pretraining.config import resolve_pretraining, takes_first_layer
 from glt.seeds import read_seeds
 from glt.store import Pretraining, Run, run_name
 from glt.training.problem import network_shape, tensor_specs
 from glt.training.tasks import TASKS
+from glt.user_path import free_bytes
 from glt.user_text import brief
 
 COMPLETE = "complete"

@@ -390,7 +390,7 @@ def _preparation(found: Opened, first: PretrainConfig) -> str:
     name = run_name(first)
     known = next((run for run in found.pretrainings if run.name == name), None)
     stands = f"is {state_of(known)}" if known is not None else "is not started yet"
-    return f"A pre-training comes first ({name}, which {stands}); how long it takes is not known before."
+    return f"A pre-training comes first ({name}, which {stands}); its duration is unknown."
 
 
 def _button(found: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:

@@ -1,4 +1,4 @@
-"""`doctor`: check every file of a store, say what is wrong, and with `--repair` move it out of the way."""
+"""`doctor`: check every file of a store and, with `--repair`, move damage aside."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CLEARED = "\r\x1b[K"
 Results = Sequence[tuple["Examined", "Repaired"]]
-UNFIT = "GLT Studio cannot work here as it is: see the first lines"
+UNFIT = "GLT Studio cannot work on this machine: see the first lines"
 # Fewer runs than these are as soon read one by one.
 MANY = 5
 # What differs from run to run within one kind.
@@ -76,7 +76,7 @@ def doctor(args: Args) -> int:
 
 
 def _results(looked: Iterable[Examined], args: Args) -> Iterator[tuple[Examined, Repaired]]:
-    """Look at one folder after the other, and say at once what was found."""
+    """Check folder by folder, and report each at once."""
     for number, examined in enumerate(looked, start=1):
         result = _repaired(examined, args.repair)
         if not args.json:
@@ -89,13 +89,13 @@ def _results(looked: Iterable[Examined], args: Args) -> Iterator[tuple[Examined,
 
 
 def _check_is_there(store: Store, args: Args) -> None:
-    """Raise StoreError for a store that somebody named and that is not there; the usual one need not be made yet."""
+    """Raise StoreError for a named store that does not exist; the default one need not exist yet."""
     if not store.root.exists() and args.store != default_store():
         raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
 
 
 def _repaired(examined: Examined, wanted: bool) -> Repaired:
-    """Repair where that is wanted; where it cannot be done, say why and go on."""
+    """Repair if asked to; if that fails, print the reason and continue."""
     from glt.doctor import Repaired, repair
 
     try:
@@ -112,7 +112,7 @@ def _machine(store: Store) -> Machine:
 
 
 def _notes(store: Store) -> Iterator[str]:
-    """Say what takes up room and may be thrown away."""
+    """Say what uses disk space and can be deleted."""
     from glt.store import folder_size
 
     if trashed := store.trashed():
@@ -143,9 +143,9 @@ def _document(results: Sequence[tuple[Examined, Repaired]], machine: Machine | N
 
 
 def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
-    """Say what was found in a folder, what was repaired, where things were moved, and what to do next."""
+    """Say what was found in a folder, what was repaired, where files were moved, and what to do next."""
     if examined.busy:
-        yield f"{examined.folder}: {listing(examined.busy)} at work, not looked at."
+        yield f"{examined.folder}: {listing(examined.busy)} running, not checked."
     for place, finding in _grouped(result.mended):
         yield f"Repaired: {place} {finding.wrong}; {finding.then}."
     if result.aside is not None:
@@ -157,19 +157,19 @@ def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
 
 
 def show_progress(looked_at: int) -> None:
-    """Say on a terminal how many runs were looked at, on a line that the next one clears."""
+    """Show on a terminal how many runs were checked, on a line that is overwritten."""
     if sys.stderr.isatty():
-        print(f"{CLEARED}{number_of(looked_at, 'run')} looked at", end="", file=sys.stderr, flush=True)
+        print(f"{CLEARED}{number_of(looked_at, 'run')} checked", end="", file=sys.stderr, flush=True)
 
 
 def clear_progress() -> None:
-    """Clear the line of progress, so that what is printed next stands alone."""
+    """Clear the line of progress."""
     if sys.stderr.isatty():
         print(CLEARED, end="", file=sys.stderr, flush=True)
 
 
 def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
-    """Return each kind of finding once, with the file it is on, or with the run and all seeds whose file it is on."""
+    """Return each kind of finding once, with its file, or the run and the seeds it concerns."""
     from glt.store import paths
 
     groups: dict[tuple[object, ...], list[Finding]] = {}
@@ -185,7 +185,7 @@ def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
 
 
 def kinds(results: Results) -> Iterator[str]:
-    """Count the runs in which a kind of finding occurs, the most frequent first, for kinds that occur in many."""
+    """Count the runs of each frequent kind of finding, most frequent first."""
     left = _runs_by_kind([(examined.folder, result.left) for examined, result in results])
     mended = _runs_by_kind([(examined.folder, result.mended) for examined, result in results])
     told = [*(("Repaired in", kind, runs) for kind, runs in mended.items()), *(("In", *each) for each in left.items())]
@@ -202,7 +202,7 @@ def _runs_by_kind(found: Sequence[tuple[Path, Sequence[Finding]]]) -> dict[str, 
 
 
 def _kind(finding: Finding) -> str:
-    """Say what is wrong without the numbers and names of one run."""
+    """Return a finding without numbers and names of one run."""
     from glt.store import paths
 
     name = finding.path.name
@@ -212,15 +212,15 @@ def _kind(finding: Finding) -> str:
 
 
 def conclusion(results: Results, store: Path, is_fit: bool) -> str:
-    """Say what was looked at, what the whole comes to, and what to do next."""
+    """Summarise what was checked, the result, and what to do next."""
     found = sum(finding.is_fault for _, result in results for finding in (*result.left, *result.mended))
     folders = [examined.folder for examined, _ in results if not examined.is_store]
     verdict = _verdict(found, results) if found or is_fit else f"no damage found, but {UNFIT}."
-    return f"{_where(folders, store)}: {_looked_at(results)} looked at, {verdict}"
+    return f"{_where(folders, store)}: {_looked_at(results)} checked, {verdict}"
 
 
 def _where(folders: Sequence[Path], store: Path) -> str:
-    """Name the folders in which the runs lie: the store, unless they were given by paths of elsewhere."""
+    """Name the folders of the runs: the store, and others given by path."""
     around = dict.fromkeys(folder.parent for folder in folders)
     elsewhere = [str(parent) for parent in around if parent.resolve() != store.resolve()]
     inside = [str(store)] if len(elsewhere) < len(around) or not around else []
@@ -238,9 +238,9 @@ def _looked_at(results: Results) -> str:
 def _verdict(found: int, results: Results) -> str:
     left = [finding for _, result in results for finding in result.left if finding.is_fault]
     if not found:
-        return "all well."
+        return "no damage found."
     if not left:
-        return f"{number_of(found, 'thing')} repaired."
+        return f"{number_of(found, 'problem')} repaired."
     able = sum(finding.repair is not None for finding in left)
-    hint = f": --repair repairs {able} of them" if able else ", which only you can put right"
-    return f"{number_of(len(left), 'thing')} wrong{hint}."
+    hint = f": --repair repairs {able} of them" if able else ", none of which --repair can fix"
+    return f"{number_of(len(left), 'problem')} found{hint}."

@@ -42,7 +42,7 @@ def run_document(run: Run, margin: float = DELTA) -> dict[str, Any]:
 
 
 def judged_rounds(seeds: Sequence[Mapping[str, Any]], margin: float = DELTA) -> dict[int, Verdict]:
-    """Return, by round, the verdict of every pruned round that any of a document's seeds has finished."""
+    """Return, by round, the verdict of every pruned round that a seed has finished."""
     scores = {seed["seed"]: {record["round"]: record["test"] for record in seed["rounds"]} for seed in seeds}
     dense = {seed: of_seed[0] for seed, of_seed in scores.items() if 0 in of_seed}
     numbers = sorted({number for of_seed in scores.values() for number in of_seed if number})
@@ -85,7 +85,7 @@ def _about(run: KnownRun) -> dict[str, Any]:
 
 
 def _seed(run: Run, seed: int) -> dict[str, Any]:
-    """Return one seed; one whose rounds cannot be read has none, and the sentence that says why."""
+    """Return one seed; if its rounds cannot be read, without rounds and with the error."""
     seed_run = run.seed(seed)
     about: dict[str, Any] = {"seed": seed, "state": seed_run.status().state}
     about["results_version"] = seed_version(seed_run)
@@ -107,7 +107,7 @@ def _pretraining_document(run: Pretraining) -> dict[str, Any]:
 
 
 def _pretrained(seed: PretrainingSeed) -> dict[str, Any]:
-    """Return one seed of a pre-training; what cannot be read of it is left empty, with the sentence that says why."""
+    """Return one seed of a pre-training; unreadable parts are empty, with the error."""
     losses: list[float] = []
     found: dict[str, Any] = {"best_epoch": None, "loss": None, "sha256": None}
     damage: dict[str, Any] = {}

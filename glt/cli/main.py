@@ -1,4 +1,4 @@
-"""The command line on Click: its verbs, its help, and the way from an argument list to an exit code."""
+"""The command line on Click: verbs, help, and the way from arguments to an exit code."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ Args = SimpleNamespace
 
 
 class Formatter(click.HelpFormatter):
-    """Writes a help; lists do not break names at their hyphens."""
+    """Writes help; lists do not break names at hyphens."""
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write names, and beside each of them its text."""
@@ -90,7 +90,7 @@ class Argument(click.Argument):
 
 
 class Option(click.Option):
-    """An option; the help lists it under `heading`, and after its text the names that its type knows."""
+    """An option; help lists it under `heading`, with the names its type knows."""
 
     def __init__(self, *arguments: Any, heading: str = "Options", **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -111,7 +111,7 @@ class Option(click.Option):
 
 
 class ManyOption(Option):
-    """An option that takes one value or more, up to the next option, any number of times: `--set a=1 b=2 --set c=3`."""
+    """An option with one or more values, up to the next option: `--set a=1 b=2 --set c=3`."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, multiple=True, **settings)
@@ -120,8 +120,8 @@ class ManyOption(Option):
 class Verb(click.Command):
     """One verb: its function takes all arguments in one namespace and returns the exit code.
 
-    It lets `glt.errors.StudioError` pass, which `run_command` turns into one line. The help ends with `examples`. The
-    module of a verb is imported for the list of verbs: it imports what is slow inside its functions.
+    A `StudioError` passes through; `run_command` turns it into one line. Help ends with `examples`. The list of verbs
+    imports the module of every verb, so slow imports belong inside functions.
     """
 
     context_class = Context
@@ -131,7 +131,7 @@ class Verb(click.Command):
         self.examples = tuple(examples)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; each value of an option that takes several becomes an option of its own."""
+        """Read the arguments; options with several values are repeated, once per value."""
         many = {name for option in self.params if isinstance(option, ManyOption) for name in option.opts}
         return super().parse_args(ctx, list(_one_each(ctx, args, many)))
 
@@ -166,7 +166,7 @@ class Verb(click.Command):
 
 
 class Verbs(click.Group):
-    """A command line whose verbs are listed under headings and imported when they are asked for."""
+    """A command line whose verbs are listed under headings and imported on demand."""
 
     context_class = Context
 
@@ -230,10 +230,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_command(verbs: Verbs, program: str, arguments: Sequence[str] | None = None) -> int:
-    """Run what the arguments (by default the process's) ask for and return the exit code.
+    """Run what the arguments (default: the process's) ask for and return the exit code.
 
-    Every complaint is one line on standard error. The standard streams are prepared first, because help and complaints
-    are printed here. A shell that asks for completions sets `COMPLETION_VARIABLE`.
+    Every error is one line on standard error. Standard streams are prepared first, because help and errors are printed
+    here. A shell that asks for completions sets `COMPLETION_VARIABLE`.
     """
     prepare_streams()
     if instruction := os.environ.get(COMPLETION_VARIABLE):
@@ -348,11 +348,10 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 def prepare_streams() -> None:
-    """Let closed standard streams (`>&-`) lead nowhere, and write what an encoding does not have as an escape.
+    """Open closed standard streams (`>&-`) on the null device; escape unencodable characters.
 
-    Python has None in place of a closed stream, and the next file that is opened would get its number: what is printed,
-    by a library or a worker too, would end up in that file. In an ASCII locale a printed title, or a path of other
-    bytes anywhere, would end the command.
+    Python has None for a closed stream, and the next opened file would get its number: everything printed would end up
+    in that file. In an ASCII locale a title or path with other characters would end the command.
     """
     for number in (0, 1, 2):
         _lead_nowhere_if_closed(number)

@@ -1,4 +1,4 @@
-"""Options and arguments that several verbs share, the readers of their values, and the ways to write a result."""
+"""Options that several verbs share, readers of their values, and ways to write results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Decorator = Callable[[Any], Any]
 
 
 class Value(click.ParamType[Any]):
-    """A value that `read` makes of a word; it raises ConfigError for one that is none."""
+    """A value that `read` makes of a word; it raises ConfigError for a bad one."""
 
     def __init__(self, name: str, read: Callable[[str], Any], completion: str = "") -> None:
         self.name = name
@@ -61,9 +61,9 @@ class Value(click.ParamType[Any]):
 
 
 class Name(click.ParamType[Any]):
-    """A name from a list that is made when it is asked for, by the help, a shell or an unknown name.
+    """A name from a list that is made on demand, by help, shell or an unknown name.
 
-    `noun` is what the name is of. With `checked` false, the caller rejects unknown names itself.
+    `noun` says what is named. With `checked` false, the caller rejects unknown names itself.
     """
 
     def __init__(self, noun: str, names: Callable[[], Iterable[str]], checked: bool = True) -> None:
@@ -88,11 +88,11 @@ class RunName(click.ParamType[Any]):
     name = "run"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name as it is: the store says what there is instead of an unknown one."""
+        """Return the name as it is: the store reports unknown names."""
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the runs of the store and the examples that begin so, or have the shell complete a path."""
+        """Return matching runs and examples, or let the shell complete a path."""
         from glt.store import paths
 
         root = ctx.params.get("store") or default_store()
@@ -103,7 +103,7 @@ class RunName(click.ParamType[Any]):
 
 
 def registered(noun: str, module: str, registry: str, checked: bool = False) -> Name:
-    """Return the type of a name in a registry, which is imported when its names are asked for."""
+    """Return the type of names in a registry, which is imported on demand."""
 
     def names() -> list[str]:
         entries = getattr(import_module(module), registry)
@@ -132,9 +132,9 @@ def place(text: str) -> Path:
 
 
 def words(text: str) -> str:
-    r"""Read words of a person; raises ConfigError for bytes that are no UTF-8.
+    r"""Read text; raises ConfigError if it is not UTF-8.
 
-    In an ASCII locale Python hands over every byte beyond ASCII as half a surrogate pair.
+    In an ASCII locale Python passes every byte beyond ASCII as half a surrogate pair.
 
     >>> words("Gr\udcc3\udcb6\udcc3\udc9fe")
     'Größe'
@@ -144,7 +144,7 @@ def words(text: str) -> str:
     try:
         return text.encode(sys.getfilesystemencoding(), "surrogateescape").decode("utf-8")
     except UnicodeError:
-        raise ConfigError(f"{quoted(text)} holds bytes that are no UTF-8: write it in UTF-8") from None
+        raise ConfigError(f"{quoted(text)} is not valid UTF-8: write it in UTF-8") from None
 
 
 def points(text: str) -> float:
@@ -209,7 +209,7 @@ def numbers(text: str) -> tuple[int, ...]:
     """
     parts = text.split(",")
     if not all(part.isascii() and part.isdigit() for part in parts):
-        raise ConfigError(f"{quoted(text)} is no list of numbers such as 3,17")
+        raise ConfigError(f"{quoted(text)} is not a list of numbers such as 3,17")
     return tuple(map(int, parts))
 
 
@@ -232,7 +232,7 @@ def assignment(text: str, form: str = FORM) -> tuple[str, str]:
     """
     name, equals, value = words(text).partition("=")
     if not equals or not name.strip() or not value.strip():
-        raise ConfigError(f"{quoted(text)} is no setting; write {form}")
+        raise ConfigError(f"{quoted(text)} is not a setting; write {form}")
     return name.strip(), value.strip()
 
 
@@ -385,16 +385,16 @@ def print_json(document: Any) -> None:
 
 
 def print_plain(console: Any, lines: Iterable[str]) -> None:
-    """Print lines on a Rich console as they are, without markup, colours or new line breaks."""
+    """Print lines on a Rich console without markup, colours or wrapping."""
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def write_file(path: Path, content: bytes, name: str = "--out") -> None:
-    """Write a file whole; raises StoreError that asks for another value of the option `name` where that cannot be.
+    """Write a file whole; raises StoreError that asks for another value of the option `name`.
 
-    A link stays, and what it leads to is written. A device or a pipe (/dev/stdout, /dev/null) is written into: renaming
-    a file to its name, as is done with files, would replace it for the whole machine.
+    The target of a link is written, and the link stays. Devices and pipes (/dev/stdout) are written into: renaming a
+    file over them would replace them for the whole machine.
     """
     from glt.store.atomic_io import replace_file
 
@@ -411,6 +411,6 @@ def write_file(path: Path, content: bytes, name: str = "--out") -> None:
 
 
 def check_folder_of(path: Path, name: str) -> None:
-    """Raise ConfigError where the folder of a file to write, the value of the option `name`, does not exist."""
+    """Raise ConfigError if the folder of an output file, given by the option `name`, does not exist."""
     if not path.parent.is_dir():
         raise ConfigError(f"There is no folder {path.parent}: create it, or give another {name}.")

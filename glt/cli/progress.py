@@ -1,4 +1,4 @@
-"""Progress of workers: reads what they write, shows it, passes a Ctrl-C on, and reports how they ended."""
+"""Progress of workers: follows their files, passes Ctrl-C on, and reports how they ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Display(Protocol):
-    """What is shown of each seed."""
+    """What is shown of each seed; only some displays need the epochs."""
+
+    shows_epochs: bool
 
     def show_round(self, seed: int, record: RoundRecord) -> None:
         """Show a finished round."""
@@ -42,6 +44,8 @@ class Display(Protocol):
 
 class Lines:
     """One line for each finished round, which begins with `before`."""
+
+    shows_epochs = False
 
     def __init__(self, console: Console, rounds: int, before: str = "") -> None:
         self._console = console
@@ -61,6 +65,8 @@ class Lines:
 
 class SeedBars:
     """A bar for each seed, with round, stage, epoch, score and time left."""
+
+    shows_epochs = True
 
     def __init__(self, bars: Progress, rounds: int, seeds: Sequence[int]) -> None:
         self._bars = bars
@@ -89,6 +95,8 @@ class SeedBars:
 class PointBar:
     """One bar for all seeds of a point of a sweep, with their states and the latest test score."""
 
+    shows_epochs = False
+
     def __init__(self, bars: Progress, point: Point, seeds: int) -> None:
         self._bars = bars
         self._seeds = seeds
@@ -110,7 +118,7 @@ class PointBar:
 
 
 def seed_display(console: Console, rounds: int, seeds: Sequence[int]) -> tuple[AbstractContextManager[Any], Display]:
-    """Return what to enter while seeds are followed, and their display: bars on a terminal, lines elsewhere."""
+    """Return a context for following seeds and their display: bars on a terminal, lines elsewhere."""
     if console.is_terminal:
         bars = _bars(console, "left")
         return bars, SeedBars(bars, rounds, seeds)
@@ -120,7 +128,7 @@ def seed_display(console: Console, rounds: int, seeds: Sequence[int]) -> tuple[A
 def point_displays(
     console: Console, points: Sequence[Point], seeds: int
 ) -> tuple[AbstractContextManager[Any], list[Display]]:
-    """Return what to enter while a sweep is followed, and one display for each point."""
+    """Return a context for following a sweep, and one display per point."""
     if console.is_terminal:
         bars = _bars(console)
         return bars, [PointBar(bars, point, seeds) for point in points]
@@ -128,7 +136,7 @@ def point_displays(
 
 
 def state_words(states: Sequence[str]) -> str:
-    """Say how many seeds are in which state, or the state that all share.
+    """Say how many seeds are in which state, or the state they share.
 
     >>> state_words(["done", "done"]), state_words(["queued", "done", "queued"]), state_words([])
     ('done', '2 queued, 1 done', 'not started')
@@ -156,27 +164,33 @@ def _bars(console: Console, *more: str) -> Progress:
 
 @dataclass
 class Watch:
-    """One seed and how much of it has been shown."""
+    """One seed, how many rounds were shown, and where in the file of epochs to read on (None: not looked yet)."""
 
     seed_run: SeedRun
     rounds: int
-    offset: int
+    offset: int | None = None
 
     @classmethod
     def on(cls, seed_run: SeedRun, rounds: int | None = None) -> Watch:
         """Watch a seed whose first `rounds` were shown before, by default all that are written already."""
-        return cls(seed_run, seed_run.whole_rounds() if rounds is None else rounds, seed_run.event_file.end())
+        return cls(seed_run, seed_run.whole_rounds() if rounds is None else rounds)
 
     def look(self, display: Display) -> Status:
         """Show what is new and return the status."""
         status = self.seed_run.status()
-        events, self.offset = self.seed_run.events(self.offset)
+        latest = self._latest_epoch() if display.shows_epochs else None
         records = self.seed_run.rounds()
         for record in records[self.rounds :]:
             display.show_round(self.seed_run.seed, record)
         self.rounds = max(self.rounds, len(records))
-        display.show_status(self.seed_run.seed, status, events[-1] if events else None)
+        display.show_status(self.seed_run.seed, status, latest)
         return status
+
+    def _latest_epoch(self) -> Event | None:
+        """Return the last epoch written since the last look, None without a new one."""
+        offset = self.seed_run.event_file.end() if self.offset is None else self.offset
+        events, self.offset = self.seed_run.events(offset)
+        return events[-1] if events else None
 
 
 @dataclass(frozen=True)
@@ -200,15 +214,15 @@ class Watching(Protocol):
 
 
 def watches_on(started: Started[Any], seeds: Sequence[int]) -> list[Watching]:
-    """Watch seeds of whatever kind: those that were started from their start, the others from here on."""
+    """Watch seeds: started ones from their start, others from now on."""
     whole = {worker.seed_run.seed: worker.whole for worker in started.workers}
     found = [started.run.seed(seed) for seed in seeds]
     return [Watch.on(each, whole.get(each.seed)) if isinstance(each, SeedRun) else StatusWatch(each) for each in found]
 
 
 def others_line(started: Started[Any]) -> str:
-    """Say which seeds workers of another command compute, which this one never stops."""
-    return f"{started.run.name}, {listing(started.elsewhere)}: at work already, started by another command."
+    """Say which seeds are computed by another command, whose workers are never stopped here."""
+    return f"{started.run.name}, {listing(started.elsewhere)}: already running, started by another command."
 
 
 class Interruption:
@@ -226,7 +240,7 @@ class Interruption:
 
 @contextmanager
 def interruption() -> Iterator[Interruption]:
-    """Catch the signals that ask a command to stop, for as long as the context lasts."""
+    """Catch signals that ask a command to stop, within the context."""
     caught = Interruption()
     before = {number: signal.signal(number, caught) for number in SIGNALS}
     try:
@@ -237,7 +251,7 @@ def interruption() -> Iterator[Interruption]:
 
 
 def follow(started: Started[Any], console: Console, rounds: int, interrupted: Interruption) -> int:
-    """Follow seeds until none is running; return the exit code. When interrupted, stop what was started."""
+    """Follow seeds until none is running; return the exit code. An interruption stops what was started."""
     run, seeds = started.run, sorted([*started.seeds, *started.elsewhere])
     context, display = seed_display(console, rounds, seeds)
     with context:
@@ -258,7 +272,7 @@ def watch_all(watches: Sequence[tuple[Watching, Display]], interrupted: Interrup
 
 
 def report(run: AnyRun, statuses: list[Status]) -> int:
-    """Say on standard error what failed or was stopped, one line each, and return the exit code."""
+    """Report failed and stopped seeds on standard error, one line each; return the exit code."""
     report_failures(run, statuses)
     stopped = [status.seed for status in statuses if status.state == "stopped"]
     if stopped:
@@ -267,7 +281,7 @@ def report(run: AnyRun, statuses: list[Status]) -> int:
 
 
 def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> None:
-    """Say on standard error which seeds failed, why, and where their logs are; `of` names the run where it must."""
+    """Report failed seeds, the reason and the log on standard error; `of` names the run if needed."""
     for status in statuses:
         if status.state in ("failed", "lost"):
             seed = run.seed(status.seed)
@@ -276,13 +290,13 @@ def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> No
 
 
 def exit_code(statuses: Sequence[Status]) -> int:
-    """Return the exit code for seeds of these states; one that is still active counts as stopped."""
+    """Return the exit code for seeds of these states; active ones count as stopped."""
     states = {status.state for status in statuses}
     return FAILED if states & {"failed", "lost"} else STOPPED if states & {"stopped", *ACTIVE} else DONE
 
 
 def stop_gently(workers: Sequence[Worker]) -> None:
-    """Stop workers after their epoch, or at once on a second signal."""
+    """Stop workers after their epoch, or immediately on a second signal."""
     if not workers:
         return
     print("Stopping after the current epoch; interrupt again to stop at once.", file=sys.stderr)

@@ -111,7 +111,7 @@ def _announce(args: Args, console: Console, store: Store, plan: Plan) -> None:
             console, [f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}"]
         )
     if preparations(plan, store):
-        options.print_plain(console, ["A pre-training comes first; how long it takes is not known before."])
+        options.print_plain(console, ["A pre-training comes first; its duration is unknown."])
     cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)
     basis = f" ({cost.basis})" if plan.lacking and cost.seconds is not None else ""
     options.print_plain(console, [f"Missing: {cost_words(plan, cost)}{basis}."])
@@ -134,7 +134,7 @@ def _compute(args: Args, console: Console, store: Store, plan: Plan) -> int:
 
 
 def _prepare(args: Args, console: Console, store: Store, plan: Plan) -> int:
-    """Pre-train what missing arms start from."""
+    """Run the pre-trainings that missing arms start from."""
     from glt.reproduction.plan import preparations
 
     code = DONE
@@ -145,7 +145,7 @@ def _prepare(args: Args, console: Console, store: Store, plan: Plan) -> int:
 
 
 def _detach(args: Args, console: Console, store: Store, plan: Plan) -> int:
-    """Start all runs in the background; a run that needs another one waits for it."""
+    """Start all runs in the background; those that need another one wait for it."""
     from glt.jobs.queue import awaited
     from glt.reproduction.plan import start
 

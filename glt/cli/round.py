@@ -1,4 +1,4 @@
-"""`audit`, `cost` and `latency`: what one round of one seed is worth."""
+"""`audit`, `cost`, `latency`, and the tables of `show`: one round of one seed."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mappin
 
 
 def print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
-    """Print one row per round of a seed, and what is noted about its rounds."""
+    """Print one row per round of a seed, and notes on its rounds."""
     status = seed_run.status()
     table = Table(
         *COLUMNS,
@@ -219,7 +219,7 @@ def _notes(seed_run: SeedRun) -> list[str]:
 
 
 def print_verdicts(console: Console, document: Mapping[str, Any], margin: float, metric: str) -> None:
-    """Print one row per pruned round of a run, with its verdict over all seeds, and the finding."""
+    """Print the verdict of each pruned round over all seeds, and the finding."""
     judged = judged_rounds(document["seeds"], margin)
     tested = [verdict for verdict in judged.values() if verdict.word != "no verdict"]
     if not judged:
@@ -276,10 +276,10 @@ def _needs(verdict: Verdict) -> str:
 
 
 def _finding(document: Mapping[str, Any], judged: Mapping[int, Verdict], margin: float) -> str:
-    """Say which round is the sparsest ticket, or that none is shown, and which are open."""
+    """Name the sparsest ticket, if any, and the rounds that are open."""
     claim = f"{shown_words('ticket', margin)}{' against dense' if margin else ''}"
     sparsest = document["sparsest_ticket"]
     first = f"No round is shown to {claim}." if sparsest is None else f"Sparsest round shown to {claim}: {sparsest}."
-    words = {"open": "Open, these seeds cannot tell", "no ticket": f"Shown to {shown_words('no ticket', margin)}"}
+    words = {"open": "Open, undecided with these seeds", "no ticket": f"Shown to {shown_words('no ticket', margin)}"}
     of = {word: [number for number, each in judged.items() if each.word == word] for word in words}
     return " ".join([first, *(f"{text}: {spans(of[word])}." for word, text in words.items() if of[word])])

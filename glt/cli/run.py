@@ -1,4 +1,4 @@
-"""`run`, `pretrain`, `resume` and `stop`: start workers, follow them or leave them alone, and end them."""
+"""`run`, `pretrain`, `resume` and `stop`: start workers, follow them, and stop them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ AUGMENTATION = options.registered("augmentation", "glt.pretraining.augmentations
 
 
 def named_settings(**defaults: str) -> options.Decorator:
-    """Declare `--dataset`, `--model`, `--method` and `--task`, those of them that have a default."""
+    """Declare those of `--dataset`, `--model`, `--method` and `--task` that have a default."""
     types = {"dataset": DATASET, "model": MODEL, "method": METHOD, "task": TASK}
     texts = {"dataset": "data set", "model": "graph neural network", "method": "pruning method", "task": "task"}
     return options.all_of(
@@ -99,7 +99,7 @@ def run(args: Args) -> int:
 
 
 def settings(args: Args) -> dict[str, Any]:
-    """Return the settings the arguments name, flat; later ones win: --config, then names, then --set."""
+    """Return the settings in the arguments; later ones win: --config, then names, then --set."""
     from glt.presets import all_options
     from glt.store.run import read_config, read_config_file
 
@@ -145,14 +145,14 @@ def pretrain(args: Args) -> int:
 
 
 def pretrain_settings(args: Args) -> dict[str, Any]:
-    """Return the settings of a pre-training that the arguments name; `--set` wins."""
+    """Return the settings of a pre-training in the arguments; `--set` wins."""
     return {name: value for name in PRETRAIN_NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
 
 
 def pretraining_start(
     args: Args, store: Store, config: PretrainConfig, leave_busy: bool = False
 ) -> Callable[[], Started[Pretraining]]:
-    """Return what starts the workers of a pre-training as the arguments say; `leave_busy` as in `launching.begin`."""
+    """Return a function that starts the workers of a pre-training; `leave_busy` as in `launcher.begin`."""
     from glt.jobs.launcher import start_pretraining
 
     def start() -> Started[Pretraining]:
@@ -189,7 +189,7 @@ def resume(args: Args) -> int:
 
 
 def _recomputed(run: Run, seeds: Sequence[int]) -> Iterator[str]:
-    """Say which finished rounds are computed again, because they follow one that cannot be read."""
+    """Say which finished rounds are recomputed because an earlier one cannot be read."""
     for seed_run in map(run.seed, seeds):
         sound, written = seed_run.sound_rounds(), seed_run.whole_rounds()
         if sound < written and not seed_run.is_at_work():
@@ -217,7 +217,7 @@ def stop(args: Args) -> int:
 
 
 def compute(args: Args, start: Start) -> int:
-    """Start workers and follow them to their end, or return at once with `--detach`; return the exit code."""
+    """Start workers and follow them, or return immediately with `--detach`; return the exit code."""
     from rich.console import Console
 
     from glt.cli.documents import document
@@ -230,7 +230,7 @@ def compute(args: Args, start: Start) -> int:
 
 
 def start_and_follow(args: Args, console: Console, start: Start) -> tuple[KnownRun, int]:
-    """Do as `compute` does and report on `console`; return the run and the exit code."""
+    """Start and follow workers as `compute`, reporting on `console`; return run and exit code."""
     from glt.cli.progress import follow, interruption
 
     with interruption() as interrupted:
@@ -246,7 +246,7 @@ def start_and_follow(args: Args, console: Console, start: Start) -> tuple[KnownR
 
 
 def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
-    """Say which seeds were started and what that costs, and which were not and why."""
+    """Say which seeds were started at what cost, and which were not and why."""
     from glt.cli.progress import others_line
 
     found, seeds = started.run, started.seeds
@@ -255,17 +255,17 @@ def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
     elif seeds:
         yield f"{found.path}: {listing(seeds)}, {_cost(found, seeds, args.device)}"
     if started.finished:
-        yield f"{found.path} is complete already: {_whole(found)} of {listing(started.finished)}."
+        yield f"{found.path} is already complete: {_whole(found)} of {listing(started.finished)}."
     if started.elsewhere:
         yield others_line(started)
     yield from _sources(found, sorted([*seeds, *started.elsewhere]))
 
 
 def _sources(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
-    """Say where the initial weights come from, and which edges a pre-training uses, unless it is the default."""
+    """Say where initial weights come from, and which edges a pre-training uses if not all."""
+    from glt.config import pretraining_of
     from glt.jobs.queue import awaited
     from glt.lottery.initial_weights import start_words, starts_of
-    from glt.pretraining.config import pretraining_of
     from glt.store import Run, Store
 
     if isinstance(run, Run):
@@ -277,7 +277,7 @@ def _sources(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
         if name is not None and seeds and not waiting:
             yield start_words(name, starts_of(run, seeds))
     elif run.config.split_seed is not None:
-        yield f"It uses training edges only: the edges that split_seed {run.config.split_seed} holds out stay unseen."
+        yield f"Only training edges are used: those held out by split_seed {run.config.split_seed} are not seen."
 
 
 def _rounds(run: KnownRun) -> int:

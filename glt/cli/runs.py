@@ -1,4 +1,4 @@
-"""`list`, `show`, `annotate` and `delete`: the runs of a store, their rounds and annotations."""
+"""`list`, `show`, `annotate` and `delete`: the runs of a store and their annotations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def list_runs(args: Args) -> int:
 
 
 def _examples_beside(store: Store) -> list[Run]:
-    """Return the bundled examples, none where the store is their own folder."""
+    """Return the bundled examples, none if the store is their folder."""
     from glt.store import bundled_examples, paths
 
     is_theirs = paths.is_same_folder(store.root, paths.EXAMPLES)
@@ -83,7 +83,7 @@ def _print_table(store: Store, examples: Sequence[Run], hidden_too: bool) -> Non
 
 
 def _columns(width: int) -> list[Column]:
-    """Return the columns of a table so many characters wide: seeds fold first, then names, and no number is cut."""
+    """Return table columns for this width: seeds wrap first, then names; numbers are never cut."""
     from rich.table import Column
 
     for_seeds = width - NAME_WIDTH - OTHERS
@@ -93,7 +93,7 @@ def _columns(width: int) -> list[Column]:
 
 
 def _name(run: KnownRun) -> Text:
-    """Return the name as it is typed, and below it the annotation."""
+    """Return the name as it is typed, with the annotation below."""
     from rich.text import Text
 
     example = " (example)" if run.is_example and not run.is_bundled else ""
@@ -209,7 +209,7 @@ def _changes(args: Args) -> dict[str, Any]:
 
 
 def lines_about(run: KnownRun) -> list[str]:
-    """Return the annotation of a run in lines: title, note, color and whether it is hidden."""
+    """Return the annotation of a run in lines: title, note, color, hidden."""
     annotation = run.annotation
     lines = [annotation.title, *annotation.note.split("\n"), f"color: {annotation.color}" if annotation.color else ""]
     return [line for line in [*lines, "hidden" if annotation.hidden else ""] if line]
@@ -247,7 +247,7 @@ def delete(args: Args) -> int:
 
 
 def _delete(store: Store, names: Sequence[str]) -> None:
-    """Move runs to the trash, what reads another one before it, and say which runs are left without what they read."""
+    """Move runs to the trash, readers before what they need, and name runs left without their source."""
     from glt.store import readers_first, readers_left
 
     folders = {folder.name: folder for folder in map(store.folder, names)}

@@ -1,4 +1,4 @@
-"""`sweep`: compute every point of a grid over settings, each an ordinary run of the store, and summarise them."""
+"""`sweep`: compute a grid of settings, each point a run, and summarise it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def sweep(args: Args) -> int:
 
 
 def _fixed(args: Args, grid: Grid) -> dict[str, Any]:
-    """Return the settings that the grid leaves alone; what `--config` says of a varied one gives way."""
+    """Return the settings outside the grid; a varied setting in `--config` is ignored."""
     named = {name for name in NAMES if getattr(args, name) is not None} | dict(args.set).keys()
     return {name: value for name, value in settings(args).items() if name in named or name not in grid}
 
@@ -85,7 +85,7 @@ def _announce(args: Args, console: Console, store: Store, points: Sequence[Point
     cost = forecast(store, configs, args.seeds, timed, args.device)
     runs = f"{number_of(len(points), 'run')} of {listing(args.seeds)} in {store.root}"
     if not cost.epochs:
-        line = f"Sweep: {runs}, complete already."
+        line = f"Sweep: {runs}, already complete."
     else:
         time = "" if cost.seconds is None else f", takes about {duration(cost.seconds)} ({cost.basis})"
         size, memory = file_size(cost.size_bytes), file_size(cost.memory_bytes)
@@ -99,7 +99,7 @@ def _announce(args: Args, console: Console, store: Store, points: Sequence[Point
 def start_and_follow_all(
     store: Store, points: Sequence[Point], args: Args, console: Console
 ) -> tuple[list[Started[Run]], int]:
-    """Start all points, follow them unless `--detach` is given, and return what was started and the exit code."""
+    """Start all points and follow them, unless `--detach`; return what was started and the exit code."""
     from glt.cli.progress import interruption, others_line
     from glt.jobs.sweep import start_all
 
@@ -146,7 +146,7 @@ def _follow(
 
 @dataclass(frozen=True)
 class RoundMean:
-    """One round over the seeds that finished it: means (fractions), and the test score's standard deviation."""
+    """A round over the seeds that finished it: means (fractions), and the standard deviation of the test score."""
 
     round: int
     seeds: int
@@ -158,7 +158,7 @@ class RoundMean:
 
 
 def sweep_document(points: Sequence[Point], runs: Sequence[Run], seeds: Sequence[int]) -> dict[str, Any]:
-    """Return what `sweep --json` prints: the grid, and for every point its run, states and mean scores a round."""
+    """Return what `sweep --json` prints: the grid, and run, states and mean scores of every point."""
     grid = {name: list(dict.fromkeys(point.values[name] for point in points)) for name in points[0].values}
     return {
         "grid": grid,
@@ -175,7 +175,7 @@ def sweep_document(points: Sequence[Point], runs: Sequence[Run], seeds: Sequence
 
 
 def print_summary(console: Console, points: Sequence[Point], runs: Sequence[Run], seeds: Sequence[int]) -> None:
-    """Print one row a point."""
+    """Print one row per point."""
     from rich import box
     from rich.table import Table
 
@@ -216,7 +216,7 @@ def _means(rounds: Sequence[Sequence[RoundRecord]]) -> Iterator[RoundMean]:
 
 
 def _scores(means: Sequence[RoundMean]) -> tuple[str, str, str, str]:
-    """Return the words for the best round and its test score, the last round and its test score."""
+    """Return best round and its test score, last round and its test score, as text."""
     pruned = means[1:]
     if not pruned:
         return MISSING, MISSING, *((f"{means[-1].round}", _test(means[-1])) if means else (MISSING, MISSING))

@@ -1,4 +1,4 @@
-"""`export` and `import`: a ticket in one file that runs without this program, and the check of such a file."""
+"""`export` and `import`: write a ticket file, or check one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def export(args: Args) -> int:
 
 
 def refuse_other_ending(path: Path, form: str) -> None:
-    """Raise ConfigError for a name that ends as another format's files do; any other ending is the user's own."""
+    """Raise ConfigError for a path with the ending of another format; unknown endings are allowed."""
     from glt.ticket_file.graph_formats import GRAPH_FORMATS
 
     endings = {TICKET: ".zip", **{name: each.ending for name, each in GRAPH_FORMATS.items()}}
@@ -62,8 +62,8 @@ def refuse_other_ending(path: Path, form: str) -> None:
     if ending != endings[form] and ending in endings.values():
         other = next(name for name, each in endings.items() if each == ending)
         raise ConfigError(
-            f"{path} ends as a file of --format {other} and --format is {form}: let it end in {endings[form]}, or give "
-            f"--format {other}."
+            f"{path} has the ending of --format {other}, but --format is {form}: use the ending {endings[form]}, or "
+            f"give --format {other}."
         )
 
 
@@ -128,9 +128,9 @@ def import_(args: Args) -> int:
 
 
 def _refuse_graph(path: Path) -> None:
-    """Raise ConfigError for a sparse graph that cannot be written, before the ticket is checked."""
+    """Raise ConfigError for an output graph that cannot be written, before the check."""
     if path.suffix not in ENDINGS:
-        raise ConfigError(f"{path} says no format: let its name end in one of {', '.join(ENDINGS)}.")
+        raise ConfigError(f"{path} has no known ending: use one of {', '.join(ENDINGS)}.")
     options.check_folder_of(path, "--graph")
 
 
@@ -157,24 +157,24 @@ def _print(report: TicketReport) -> None:
         if each.found is not None and each.differs:
             print(f"{each.name} differs: {each.in_file:g} in the file, {each.found:g} found.")
         elif not each.possible:
-            print(f"{each.name} cannot be {each.in_file:g}.")
+            print(f"{each.name} is impossible: {each.in_file:g}.")
     for sentence in report.contradictions:
         print(sentence)
     numbers = [f"{each.name} {each.in_file:g}" for each in report.stated if each.found is None and each.possible]
-    print(f"Stated, cannot be checked here: {brief(', '.join((*numbers, *report.unchecked)), MOST_SAID)}.")
+    print(f"In the file, but not verifiable here: {brief(', '.join((*numbers, *report.unchecked)), MOST_SAID)}.")
     verdict = "passed" if report.passed else "failed"
     print(f"Check {verdict}: checksums fit, {'; '.join(_found(report))}.")
 
 
 def _found(report: TicketReport) -> Iterator[str]:
-    """Say what was found of the outputs, then what else fails the check."""
+    """Say how outputs differ, then why else the check fails."""
     if report.not_numbers:
-        yield f"{number_of(report.not_numbers, 'output')}, there or computed here, cannot be told: not a number"
+        yield f"{number_of(report.not_numbers, 'output')}, in the file or computed here, are not numbers"
     else:
         yield f"the largest difference of an output is {report.max_output_difference:.2e}"
     if report.differs:
-        yield f"it states other numbers than those found ({', '.join(report.differs)})"
+        yield f"numbers in the file differ from those computed ({', '.join(report.differs)})"
     if report.impossible:
-        yield f"it states numbers that cannot be ({', '.join(report.impossible)})"
+        yield f"numbers in the file are impossible ({', '.join(report.impossible)})"
     if report.contradictions:
-        yield "what it says cannot all be true"
+        yield "statements in the file contradict each other"

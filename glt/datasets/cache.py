@@ -19,6 +19,7 @@ from typing import IO
 
 from glt.errors import DataError, StudioError
 from glt.formats import file_size, own_environment
+from glt.user_path import free_bytes
 
 # Set in the app: this process downloads nothing and reads no large raw files; another process fills the cache.
 only_cached = threading.Event()
@@ -85,12 +86,6 @@ def scratch_folder(home: Path, prefix: str) -> Iterator[Path]:
                 shutil.rmtree(left)
     with tempfile.TemporaryDirectory(dir=home, prefix=prefix) as made:
         yield Path(made)
-
-
-def free_bytes(folder: Path) -> int:
-    """Return the bytes free where `folder` is, or will be when it is made; raises OSError."""
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    return shutil.disk_usage(there).free
 
 
 def check_room(folder: Path, wanted: int, purpose: str) -> None:

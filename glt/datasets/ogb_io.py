@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from glt.datasets.cache import check_room, free_bytes, scratch_folder
+from glt.datasets.cache import check_room, scratch_folder
 from glt.errors import DataError
 from glt.formats import count, file_size
-from glt.user_path import data_root
+from glt.user_path import data_root, free_bytes
 
 RELEASE = "RELEASE_v1.txt"
 NODE_COUNT, EDGE_COUNT = "num-node-list", "num-edge-list"

@@ -44,6 +44,11 @@ class DatasetSpec:
         return self.bundled or (self.counted is not None and bool(self.counted()))
 
     @property
+    def brings_split(self) -> bool:
+        """Whether the set has its own link split: those that ogb scores for links."""
+        return self.evaluator.startswith("ogbl-")
+
+    @property
     def sizes(self) -> Sizes:
         """Sizes of the files at hand, else the published ones."""
         found = self.counted() if self.counted else None

@@ -1,4 +1,4 @@
-"""The doctor: checks every file of a store, and repairs by moving what is damaged or left over out of the way."""
+"""The doctor: checks every file of a store, and repairs by moving damaged or leftover files aside."""
 
 from __future__ import annotations
 

@@ -1,25 +1,25 @@
-"""The checks of a store, its runs and their seeds: what must hold; why; what a repair does.
+"""The checks of a store, its runs and their seeds: what must hold, why, what a repair does.
 
 Of a run
-- config.json opens and fits the folder's name; nothing else means anything without it; moved aside.
+- config.json can be read and belongs to the folder; every other file depends on it; moved aside.
 Of a seed
-- Its rounds are its own; a copied seed would count twice; the folder is moved aside.
-- Every file opens; a folder, dead link or bad sector stops every reader; moved aside, then as for damaged rounds.
-- environment.json fits its checksum; it says what computed the results; moved aside.
-- status.json is readable and true; a seed called running cannot be resumed; a copy is kept, the true state written.
-- Lines, epochs and tensors of finished rounds fit their checksums; a changed digit is still a digit; from the first
-  damaged round on, all is moved aside, and a resume computes the same bytes again.
-- Every finished round has a checksum; damage would go unnoticed; written again if all rounds can be read.
-- The checkpoint and other files of the round at work are usable; a resume starts from them; moved aside.
-- theta_0 is readable; every round rewinds to it; moved aside, and a resume makes it again from the seed.
-- Tables end with a whole line; a full disk or lost power cuts lines; a copy is moved aside, the half line cut.
-- A pre-training's result and epochs are readable; other runs start from it; moved aside, and a resume trains again.
+- Its rounds are its own, or a copied seed would count twice; the folder is moved aside.
+- Every file opens: a folder, dead link or bad sector stops readers; moved aside, then treated as a damaged round.
+- environment.json matches its checksum: it records what computed the results; moved aside.
+- status.json is readable and true: a seed marked running cannot be resumed; copied, then the true state is written.
+- Lines, epochs and tensors of finished rounds match their checksums; from the first damaged round on, all is moved
+  aside, and a resume computes the same bytes again.
+- Every finished round has a checksum, or damage would go unnoticed; written again if all rounds can be read.
+- The checkpoint and other files of the unfinished round are usable, since a resume starts from them; moved aside.
+- theta_0 is readable, since every round rewinds to it; moved aside, and a resume draws it again from the seed.
+- Tables end with a whole line: full disks and power loss cut lines; copied aside, then the half line is cut.
+- A pre-training's result and epochs are readable, since runs start from it; moved aside; a resume trains again.
 Of a store
-- No unfinished write or place in the queue is of a process that is gone; they are in the way; moved aside.
-- annotations.json is readable; it holds titles and notes; moved aside.
+- No unfinished write or place in the queue belongs to a dead process; moved aside.
+- annotations.json, with titles and notes, is readable; moved aside.
 
-Repairs delete nothing. Other programs' files are named and stay. Examples, seeds at work and what lies beyond a
-symbolic link are never changed.
+Repairs delete nothing. Other programs' files are reported and stay. Examples, running seeds and whatever a symbolic
+link leads to are never changed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from glt.store.recovery import (
     round_faults,
     unusable,
 )
-from glt.store.run_names import owner_of
+from glt.store.run import owner_of
 from glt.store.store import open_folder, remedy_without_config
 
 Repair = Enum("Repair", ["MOVE", "CUT", "ROUNDS", "STATUS"])
@@ -61,27 +61,27 @@ Repair = Enum("Repair", ["MOVE", "CUT", "ROUNDS", "STATUS"])
 WRITING = 10.0
 STORE_MARKS = (paths.CONFIG_LOCK, paths.ANNOTATIONS_LOCK, paths.QUEUE)
 TABLES = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
-CONFIG_REMEDY = "bring it back from a copy, or start a run with the same settings, which takes over what was computed"
-EXAMPLE_REMEDY = "bring it back from a copy (in a checkout: git checkout)"
-ROUNDS_AGAIN = "resuming computes again what is missing"
+CONFIG_REMEDY = "restore it from a copy, or start a run with the same settings, which continues from the rounds on disk"
+EXAMPLE_REMEDY = "restore it from a copy (in a checkout: git checkout)"
+ROUNDS_AGAIN = "resuming recomputes what is missing"
 # What moving a file of a seed aside leads to.
 AFTER = {
-    paths.STATUS: "the other files tell how far the seed is",
-    paths.ENVIRONMENT: "what a finished seed was computed with cannot be made again",
-    paths.LOG: "the log cannot be made again",
-    paths.LOCK: "the next worker makes another",
-    paths.CHECKPOINT: "the round at work starts again",
-    paths.CHECKSUMS: "it is made again from the files as they are",
-    paths.INIT: "resuming makes theta_0 again from the seed",
+    paths.STATUS: "the other files show how far the seed is",
+    paths.ENVIRONMENT: "the record of what a finished seed was computed with is lost",
+    paths.LOG: "the log is lost",
+    paths.LOCK: "the next worker makes a new one",
+    paths.CHECKPOINT: "the unfinished round starts again",
+    paths.CHECKSUMS: "it is recomputed from the files",
+    paths.INIT: "resuming draws theta_0 again from the seed",
     paths.PRETRAINED: "resuming trains it again",
 }
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with `path`; `then` says what `repair` does, or what a person can do where it is None.
+    """Something wrong with `path`; `then` says what `repair` does, or the user can do if it is None.
 
-    `is_fault` is False of other programs' files.
+    `is_fault` is False for other programs' files.
     """
 
     path: Path
@@ -92,7 +92,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What is wrong and what would be done, in one line."""
+        """The finding and its remedy in one line."""
         return f"{self.path} {self.wrong}: {'with --repair, ' if self.repair else ''}{self.then}."
 
     def as_json(self) -> dict[str, Any]:
@@ -108,9 +108,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Examined:
-    """The findings in a run's folder, or in a store beside its runs. Seeds that are `busy` were not examined.
+    """The findings in a run's folder, or in a store beside its runs.
 
-    `run` is None where the folder cannot be opened as one.
+    `busy` seeds were not examined. `run` is None if the folder cannot be opened as a run.
     """
 
     folder: Path
@@ -121,26 +121,26 @@ class Examined:
 
 
 def examine_store(store: Store) -> Iterator[Examined]:
-    """Examine every run of a store, by name, each when it is asked for, and then what lies beside them.
+    """Examine every run of a store lazily, by name, then the files beside them.
 
-    Raises StoreError for a folder that is no store.
+    Raises StoreError if the folder is not a store.
     """
     root = store.root
     if root.exists() and not root.is_dir():
-        raise StoreError(f"{root} is no folder, so no store: name one with --store or GLT_STORE.")
+        raise StoreError(f"{root} is not a folder, so it is not a store: name one with --store or GLT_STORE.")
     if root.exists() and not _looks_like_store(store) and any(root.iterdir()):
-        raise StoreError(f"{root} is no store: no run lies in it; name the folder your runs are in with --store.")
+        raise StoreError(f"{root} is not a store: it contains no run; name the folder of your runs with --store.")
     yield from map(examine, store.folders())
     yield examine_beside_runs(store)
 
 
 def examine_beside_runs(store: Store) -> Examined:
-    """Examine what a store keeps beside its runs."""
+    """Examine the files of a store that belong to no run."""
     return Examined(store.root, tuple(_store_findings(store)), is_store=True)
 
 
 def examine(folder: Path, held: Collection[int] = ()) -> Examined:
-    """Examine every file of one run, except seeds that a worker is at; the caller holds the locks of seeds `held`."""
+    """Examine every file of one run except running seeds; the caller holds the locks of seeds `held`."""
     try:
         run = open_folder(folder)
     except StoreError as error:
@@ -154,7 +154,7 @@ def examine(folder: Path, held: Collection[int] = ()) -> Examined:
     misplaced = [
         path for path in sorted(folder.iterdir()) if paths.seed_of(path.name) is not None and not path.is_dir()
     ]
-    found += [_moved(path, "is no folder", "resuming makes the seed again") for path in misplaced]
+    found += [_moved(path, "is not a folder", "resuming computes the seed again") for path in misplaced]
     return _without_links(Examined(folder, (*found, *_strays(folder, paths.is_of_run)), run, busy))
 
 
@@ -167,8 +167,8 @@ def _is_busy(seed: SeedFolder, is_held: bool) -> bool:
 
 
 def _without_links(examined: Examined) -> Examined:
-    """Leave what lies beyond a symbolic link unrepaired: it is outside the store, and may belong to somebody else."""
-    then = "it lies beyond a symbolic link, so it is left alone: put the folder itself in the link's place"
+    """Drop the repairs of everything behind a symbolic link: it is outside the store."""
+    then = "it is reached through a symbolic link, so it is not changed: replace the link by the folder itself"
     folder = examined.folder
 
     def is_linked(path: Path) -> bool:
@@ -185,7 +185,7 @@ def _without_links(examined: Examined) -> Examined:
 
 
 def _config_finding(folder: Path, error: StoreError) -> Finding:
-    """Say what is wrong with the config.json of a folder that cannot be opened for this `error`."""
+    """Say what is wrong with the config.json of a folder that cannot be opened."""
     path, owner = folder / paths.CONFIG, owner_of(folder)
     has_seeds = any(paths.seed_of(each.name) is not None for each in folder.iterdir())
     is_run = paths.has_run_name(folder.name) and has_seeds
@@ -197,17 +197,17 @@ def _config_finding(folder: Path, error: StoreError) -> Finding:
     if owner is None and not (is_run and _may_be_settings(path)):
         in_store = _looks_like_store(Store(folder.parent, writable=False))
         then = "move it out of the store" if in_store else "give the name or the folder of a run"
-        return Finding(folder, "is no run", then)
+        return Finding(folder, "is not a run", then)
     if not is_usable(path):
         return _moved(path, _what_it_is(path), CONFIG_REMEDY)
     if owner is not None and owner != folder.name:
-        then = f"name the folder {owner} again where it was renamed, else undo the change in the file"
-        return Finding(path, f"is of the run {owner}, not of this folder", then)
+        then = f"rename the folder back to {owner}, or undo the edit of the file"
+        return Finding(path, f"belongs to the run {owner}, not to this folder", then)
     return _moved(path, "is damaged", CONFIG_REMEDY)
 
 
 def _may_be_settings(path: Path) -> bool:
-    """Say whether a config.json is a run's, or damaged so that nobody can tell."""
+    """Say whether a config.json is a run's, or too damaged to tell."""
     try:
         document = read_json(path, "")
     except StoreError:
@@ -216,7 +216,7 @@ def _may_be_settings(path: Path) -> bool:
 
 
 def _example_findings(run: Run) -> Iterator[Finding]:
-    """Find the files of an example that cannot be read; nobody writes to it, so none is repaired."""
+    """Find unreadable files of an example; examples are never repaired."""
     for number in run.seeds():
         seed = run.seed(number)
         reads: dict[str, Callable[[], object]] = {
@@ -233,7 +233,7 @@ def _example_findings(run: Run) -> Iterator[Finding]:
 
 
 def _strays(folder: Path, is_ours: Callable[[str], bool]) -> Iterator[Finding]:
-    """Find unfinished writes of names that `is_ours` knows, and other programs' files, which stay."""
+    """Find unfinished writes of our files, and other programs' files, which stay."""
     for path in sorted(folder.iterdir()):
         writer = paths.writer_of(path.name)
         if writer is not None and is_ours(writer[0]):
@@ -241,20 +241,20 @@ def _strays(folder: Path, is_ours: Callable[[str], bool]) -> Iterator[Finding]:
                 if time.time() - path.lstat().st_mtime >= WRITING and not psutil.pid_exists(writer[1]):
                     yield _moved(path, "was being written when its process ended")
         elif not is_ours(path.name) and not path.name.startswith("."):
-            yield Finding(path, "is not GLT Studio's", "it stays as it is", is_fault=False)
+            yield Finding(path, "was not written by GLT Studio", "it is not changed", is_fault=False)
 
 
 # A seed
 
 
 def state_of_files(seed: SeedFolder) -> State:
-    """Return the state of a seed that no worker is at, as its files other than status.json tell it."""
+    """Return the state of an idle seed as its files other than status.json show it."""
     has_all = seed.is_complete() and (not isinstance(seed, SeedRun) or seed.has_theta0())
     return "done" if has_all else "stopped"
 
 
 def _seed_findings(seed: SeedFolder) -> list[Finding]:
-    """Return everything wrong with a seed that no worker is at."""
+    """Return all findings on an idle seed."""
     with suppress(StoreError):
         if isinstance(seed, SeedRun) and (owner := foreign_owner(seed.path)):
             return [_moved(seed.path, f"holds the rounds of {owner}", "resuming computes the seed itself")]
@@ -263,7 +263,7 @@ def _seed_findings(seed: SeedFolder) -> list[Finding]:
 
 
 def _unusable_finding(path: Path) -> Finding:
-    """Return the finding on a file of a seed that cannot be opened."""
+    """Return the finding on a seed's file that cannot be opened."""
     then = f"it is set aside; {AFTER.get(path.name, ROUNDS_AGAIN)}"
     of_rounds = path.name not in AFTER or path.name in (paths.CHECKSUMS, paths.PRETRAINED)
     way = Repair.STATUS if path.name == paths.STATUS else Repair.ROUNDS if of_rounds else Repair.MOVE
@@ -281,7 +281,7 @@ def _content_findings(seed: SeedFolder) -> Iterator[Finding]:
     for path in (seed.path / name for name in TABLES):
         if is_usable(path) and (extra := path.stat().st_size - whole_lines(path)[1]):
             then = f"a copy is set aside and the {extra} bytes are cut"
-            yield Finding(path, "ends in half a line", then, Repair.CUT)
+            yield Finding(path, "ends in an incomplete line", then, Repair.CUT)
     yield from _strays(seed.path, paths.is_of_seed)
 
 
@@ -296,7 +296,7 @@ def _environment_findings(seed: SeedFolder) -> Iterator[Finding]:
 
 
 def _has_checksums(seed: SeedFolder) -> bool:
-    """Say whether the files of a run carry checksums, which those of earlier versions lack."""
+    """Say whether a run's files carry checksums; those of earlier versions do not."""
     return _is_signed(seed.path.parent / paths.CONFIG) or _is_signed(seed.path / paths.ENVIRONMENT)
 
 
@@ -309,20 +309,22 @@ def _is_signed(path: Path) -> bool:
 
 def _status_findings(seed: SeedFolder) -> Iterator[Finding]:
     path, written, state = seed.path / paths.STATUS, seed.written_status(), state_of_files(seed)
-    then = f"the seed is called {state}"
+    then = f"the seed is set to {state}"
     if written is None:
         if seed.was_started():
             wrong = "is damaged" if is_usable(path) else "is missing"
-            yield Finding(path, wrong, f"{then}, which the other files tell", Repair.STATUS)
+            yield Finding(path, wrong, f"{then}, as the other files show", Repair.STATUS)
     elif written.state in ACTIVE and seed.status().state not in ACTIVE:
-        wrong = f"says {written.state}, but process {written.pid or 'that should do it'} is gone"
+        wrong = (
+            f"says {written.state}, but {f'process {written.pid}' if written.pid else 'its process'} no longer exists"
+        )
         yield Finding(path, wrong, f"{then}, and can be resumed", Repair.STATUS)
     elif written.state not in (*ACTIVE, "done") and state == "done" and seed.is_sound():
-        yield Finding(path, f"says {written.state}, but everything is there", then, Repair.STATUS)
+        yield Finding(path, f"says {written.state}, but everything is complete", then, Repair.STATUS)
 
 
 def _round_findings(seed: SeedRun) -> Iterator[Finding]:
-    """Find damaged rounds, a checkpoint of no use, files that belong to no round, and rounds without checksums."""
+    """Find damaged rounds, an unusable checkpoint, files of no round, and missing checksums."""
     faults, finished = round_faults(seed.path), finished_rounds(seed.path)
     first = min((fault.round for fault in faults), default=finished)
     then = f"{name_rounds(first, finished)} {'is' if first == finished - 1 else 'are'} set aside, and {ROUNDS_AGAIN}"
@@ -330,7 +332,7 @@ def _round_findings(seed: SeedRun) -> Iterator[Finding]:
         yield Finding(fault.path, fault.wrong, then, Repair.ROUNDS)
     again = "resuming computes the round again"
     if why := seed.checkpoint_fault():
-        yield _moved(seed.path / paths.CHECKPOINT, f"is of no use ({why})", again)
+        yield _moved(seed.path / paths.CHECKPOINT, f"cannot be used ({why})", again)
     for path in sorted(seed.path.iterdir()):
         number = paths.round_of(path.name)
         if number is not None and number >= finished and is_usable(path):
@@ -346,15 +348,15 @@ def _theta0_findings(seed: SeedRun) -> Iterator[Finding]:
     path = seed.path / paths.INIT
     # A seed that is called stopped makes it again when it is resumed.
     if not seed.has_theta0() and seed.whole_rounds() and (path.exists() or seed.status().state == "done"):
-        yield _moved(path, damaged_or_missing(path), f"the seed is called stopped, and {AFTER[paths.INIT]}")
+        yield _moved(path, damaged_or_missing(path), f"the seed is set to stopped, and {AFTER[paths.INIT]}")
 
 
 def _pretraining_findings(seed: PretrainingSeed) -> Iterator[Finding]:
     if not seed.was_complete() or seed.is_sound():
         return
-    wrong, then = "is missing", "the seed is called stopped"
+    wrong, then = "is missing", "the seed is set to stopped"
     if seed.is_complete():
-        wrong, then = f"has epochs in {paths.EVENTS} that are not those that were written", "it is set aside"
+        wrong, then = f"does not match its epochs in {paths.EVENTS}", "it is set aside"
         try:
             seed.first_layer()
         except StoreError:
@@ -363,14 +365,14 @@ def _pretraining_findings(seed: PretrainingSeed) -> Iterator[Finding]:
 
 
 def _what_it_is(path: Path) -> str:
-    """Say what stands in the place of a file that cannot be opened."""
+    """Say what is in the place of a file that cannot be opened."""
     if path.is_symlink() and not path.exists():
-        return "is a symbolic link that leads nowhere"
+        return "is a broken symbolic link"
     try:
         if path.is_dir():
-            return "is a folder where a file belongs"
+            return "is a folder instead of a file"
         if not stat.S_ISREG(path.stat().st_mode):
-            return "is no ordinary file"
+            return "is not a regular file"
         with path.open("rb") as file:
             file.read(1)
     except OSError as error:
@@ -382,7 +384,7 @@ def _what_it_is(path: Path) -> str:
 
 
 def _looks_like_store(store: Store) -> bool:
-    """Say whether a folder holds what only a store does: a run, also a renamed one, or a file beside runs."""
+    """Say whether a folder holds a run, also a renamed one, or a file that only stores have."""
     folders = store.folders()
     return (
         any(paths.has_run_name(folder.name) for folder in folders)
@@ -402,17 +404,17 @@ def _store_findings(store: Store) -> Iterator[Finding]:
     for path in sorted(queue.rglob(f"*{TICKET}")) if queue.is_dir() and not queue.is_symlink() else ():
         with suppress(StoreError):
             if not is_usable(path) or not is_locked(path):
-                yield _moved(path, "is the place in the queue of a process that is gone")
+                yield _moved(path, "is a place in the queue whose process no longer exists")
 
 
 def _annotation_findings(store: Store) -> Iterator[Finding]:
-    path, lost = store.root / paths.ANNOTATIONS, "titles and notes in it cannot be made again"
+    path, lost = store.root / paths.ANNOTATIONS, "its titles and notes are lost"
     if not os.path.lexists(path):
         return
     if not is_usable(path):
         yield _moved(path, _what_it_is(path), lost)
     elif is_of_others(path):
-        yield Finding(path, "is not GLT Studio's", "it stays as it is", is_fault=False)
+        yield Finding(path, "was not written by GLT Studio", "it is not changed", is_fault=False)
     elif damage := store.annotations().damage:
         wrong = damage.removeprefix(f"{path} ").split(":")[0].split(", so")[0]
         is_partial = "cannot be read" in damage

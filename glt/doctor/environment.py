@@ -1,4 +1,4 @@
-"""The machine a store is used on: packages against the pins, the store's disk, data sets at hand. No network."""
+"""Checks of the machine: packages against the pins, the store's disk, available data sets. No network."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from packaging.version import Version
 
 import glt
 from glt.datasets import DATASETS
-from glt.datasets.cache import free_bytes
 from glt.errors import StoreError
 from glt.formats import file_size
 from glt.store import Store, paths
 from glt.store.locks import lock_open
-from glt.user_path import data_root
+from glt.user_path import data_root, free_bytes
 
 PROGRAM = "glt-studio"
 PINS = Path(glt.__file__).parents[1] / "requirements.txt"
@@ -28,7 +27,7 @@ PINS = Path(glt.__file__).parents[1] / "requirements.txt"
 
 @dataclass(frozen=True)
 class Machine:
-    """A line for each thing that was checked; `faults` are the lines that keep GLT Studio from working."""
+    """One line per check; `faults` are the lines that keep GLT Studio from working."""
 
     lines: tuple[str, ...]
     faults: tuple[str, ...]
@@ -39,22 +38,22 @@ class Machine:
 
 
 def machine(store: Store) -> Machine:
-    """Check the machine that a store is used on."""
+    """Check the machine of a store."""
     missing, versions = packages(PINS)
     writable, disk = _disk(store)
     here = [spec.name for spec in DATASETS if spec.is_at_hand()]
     away = [spec.name for spec in DATASETS if spec.name not in here]
-    there = f"; not there: {', '.join(away)} (downloaded when a run first needs them)" if away else ""
+    there = f"; not yet: {', '.join(away)} (downloaded when a run first needs them)" if away else ""
     data = f"Data in {data_root()}: {', '.join(here)}{there}."
-    optional = "Not needed: LaTeX (only figures as PGF), Chromium (only the browser tests)."
+    optional = "Optional: LaTeX (for PGF figures), Chromium (for the browser tests)."
     faults = [line for line, is_fault in ((versions, bool(missing)), (disk, not writable)) if is_fault]
     return Machine((versions, disk, data, optional), tuple(faults))
 
 
 def packages(pins: Path) -> tuple[list[str], str]:
-    """Return the packages that are missing, and a line on all of them.
+    """Return the missing packages, and a line on all of them.
 
-    Required are those of `pins`, a requirements.txt, and without that file those the installed program declares.
+    Required are those in `pins`, a requirements.txt, or else those the installed program declares.
     """
     wanted = list(_required(pins))
     found = {each.name: _installed(each.name) for each in wanted}
@@ -62,13 +61,13 @@ def packages(pins: Path) -> tuple[list[str], str]:
     others = [each for each in wanted if (known := found[each.name]) and not each.specifier.contains(known.public)]
     faults = [f"{name} is missing" for name in missing]
     faults += [f"{each.name} is {found[each.name]}, pinned {each.specifier}" for each in others]
-    verdict = "; ".join(faults) or (f"all {len(wanted)} packages as pinned" if wanted else "pins are not at hand")
+    verdict = "; ".join(faults) or (f"all {len(wanted)} packages as pinned" if wanted else "no pinned versions found")
     how = "pip install -r requirements.txt" if pins.exists() else "install GLT Studio again with pip"
     return missing, f"Python {platform.python_version()}; {verdict}{f': {how}' if faults else ''}."
 
 
 def _required(pins: Path) -> Iterator[Requirement]:
-    """Return the requirements that hold for this Python."""
+    """Return the requirements that apply to this Python."""
     try:
         lines = pins.read_text(encoding="utf-8").splitlines() if pins.exists() else requires(PROGRAM) or []
     except PackageNotFoundError:
@@ -90,7 +89,7 @@ def _installed(package: str) -> Version | None:
 
 
 def _disk(store: Store) -> tuple[bool, str]:
-    """Say whether the store can be written and locked, or made, and how much room there is."""
+    """Say whether the store can be written and locked, or made, and how much space is free."""
     there = next(path for path in (store.root, *store.root.absolute().parents) if path.exists())
     try:
         with tempfile.TemporaryFile(dir=there) as file:

@@ -1,4 +1,4 @@
-"""Repair of what the doctor found: files are moved aside, what follows from that is put in order, none is deleted."""
+"""Repairs of the doctor's findings: files are moved aside and the rest put in order; nothing is deleted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ASIDE_OF_STORE = f".{paths.ASIDE}"
 
 @dataclass(frozen=True)
 class Repaired:
-    """The findings that were repaired (`mended`), those that are left, and the folder that files were moved to."""
+    """The repaired findings (`mended`), those left, and the folder that files were moved to."""
 
     mended: tuple[Finding, ...]
     left: tuple[Finding, ...]
@@ -28,10 +28,9 @@ class Repaired:
 
 
 def repair(examined: Examined) -> Repaired:
-    """Repair what is found again now that nobody else can write; a sound folder stays as it is.
+    """Repair findings that still hold once the locks are taken; a sound folder stays as it is.
 
-    Raises StoreError when the folder cannot be written, and for a seed that a worker has taken since, with the name
-    of its process.
+    Raises StoreError if the folder cannot be written or a worker has taken a seed since.
     """
     aside = Aside(examined.folder, ASIDE_OF_STORE if examined.is_store else paths.ASIDE)
     able = [finding for finding in examined.findings if finding.repair is not None]
@@ -56,7 +55,7 @@ def repair(examined: Examined) -> Repaired:
 
 @contextmanager
 def _locks(examined: Examined, findings: Iterable[Finding]) -> Iterator[list[int]]:
-    """Hold all locks of what the findings are on, and give the numbers of the seeds among it."""
+    """Hold all locks that the findings concern; yield the seeds among them."""
     folders = {finding.path.parent for finding in findings} - {examined.folder}
     seeds = {number: folder for folder in folders if (number := paths.seed_of(folder.name)) is not None}
     with ExitStack() as held:
@@ -70,7 +69,7 @@ def _locks(examined: Examined, findings: Iterable[Finding]) -> Iterator[list[int
 
 
 def _apply(examined: Examined, findings: Sequence[Finding], aside: Aside) -> None:
-    """Move files and cut tables, then put the rounds and the state of each seed in order."""
+    """Move files and cut tables, then put each seed's rounds and state in order."""
     for finding in findings:
         if finding.repair is Repair.MOVE:
             aside.move(finding.path)
@@ -96,7 +95,7 @@ def _put_in_order(seed: SeedFolder, way: Collection[Repair | None], aside: Aside
 
 
 def _write_status(seed: SeedFolder, aside: Aside) -> None:
-    """Write the state of a seed as its files tell it, and keep what stood there before."""
+    """Write the state that a seed's files show, and keep a copy of the old one."""
     written, path = seed.written_status(), seed.path / paths.STATUS
     if is_usable(path):
         aside.copy(path)

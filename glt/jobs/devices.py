@@ -1,6 +1,6 @@
-"""Devices and threads of workers: which exist, which one is next, and what a seed keeps on a resume.
+"""Devices and threads of workers: which exist, which is next, and what a resumed seed keeps.
 
-Threads and kind of device shape the last bits of results, so `settle` keeps those a seed began with.
+Threads and kind of device change the last bits of results, so `settle` keeps those a seed began with.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def read_device(text: str) -> str:
     """
     name = text.strip()
     if not NAME.fullmatch(name):
-        raise ConfigError(f"{quoted(name)} is no device: name cpu, cuda, or one of several as cuda:0, cuda:1.")
+        raise ConfigError(f"{quoted(name)} is not a device: use cpu, cuda, or one of several as cuda:0, cuda:1.")
     return name
 
 
@@ -55,12 +55,12 @@ def listed(wanted: Wanted) -> tuple[str, ...]:
 
 
 def check_device(wanted: Wanted) -> None:
-    """Raise JobError for a device that is named twice or missing; only CUDA loads torch."""
+    """Raise JobError for a device that is missing or named twice; loads torch for CUDA only."""
     names = listed(wanted)
     alike = Counter(f"{CUDA}:0" if name == CUDA else name for name in names)
     twice = next((name for name, count in alike.items() if count > 1), None)
     if twice is not None:
-        raise JobError(f"The devices {', '.join(names)} have {twice} twice: name every device once.")
+        raise JobError(f"The devices {', '.join(names)} name {twice} twice: name each device once.")
     flag = "--device" if isinstance(wanted, str) else "--devices"
     for name in names:
         if kind_of(name) == CUDA:
@@ -89,15 +89,12 @@ def slots_on(device: str, threads: int = 1) -> int:
 
 
 def places(wanted: Wanted, threads: int = 1) -> int:
-    """Return how many workers compute at a time on all devices."""
+    """Return how many workers compute at the same time on all devices."""
     return sum(slots_on(name, threads) for name in listed(wanted) or (CPU,))
 
 
 class Dealer:
-    """Gives each next worker the device with the least load per slot, first-named first.
-
-    Workers already waiting or working there count.
-    """
+    """Gives each worker the device with the least load per slot, first-named first."""
 
     def __init__(self, wanted: Wanted, queue: Path, threads: int = 1) -> None:
         names = listed(wanted)
@@ -133,10 +130,10 @@ class Settings:
 
 
 def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Settings:
-    """Return a seed's recorded settings, or for a new seed those wanted (default: one thread, cpu).
+    """Return a seed's recorded settings, or for a new seed the given ones (default: one thread, cpu).
 
-    A seed begun with more threads than cores here resumes with all cores. Raises JobError if others are asked for than
-    it began with (another device of the same kind is fine), and ConfigError for more threads than cores.
+    A seed begun with more threads than cores here resumes with all cores. Raises JobError for settings that differ from
+    the recorded ones (another device of the same kind is fine), ConfigError for more threads than cores.
     """
     recorded = _recorded(seed_run)
     wanted = threads if threads is not None else _threads_from_environment()
@@ -147,7 +144,7 @@ def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Set
 
 
 def refuse_too_many(threads: int) -> int:
-    """Return a number of threads; raise ConfigError for more than there are cores."""
+    """Return a number of threads; raise ConfigError if there are fewer cores."""
     if threads > cores():
         have = number_of(cores(), "core")
         raise ConfigError(f"{quoted(threads)} threads are more than the {have} of this machine: use at most {cores()}.")
@@ -161,7 +158,7 @@ def _begun(recorded: Mapping[str, Any]) -> int | None:
 
 
 def _recorded(seed_run: SeedFolder) -> dict[str, Any]:
-    """Return what a seed began with; if damaged, as far as its status tells."""
+    """Return what a seed began with; if damaged, what its status says."""
     try:
         return seed_run.environment()
     except StoreError:
@@ -171,8 +168,8 @@ def _recorded(seed_run: SeedFolder) -> dict[str, Any]:
 def _check(seed_run: SeedFolder, name: str, recorded: object, wanted: object) -> None:
     if None not in (recorded, wanted) and recorded != wanted:
         raise JobError(
-            f"Seed {seed_run.seed} of {seed_run.path.parent.name} was begun with {name} = {recorded} and must go on "
-            f"with it, because another one changes the last bits: leave --{name} out."
+            f"Seed {seed_run.seed} of {seed_run.path.parent.name} began with {name} = {recorded} and must continue "
+            f"with it, because another value changes the results: leave --{name} out."
         )
 
 

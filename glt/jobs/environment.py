@@ -1,4 +1,4 @@
-"""The environment of a seed: versions, threads, code and data, recorded at its start and compared on a resume."""
+"""The environment of a seed: versions, threads, code, data; recorded at its start, compared on a resume."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def check_data(seed_run: SeedFolder, recorded: dict[str, Any], data_hash: str) -
     before = recorded.get("data_hash")
     if before is not None and current_hash(before) != data_hash:
         raise JobError(
-            f"The data set {seed_run.config.dataset} is not the one seed {seed_run.seed} of "
-            f"{seed_run.path.parent.name} began with (content {data_hash[:8]}, then {before[:8]}): "
-            "bring the old data back, or start the run in another store."
+            f"The data set {seed_run.config.dataset} has changed since seed {seed_run.seed} of "
+            f"{seed_run.path.parent.name} began (content hash {data_hash[:8]}, then {before[:8]}): "
+            "restore the old data, or start the run in another store."
         )
 
 
@@ -64,9 +64,9 @@ def check_source(seed_run: SeedFolder, recorded: dict[str, Any], source: Source 
     before = recorded.get(ENVIRONMENT_KEY)
     if source is not None and before is not None and before != source.record():
         raise JobError(
-            f"Seed {source.seed} of the pre-training {source.run} is not what seed {seed_run.seed} of "
-            f"{seed_run.path.parent.name} began with (content {source.layer.sha256[:8]}, then "
-            f"{before['sha256'][:8]}): bring the old one back, or start the run in another store."
+            f"Seed {source.seed} of the pre-training {source.run} has changed since seed {seed_run.seed} of "
+            f"{seed_run.path.parent.name} began (content hash {source.layer.sha256[:8]}, then "
+            f"{before['sha256'][:8]}): restore the old one, or start the run in another store."
         )
 
 

@@ -1,4 +1,4 @@
-"""Estimates before runs start: epochs, time on this machine's cores, disk and memory; begin at `forecast`."""
+"""Estimates before runs start: epochs, time, disk and memory; begin at `forecast`."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Pace:
 class Forecast:
     """The cost of some seeds of some runs; `seconds` is None if no run was ever timed.
 
-    `epochs` and `size_bytes` are totals without rounds already on disk. `seconds` is the time until the last of
-    `workers` processes ends with `cores` side by side; `memory_bytes` is what the largest of those take.
+    `epochs` and `size_bytes` are totals, without rounds already on disk. `seconds` is the time until the last of
+    `workers` processes ends with `cores` at a time; `memory_bytes` is what the largest of those need.
     """
 
     workers: int
@@ -157,7 +157,7 @@ def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:
 
 
 def side_by_side(spans: Iterable[float], cores: int) -> float:
-    """Return when the last of some workers ends if `cores` of them run at a time, each started when one ends.
+    """Return when the last of some workers ends if `cores` of them run at a time.
 
     >>> side_by_side([10, 10, 10], 2)
     20.0
@@ -185,7 +185,7 @@ def _same_method(one: RunConfig, other: RunConfig) -> bool:
 
 
 def _distance(one: RunConfig, other: RunConfig) -> tuple[bool, bool, float]:
-    """Say how badly one config's pace tells another's: another network or task most, then size and method."""
+    """Return how unlike two configs are in pace: other network or task first, then size and method."""
     apart = abs(math.log(_work(one) / _work(other))) + OTHER_METHOD * (one.method != other.method)
     return one.model != other.model, one.task != other.task, apart
 

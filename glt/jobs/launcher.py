@@ -1,7 +1,7 @@
-"""Start, resume and stop workers: one detached process per seed, which waits in the queue and outlives its starter.
+"""Start, resume and stop workers: one detached process per seed, which outlives its starter.
 
-`start` and `resume` sort out the seeds that lack something, take their locks, and `spawn` a worker for each; `stop`
-asks workers to end after an epoch, and kills them after a grace period.
+`start` and `resume` find the seeds that lack something, take their locks and `spawn` a worker for each; `stop` asks
+workers to end after an epoch, and kills them after a grace period.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from glt.config import RunConfig
-from glt.datasets.cache import free_bytes
 from glt.errors import JobError, StoreError
 from glt.formats import file_size, listing
 from glt.jobs.devices import Dealer, Settings, Wanted, check_device, settle
@@ -31,6 +30,7 @@ from glt.pretraining.config import PretrainConfig
 from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
 from glt.store.atomic_io import refuse_link, writing
 from glt.store.locks import ACTIVE, NO_PROCESS, InUse, is_worker, named_process, sign_lock, take_lock
+from glt.user_path import free_bytes
 
 GRACE = 30.0
 LOOK_AGAIN = 0.05
@@ -108,8 +108,8 @@ def check_room(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int])
     free = free_bytes(store.root)
     if needed > free:
         raise StoreError(
-            f"These rounds would fill about {file_size(needed)}, but only {file_size(free)} are free where the store "
-            f"{store.root} lies: choose fewer rounds, epochs or seeds, a smaller width, or another --store."
+            f"These rounds need about {file_size(needed)}, but only {file_size(free)} are free on the disk of the "
+            f"store {store.root}: choose fewer rounds, epochs or seeds, a smaller width, or another --store."
         )
 
 
@@ -180,16 +180,16 @@ def not_started(each: Started[Any]) -> str:
 
     >>> from types import SimpleNamespace
     >>> not_started(SimpleNamespace(elsewhere=(1,), finished=(0, 2)))
-    'seed 1 is at work already, seeds 0, 2 are complete already'
+    'seed 1 is already running, seeds 0, 2 are already complete'
     """
-    groups = ((each.elsewhere, "at work"), (each.finished, "complete"))
+    groups = ((each.elsewhere, "running"), (each.finished, "complete"))
     return ", ".join(
-        f"{listing(seeds)} {'is' if len(seeds) == 1 else 'are'} {what} already" for seeds, what in groups if seeds
+        f"{listing(seeds)} {'is' if len(seeds) == 1 else 'are'} already {what}" for seeds, what in groups if seeds
     )
 
 
 class _AtWork(InUse):
-    """The lock's holder is a worker that the seed's status says is working."""
+    """The lock's holder is the worker named by the seed's status."""
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,9 @@ class _Computing:
 
 
 def _sorted_out(run: AnyRun, seeds: Sequence[int], leave_busy: bool) -> tuple[list[int], list[int], list[int]]:
-    """Return the seeds that lack something, those that lack nothing, and busy ones.
+    """Return incomplete seeds, complete ones and busy ones.
 
-    A wrong status of a seed that lacks nothing is corrected.
+    Corrects a wrong status of a complete seed.
     """
     lacking: list[int] = []
     finished: list[int] = []
@@ -222,7 +222,7 @@ def _sorted_out(run: AnyRun, seeds: Sequence[int], leave_busy: bool) -> tuple[li
 
 
 def _with(begun: Started[RunT], finished: Sequence[int], elsewhere: Sequence[int]) -> Started[RunT]:
-    """Add the seeds that needed no start."""
+    """Add the seeds that did not need to be started."""
     return replace(
         begun,
         finished=tuple(sorted([*begun.finished, *finished])),
@@ -231,7 +231,7 @@ def _with(begun: Started[RunT], finished: Sequence[int], elsewhere: Sequence[int
 
 
 def _conclude(seed_run: SeedFolder) -> None:
-    """Write "done" for a worker that was killed after it had written everything."""
+    """Write "done" for a worker that was killed after its last result."""
     if seed_run.status().state in (*ACTIVE, "done"):
         return
     with suppress(StoreError), seed_run.lock():
@@ -239,7 +239,7 @@ def _conclude(seed_run: SeedFolder) -> None:
 
 
 def _write_done(seed_run: SeedFolder) -> None:
-    """Write "done" for a seed that lacks nothing and whose lock is held."""
+    """Write "done" for a complete seed whose lock is held."""
     status = seed_run.status()
     if status.state != "done":
         seed_run.drop_unfinished()
@@ -248,11 +248,11 @@ def _write_done(seed_run: SeedFolder) -> None:
 
 def _refuse_example(run: AnyRun) -> None:
     if run.is_example:
-        raise StoreError(f"{run.name} is a bundled example, which nothing is added to: choose a store of your own.")
+        raise StoreError(f"{run.name} is a bundled example and cannot be extended: choose a store of your own.")
 
 
 def _launch(store: Store, run: RunT, seeds: Sequence[int], computing: _Computing) -> Started[RunT]:
-    """Start seeds that lack something; all locks are taken before the first worker starts."""
+    """Start incomplete seeds; all locks are taken before the first worker starts."""
     if not seeds:
         return Started(run)
     dealer = Dealer(computing.device, store.queue_folder(), computing.threads or 1)
@@ -299,10 +299,9 @@ def _locks(run: AnyRun, seeds: Sequence[int], leave_busy: bool, held: ExitStack)
 
 
 def _lock(seed_run: SeedFolder) -> int:
-    """Take a seed's lock; raise _AtWork at once if a worker is computing the seed.
+    """Take a seed's lock; raise _AtWork if a worker is computing the seed.
 
-    Other holders (a worker that has written its last status, or somebody starting one) are waited for; InUse names who
-    holds it longer.
+    Waits for other holders (a worker that is ending, or a process starting one); then InUse names the holder.
     """
     deadline = time.monotonic() + PATIENCE
     while True:
@@ -406,7 +405,7 @@ def stop(run: AnyRun, seeds: Sequence[int] | None = None, grace: float = GRACE) 
 
 
 def stop_workers(workers: Sequence[Worker], grace: float = GRACE) -> None:
-    """Stop only these workers, the last first: it waits in line, and must not begin when the first ends.
+    """Stop only these workers, the last first, so that waiting ones do not begin meanwhile.
 
     Seeds that another worker computes by now are left alone; ended workers are no error.
     """
@@ -418,7 +417,7 @@ def stop_workers(workers: Sequence[Worker], grace: float = GRACE) -> None:
 
 @contextmanager
 def stopping_on_failure() -> Iterator[list[Worker]]:
-    """Collect started workers; an error meanwhile stops these and no others."""
+    """Collect started workers; an error within the context stops these and no others."""
     workers: list[Worker] = []
     try:
         yield workers
@@ -449,7 +448,7 @@ def wait_for_end(asked: Sequence[Asked], grace: float = GRACE) -> None:
 
 def _refuse_elsewhere(seed: int, status: Status) -> None:
     if status.host not in ("", socket.gethostname()):
-        raise JobError(f"Seed {seed} computes on the host {status.host}: stop it there.")
+        raise JobError(f"Seed {seed} is running on the host {status.host}: stop it there.")
 
 
 def _signal(status: Status, send: Callable[[int], None]) -> None:

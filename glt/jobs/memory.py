@@ -151,7 +151,7 @@ def check_evaluation(path: Path, config: RunConfig, sizes: Sizes) -> None:
     needed, there = PROGRAM + trained // 2, available_bytes()
     if needed > there:
         raise JobError(
-            f"To check {path} its network would be computed, which needs about {file_size(needed)} of memory, but only "
+            f"Checking {path} computes its network, which needs about {file_size(needed)} of memory, but only "
             f"{file_size(there)} are available: check it on a larger machine."
         )
 

@@ -1,7 +1,7 @@
-"""The queue of workers: numbered slots for cores, and tickets in order of arrival.
+"""The queue of workers: numbered slots, tickets in order of arrival, and waiting for other runs.
 
-Both are locked files in one folder of the store. A killed process releases its locks, so the queue needs no server and
-no cleaning up.
+Slots and tickets are locked files in one folder of the store. The locks of killed processes are released, so the queue
+needs no server and no cleaning.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from glt.config import RunConfig
+from glt.config import RunConfig, pretraining_of
 from glt.errors import ConfigError, StoreError
 from glt.lottery.initial_weights import check_start
 from glt.methods import METHODS
 from glt.methods.base import OtherRun, OtherSeed
-from glt.pretraining.config import check_fit, pretraining_of
+from glt.pretraining.config import check_fit
 from glt.store import Pretraining, Run, SeedRun, Store, run_name
 from glt.store.atomic_io import make_folder, writing
 from glt.store.locks import is_locked, is_seen_locked, lock_open
@@ -88,7 +88,7 @@ def place_in_line(line: Path, queued_at: float) -> int | None:
 
 
 def wait_for_slot(folder: Path, ticket: Path, slots: int, should_stop: Callable[[], bool]) -> int | None:
-    """Wait for a free slot and no earlier valid ticket; return the slot's open descriptor.
+    """Wait until a slot is free and no earlier ticket is valid; return the slot's open descriptor.
 
     Returns None if `should_stop` says so. The ticket is given up in either case.
     """
@@ -159,20 +159,22 @@ SOURCE_LOOK_AGAIN = 1.0
 
 
 def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
-    """Raise a StudioError if a run that these seeds need is missing, does not fit or will not finish.
+    """Raise a StudioError if a run that these seeds need is missing, unsuitable or will not finish.
 
-    A run in progress counts as finished: `wait_for_sources` waits for it.
+    A running one counts as finished: `wait_for_sources` waits for it.
     """
     METHODS.get(config.method).check(config, seeds, partial(_expected, store, run_name(config)))
     name = pretraining_of(config)
-    if name is not None and all(awaited(store, config, seed) == name for seed in seeds):
+    if name is None:
+        return
+    if all(awaited(store, config, seed) == name for seed in seeds):
         check_fit(config, name, store.find_pretraining(name, run_name(config)).config)
     else:
         check_start(store, config, seeds)
 
 
 def awaited(store: Store, config: RunConfig, seed: int) -> str | None:
-    """Return the run in progress that a seed must wait for; None if it can begin (or never will)."""
+    """Return the running run that a seed must wait for; None if it can begin (or never will)."""
     with suppress(StoreError):
         name = METHODS.get(config.method).reads(config)
         if name is not None and _is_finding(store.find(name).seed(seed), config.rounds):
@@ -186,8 +188,7 @@ def awaited(store: Store, config: RunConfig, seed: int) -> str | None:
 def wait_for_sources(seed_run: SeedRun, queue: Path, ticket: Path, should_stop: Callable[[], bool]) -> Path | None:
     """Wait until what a seed needs is done; return its ticket, None if `should_stop` says so.
 
-    While it waits it has no ticket, so that others need not wait behind it. Raises a StudioError if what it needs ended
-    early.
+    While waiting it has no ticket, so that it does not block others. Raises a StudioError if what it needs ended early.
     """
     store, config, seed = Store.around(seed_run), seed_run.config, seed_run.seed
     has_waited = awaited(store, config, seed) is not None
@@ -203,7 +204,7 @@ def wait_for_sources(seed_run: SeedRun, queue: Path, ticket: Path, should_stop: 
 
 @dataclass(frozen=True, eq=False)
 class _Expected:
-    """A run as it will be once its seeds in progress are done."""
+    """A run as it will be once its running seeds are done."""
 
     run: Run
 
@@ -224,7 +225,7 @@ class _Expected:
 
 
 class _Finished(SeedRun):
-    """A seed in progress, with all the rounds it will have."""
+    """A running seed, with all the rounds it will have."""
 
     def __init__(self, seed_run: SeedRun) -> None:
         super().__init__(seed_run.path.parent, seed_run.seed, seed_run.config, writable=False)
@@ -242,7 +243,7 @@ def _is_finding(seed_run: SeedRun, rounds: int) -> bool:
 
 
 def _is_making(source: Pretraining, seed: int) -> bool:
-    """Say whether the seed's own first layer is being trained, or the only ones there will be."""
+    """Say whether the seed's first layer, or the only ones to come, are being trained."""
     finished = source.finished()
     if seed in finished:
         return False

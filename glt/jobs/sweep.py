@@ -1,4 +1,4 @@
-"""Sweeps: a grid over settings as a list of ordinary runs, and starting them together."""
+"""Sweeps: a grid of settings as ordinary runs, started together."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 def grid_points(settings: Values, grid: Grid, preset: str | None = None) -> list[Point]:
     """Return the grid's points, the last setting changing fastest; other settings are shared.
 
-    Raises ConfigError for what `glt.presets.resolve` refuses of any point, an empty or too large grid, a setting in
-    both, or one that would make equal runs.
+    Raises ConfigError for bad settings of any point, an empty or too large grid, a setting given twice, or one that
+    would make equal runs.
     """
     _check(settings, grid)
     points, faults = [], Faults()

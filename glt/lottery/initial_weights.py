@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glt.config import RunConfig
+from glt.config import RunConfig, pretraining_of
 from glt.datasets.graph import Graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.formats import as_typed
-from glt.pretraining.config import FIRST_LAYER, check_fit, pretraining_of
+from glt.pretraining.config import FIRST_LAYER, check_fit
 from glt.store import FirstLayer, Pretraining, Run, SeedRun, Store, run_name
 from glt.user_text import quoted
 

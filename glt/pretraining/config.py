@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked, options_of
+from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked
 from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.formats import as_typed
@@ -84,19 +84,6 @@ def resolve_pretraining(values: Mapping[str, Any]) -> PretrainConfig:
     if config.task not in spec.tasks:
         raise ConfigError(f"Data set {spec.name!r} cannot be used for task {task.name!r}: {', '.join(spec.tasks)}.")
     return config
-
-
-class StartOptions(BaseModel):
-    """Where theta_0 comes from; a setting of every run, absent from its config if random."""
-
-    pretraining: str | None = Field(
-        None, min_length=1, description="Pre-training run in this store whose first layer theta_0 takes; empty = random"
-    )
-
-
-def pretraining_of(config: RunConfig) -> str | None:
-    """Return the name of the pre-training a run starts from; None for a random start."""
-    return options_of(config.options, StartOptions).pretraining
 
 
 def takes_first_layer(model: str) -> bool:

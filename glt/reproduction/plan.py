@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from glt.config import OptionValue, RunConfig
+from glt.config import OptionValue, RunConfig, pretraining_of
 from glt.errors import ConfigError
 from glt.formats import as_typed, duration, file_size, listing, number_of
 from glt.jobs.devices import Wanted
@@ -18,7 +18,7 @@ from glt.jobs.launcher import Started, check_room, start_pretraining, stopping_o
 from glt.jobs.sweep import Point, start_all, value_words
 from glt.methods import METHODS
 from glt.presets import all_options, resolve
-from glt.pretraining.config import PRETRAINING, PretrainConfig, pretraining_of
+from glt.pretraining.config import PRETRAINING, PretrainConfig
 from glt.reproduction.experiments import PRESET, Arm, Experiment, Setting
 from glt.store import Run, Store, finished_rounds, run_name
 from glt.training.tasks import TASKS

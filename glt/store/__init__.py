@@ -6,7 +6,6 @@ from glt.store.annotations import Annotations as Annotations
 from glt.store.events import NO_EPOCHS as NO_EPOCHS
 from glt.store.events import Epochs as Epochs
 from glt.store.events import EventFile as EventFile
-from glt.store.examples import bundled_examples as bundled_examples
 from glt.store.pretraining import FirstLayer as FirstLayer
 from glt.store.pretraining import Pretraining as Pretraining
 from glt.store.pretraining import PretrainingSeed as PretrainingSeed
@@ -24,11 +23,12 @@ from glt.store.run import Run as Run
 from glt.store.run import annotations_of as annotations_of
 from glt.store.run import finished_rounds as finished_rounds
 from glt.store.run import folder_size as folder_size
-from glt.store.run_names import run_name as run_name
+from glt.store.run import run_name as run_name
 from glt.store.seed_run import SeedFolder as SeedFolder
 from glt.store.seed_run import SeedRun as SeedRun
 from glt.store.store import KnownRun as KnownRun
 from glt.store.store import Store as Store
+from glt.store.store import bundled_examples as bundled_examples
 from glt.store.store import readers_first as readers_first
 from glt.store.store import readers_left as readers_left
 from glt.store.store import sources_of as sources_of

@@ -1,7 +1,7 @@
-"""What a person says about runs: a title, a note, a colour, and which are hidden; kept beside the runs, never in them.
+"""Annotations of runs: title, note, colour, hidden; kept beside the runs, never in them.
 
-One file in the store's root, by the references of runs, so that a run's folder and hash stay as they are and the
-examples, which nobody can write, can be annotated too. What is damaged is moved aside, never deleted.
+One file in the store's root, keyed by the references of runs. A run's folder and hash stay as they are, and the
+read-only examples can be annotated too. A damaged file is moved aside, never deleted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from glt.config import all_faults
 from glt.errors import ConfigError, StoreError
 from glt.store import paths
-from glt.store.atomic_io import MOST_BYTES, check_regular, clear_unfinished, make_folder, reading, replace_file, writing
-from glt.store.file_cache import cached
+from glt.store.atomic_io import (
+    MOST_BYTES,
+    cached,
+    check_regular,
+    clear_unfinished,
+    make_folder,
+    reading,
+    replace_file,
+    writing,
+)
 from glt.store.locks import briefly_locked
 from glt.user_text import one_line, parse_json, quoted, several_lines
 
@@ -37,7 +45,7 @@ class _DamagedError(StoreError):
 
 
 class Annotation(BaseModel):
-    """What a person says about one run; "" is nothing said. Words of a later version are kept, not understood."""
+    """The annotation of one run; "" means not set. Fields of a later version are kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -47,7 +55,7 @@ class Annotation(BaseModel):
     hidden: bool = False
 
     def said(self) -> dict[str, Any]:
-        """Return what is said at all, as plain values."""
+        """Return the fields that are set, as plain values."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -55,27 +63,26 @@ NOTHING_SAID = Annotation()
 
 
 class Annotations(NamedTuple):
-    """The annotations of a store by the names of runs, and the sentence that says what of them cannot be read."""
+    """The annotations of a store by run name, and a sentence on damage, or ""."""
 
     entries: Mapping[str, Annotation]
     damage: str = ""
 
     def of(self, name: str) -> Annotation:
-        """Return what is said about a run."""
+        """Return the annotation of a run."""
         return self.entries.get(name, NOTHING_SAID)
 
 
 def annotations_in(root: Path) -> Annotations:
-    """Return the annotations in a store's root, read again when their file has changed; damage is told, not raised."""
+    """Return the annotations in a store's root; damage is reported, not raised."""
     return _known(root / paths.ANNOTATIONS)
 
 
 def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotation, str]:
-    """Change what is said about the run of a reference, one field each; see `Annotation`.
+    """Change fields of the annotation of a run; see `Annotation`.
 
-    Returns it with the sentence on what was moved aside, or "".
-    Other runs' entries stay whoever else writes meanwhile. Raises ConfigError for a value that cannot be, StoreError
-    when the store cannot be written.
+    Returns the annotation and a sentence on what was moved aside, or "". Entries of other runs stay, also if other
+    processes write at the same time. Raises ConfigError for a bad value, StoreError when the store cannot be written.
     """
     made(changes)
     make_folder(root)
@@ -93,10 +100,10 @@ def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotat
 
 
 def entry_name(root: Path, entries: Collection[str], reference: str) -> str:
-    """Return the name under which a store's annotations hold what is said about the run of a reference.
+    """Return the key of a run's entry in the annotations of a store.
 
-    Earlier versions kept what was said about an example under its bare name, which is that of a run of one's own: it
-    is the example's as long as the store neither holds nor has deleted a run of that name.
+    Earlier versions kept annotations of an example under its bare name, which is also that of a run with the same
+    settings. Such an entry is the example's as long as the store neither holds nor has deleted a run of that name.
     """
     name = reference.removeprefix(paths.EXAMPLES_PREFIX)
     if reference in entries or name == reference or os.path.lexists(root / name):
@@ -106,7 +113,7 @@ def entry_name(root: Path, entries: Collection[str], reference: str) -> str:
 
 
 def made(values: Mapping[str, Any]) -> Annotation:
-    """Return an annotation of these values; raises ConfigError, one sentence, for the first that cannot be."""
+    """Return an annotation of these values; raises ConfigError for the first bad one."""
     try:
         return Annotation.model_validate(dict(values))
     except ValidationError as error:
@@ -117,7 +124,7 @@ def _fault(error: ValidationError) -> str:
     fault = error.errors()[0]
     field = str(fault["loc"][0])
     if fault["type"].endswith("too_long"):
-        return f"The {field} has {len(fault['input'])} characters: {fault['ctx']['max_length']} is the most."
+        return f"The {field} has {len(fault['input'])} characters: at most {fault['ctx']['max_length']} are allowed."
     if field == "color":
         return f"Unknown color {quoted(str(fault['input']))}: choose one of {', '.join(COLORS)}."
     return all_faults(error)[0]
@@ -130,7 +137,7 @@ def _read(path: Path) -> Annotations:
         return Annotations({}, str(error))
     read = {name: _readable(entry) for name, entry in entries.items()}
     bad = ", ".join(name for name, (_, whole) in read.items() if not whole)
-    told = f"{path} says something about {bad} that cannot be read: annotate it again." if bad else ""
+    told = f"{path} has an annotation of {bad} that cannot be read: annotate it again." if bad else ""
     return Annotations({name: annotation for name, (annotation, _) in read.items()}, told)
 
 
@@ -148,7 +155,7 @@ _known = cached(_read)
 
 
 def _entries(path: Path) -> Entries:
-    """Return the entries as they stand in the file, none without one; raises StoreError when they cannot be read."""
+    """Return the entries in the file, none without a file; raises StoreError when they cannot be read."""
     if not path.exists():
         return {}
     with reading(path, "allow it to be read"):
@@ -162,12 +169,12 @@ def _entries(path: Path) -> Entries:
     if isinstance(schema, int) and schema > paths.SCHEMA:
         raise StoreError(f"{path} was written by a newer GLT Studio: update GLT Studio to read titles and notes.")
     if not isinstance(entries, dict):
-        raise _DamagedError(f"{path} is damaged, so runs stand without titles and notes: annotate one to begin anew.")
+        raise _DamagedError(f"{path} is damaged, so no titles and notes are shown: annotate a run to start a new file.")
     return entries
 
 
 def is_of_others(path: Path) -> bool:
-    """Say whether a file is whole JSON of a form that annotations never had: another program's file of that name."""
+    """Say whether the file is valid JSON of another program."""
     try:
         check_regular(path, MOST_BYTES)
         document = parse_json(path.read_bytes())
@@ -181,11 +188,13 @@ def _entries_or_aside(path: Path) -> tuple[Entries, str]:
         return _entries(path), ""
     except _DamagedError:
         if is_of_others(path):
-            raise StoreError(f"{path} is not GLT Studio's: choose another store with --store or GLT_STORE.") from None
+            raise StoreError(
+                f"{path} was not written by GLT Studio: choose another store with --store or GLT_STORE."
+            ) from None
         aside = _free_name(path)
         with writing(aside):
             path.rename(aside)
-        return {}, f"{path.name} was damaged: it is kept as {aside.name}, and a new one begins."
+        return {}, f"{path.name} was damaged: it is kept as {aside.name}, and a new file was started."
 
 
 def _free_name(path: Path) -> Path:

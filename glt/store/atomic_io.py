@@ -1,7 +1,6 @@
-"""Files that are whole or not there: atomic writes, JSON with a checksum of itself, and errors put as sentences.
+"""Files that are whole or absent: atomic writes, JSON with a checksum, cached reads, errors as sentences.
 
-JSON lines are read up to the last newline. A document without a checksum, as those of earlier versions, is taken as
-it is.
+JSON lines are read up to the last newline. Documents without a checksum, as earlier versions wrote them, are accepted.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ import errno
 import itertools
 import os
 import stat
+import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.formats import as_typed, file_size
-from glt.store.paths import QUEUE, UNFINISHED_WRITE, has_run_name, seed_of
+from glt.store.paths import QUEUE, SCHEMA, UNFINISHED_WRITE, has_run_name, seed_of
 from glt.user_text import parse_json
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -33,7 +33,7 @@ _counter = itertools.count()
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an OSError raised while `path` is written into a StoreError that says what to do."""
+    """Turn an OSError while `path` is written into a StoreError that says what to do."""
     try:
         yield
     except OSError as error:
@@ -42,7 +42,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path, remedy: str) -> Iterator[None]:
-    """Turn an OSError raised while `path` is read into a StoreError that ends with `remedy`."""
+    """Turn an OSError while `path` is read into a StoreError that ends with `remedy`."""
     try:
         yield
     except FileNotFoundError as error:
@@ -52,12 +52,12 @@ def reading(path: Path, remedy: str) -> Iterator[None]:
 
 
 def check_regular(path: Path, most_bytes: int) -> None:
-    """Raise OSError for a device or a pipe, which reading has no end of, for too large a file and a missing one."""
+    """Raise OSError unless `path` is a regular file of at most `most_bytes`: devices and pipes never end."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is no plain file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if found.st_size > most_bytes:
-        raise OSError(errno.EFBIG, f"{file_size(found.st_size)} are more than it can have, {file_size(most_bytes)}")
+        raise OSError(errno.EFBIG, f"{file_size(found.st_size)}, more than the limit of {file_size(most_bytes)}")
 
 
 def make_folder(path: Path) -> None:
@@ -67,9 +67,9 @@ def make_folder(path: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes, durable: bool = True) -> None:
-    """Write `content` under a temporary name, flush it to disk and rename it: readers see old or new, never half.
+    """Write a temporary file, flush it and rename it: readers see old or new content, never half.
 
-    Without `durable` the flush is left out, which is enough against killed processes but not against lost power.
+    Without `durable` nothing is flushed: safe against killed processes, not against power loss.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_counter)}{UNFINISHED_WRITE}")
     with writing(path):
@@ -88,16 +88,16 @@ def replace_file(path: Path, content: bytes, durable: bool = True) -> None:
 
 
 def clear_unfinished(path: Path) -> None:
-    """Remove what killed processes left of writing `path`; call it where nobody else can be writing it."""
+    """Remove temporary files of killed writers of `path`; call it only while nobody else can write."""
     for left in path.parent.glob(f".{path.name}.*{UNFINISHED_WRITE}"):
         with writing(left):
             left.unlink(missing_ok=True)
 
 
 def overwrite_file(path: Path, content: bytes) -> None:
-    """Write `content` over what is in `path`, which on a full disk still fits where a new file does not.
+    """Overwrite a file in place, which still works on a full disk.
 
-    Whoever reads it, or kills the writer, in that moment may find half of it.
+    Readers, or a kill, at that moment may leave half of it.
     """
     with writing(path):
         descriptor = os.open(path, os.O_WRONLY)
@@ -109,7 +109,7 @@ def overwrite_file(path: Path, content: bytes) -> None:
 
 
 def append_line(path: Path, line: str, durable: bool = False) -> None:
-    """Append one line by a single write; a line that does not fit, or stay, is taken back and StoreError raised."""
+    """Append one line with a single write; a line that does not fit is taken back and StoreError raised."""
     content = line.encode() + b"\n"
     with writing(path):
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
@@ -120,14 +120,14 @@ def append_line(path: Path, line: str, durable: bool = False) -> None:
 
 
 def refuse_link(*places: Path) -> None:
-    """Raise StoreError when one of these is a symbolic link: what is written below it would land elsewhere."""
+    """Raise StoreError if one of these is a symbolic link, because writes would land elsewhere."""
     for path in places:
         if path.is_symlink():
             raise StoreError(_link_fault(path))
 
 
 def flush_file(path: Path) -> None:
-    """Force what was appended to `path` onto the disk; a missing file is fine."""
+    """Flush what was appended to `path` to disk; a missing file is fine."""
     with writing(path):
         try:
             descriptor = os.open(path, os.O_RDONLY)
@@ -169,13 +169,13 @@ def _flush_folder(folder: Path) -> None:
 
 def _link_fault(path: Path) -> str:
     return (
-        f"{path} is a symbolic link, and nothing is written through one: move what it points to into its place, or "
-        "choose another store with --store or GLT_STORE."
+        f"{path} is a symbolic link, and nothing is written through links: replace the link by the file or folder "
+        "itself, or choose another store with --store or GLT_STORE."
     )
 
 
 def _is_resumed(path: Path) -> bool:
-    """Say whether a file is written for a seed that has begun, so that resuming its run writes it again."""
+    """Say whether resuming a run would write this file again."""
     in_seed = any(seed_of(each.name) is not None and has_run_name(each.parent.name) for each in path.parents)
     return in_seed or QUEUE in (path.name, path.parent.name)
 
@@ -192,11 +192,11 @@ def _write_fault(path: Path, error: OSError) -> str:
             "or change its permissions."
         )
     if error.errno in NO_FILE:
-        return f"{path} cannot be written ({error.strerror}): run `{as_typed('doctor')}`, which says why."
+        return f"{path} cannot be written ({error.strerror}): run `{as_typed('doctor')}` to see why."
     return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."
 
 
-SEE_DOCTOR = f"run `{as_typed('doctor')}`, which says what can be mended"
+SEE_DOCTOR = f"run `{as_typed('doctor')}` to see what can be repaired"
 # A document holds settings or a state, lines are of a million epochs at most.
 MOST_BYTES, MOST_BYTES_OF_LINES = 16 << 20, 1 << 30
 
@@ -214,11 +214,22 @@ def read_json(path: Path, remedy: str) -> Any:
         raise StoreError(f"{path} is damaged (no valid JSON): {remedy}.") from None
 
 
-def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
-    """Return the lines of `path` from byte `offset` to its last newline, and the offset after that newline.
+def check_schema(path: Path, document: Any) -> None:
+    """Raise StoreError for a newer format version, or none."""
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise StoreError(f"{path} is damaged (it names no format version): restore it from a copy.")
+    if schema > SCHEMA:
+        raise StoreError(
+            f"{path} was written by a newer GLT Studio (format {schema}, this one reads {SCHEMA}): update GLT Studio."
+        )
 
-    A missing file has no lines. When `offset` is no longer the start of a line, because a resume cut the file,
-    reading starts at the beginning.
+
+def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
+    """Return the lines of `path` from byte `offset` to its last newline, and the offset after it.
+
+    A missing file has no lines. If `offset` is no longer the start of a line, because a resume cut the file, reading
+    starts at the beginning.
     """
     # A symbolic link that leads nowhere is no missing file, but one that cannot be read.
     if not os.path.lexists(path):
@@ -233,7 +244,7 @@ def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
 
 
 def parse_lines(path: Path, lines: list[bytes], row: type[Row], first: int = 1) -> list[Row]:
-    """Return the records of `lines`; raises StoreError naming the first damaged line (counted from `first`)."""
+    """Return the records of `lines`; raises StoreError with the number of the first damaged line (`first` = 1)."""
     records: list[Row] = []
     try:
         records.extend(row.model_validate_json(line) for line in lines)
@@ -253,7 +264,7 @@ CHECKSUM = "crc32"
 
 
 def crc(content: bytes) -> str:
-    """Return the CRC-32 of some bytes as eight hexadecimal digits; any single changed byte changes it.
+    """Return the CRC-32 of some bytes as eight hexadecimal digits.
 
     >>> crc(b"123456789")
     'cbf43926'
@@ -267,10 +278,10 @@ def signed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unsigned(path: Path, document: Mapping[str, Any], remedy: str) -> dict[str, Any]:
-    """Return a document of the file `path` without its checksum; raises StoreError for one that does not fit."""
+    """Return a document without its checksum; raises StoreError if the checksum does not match."""
     content = {name: value for name, value in document.items() if name != CHECKSUM}
     if CHECKSUM in document and not _fits(content, document[CHECKSUM]):
-        raise StoreError(f"{path} is damaged (its checksum does not fit its content): {remedy}.")
+        raise StoreError(f"{path} is damaged (its checksum does not match its content): {remedy}.")
     return content
 
 
@@ -292,3 +303,46 @@ def _fits(content: Mapping[str, Any], recorded: object) -> bool:
 
 def _of(document: Mapping[str, Any]) -> str:
     return crc(canonical_json(dict(document)).encode())
+
+
+Content = TypeVar("Content")
+Stamp = tuple[int, int, int]
+
+MOST_CACHED = 20_000
+# Seconds; clocks of file systems tick in milliseconds.
+TOO_FRESH = 0.1
+
+
+def cached(
+    read: Callable[[Path], Content], lasts: Callable[[Content], bool] = lambda content: True
+) -> Callable[[Path], Content]:
+    """Return `read` with results kept until the file or folder changes (inode, size, modification time).
+
+    A store of a thousand runs is read once. Files are replaced by renaming (new inode) or grow (new size); files
+    changed a moment ago are not cached, because clocks of file systems are coarse. Not kept: exceptions, and results
+    for which `lasts` is false, since they may change without the stamp.
+    """
+    kept: dict[str, tuple[Stamp, Content]] = {}
+
+    def reader(path: Path) -> Content:
+        name = os.fspath(path)
+        stamp = _stamp(path)
+        known = kept.get(name)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        content = read(path)
+        if stamp is not None and time.time() - stamp[2] / 1e9 > TOO_FRESH and lasts(content):
+            if len(kept) >= MOST_CACHED:
+                kept.clear()
+            kept[name] = stamp, content
+        return content
+
+    return reader
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

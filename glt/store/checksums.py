@@ -1,8 +1,8 @@
-"""checksums.jsonl: a line a finished round with the checksums of its lines in rounds.jsonl and events.jsonl.
+"""checksums.jsonl: per finished round, checksums of its lines in rounds.jsonl and events.jsonl.
 
-Tensor files carry a checksum of their own; text does not, and a digit that a disk has changed is still a digit. The
-seconds of a round are left out, because they alone depend on when a round was computed. A round without a line, as
-those of earlier versions, is not checked.
+Tensor files carry their own checksum; in text, a digit changed by a disk is still a valid digit. The seconds of a round
+are left out, because they depend on when it was computed. Rounds without a line, as in earlier versions, are not
+checked.
 """
 
 from __future__ import annotations
@@ -16,8 +16,17 @@ from pydantic import Field, ValidationError
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.store import paths
-from glt.store.atomic_io import SEE_DOCTOR, append_line, crc, cut_file, parse_lines, reading, signed, whole_lines
-from glt.store.file_cache import cached
+from glt.store.atomic_io import (
+    SEE_DOCTOR,
+    append_line,
+    cached,
+    crc,
+    cut_file,
+    parse_lines,
+    reading,
+    signed,
+    whole_lines,
+)
 from glt.store.records import Record, RoundRecord, round_of_event
 from glt.store.tensors import read_about
 
@@ -27,9 +36,9 @@ HEAD = b'{"crc32":"00000000",'
 
 
 class RoundChecksum(Record):
-    """What a finished round is to be like: its record, its events (bytes `start` to `end`), theta_0 where known.
+    """Checksums of a round: its record, its events (bytes `start` to `end`), theta_0 if known.
 
-    That of round 0 also says whose it is: the names of the folders of its run and its seed.
+    Round 0 also names its owner: the folders of run and seed.
     """
 
     round: int = Field(ge=0)
@@ -43,12 +52,15 @@ class RoundChecksum(Record):
 
 
 def checksums_in(folder: Path) -> list[RoundChecksum]:
-    """Return the checksums of a seed's rounds 0, 1, ...; raises StoreError for a damaged line. The list is shared."""
+    """Return the checksums of a seed's rounds 0, 1, ...; raises StoreError for a damaged line.
+
+    The list is shared: do not change it.
+    """
     return _known(folder / paths.CHECKSUMS)
 
 
 def add_checksums(folder: Path, rounds: int) -> None:
-    """Write the checksums of the first so many rounds that have none yet; all of them must be readable."""
+    """Write missing checksums of the first `rounds` rounds, all of which must be readable."""
     known = list(checksums_in(folder))
     written = len(known)
     while len(known) < rounds:
@@ -60,34 +72,34 @@ def add_checksums(folder: Path, rounds: int) -> None:
 
 
 def cut_checksums(folder: Path, rounds: int) -> None:
-    """Forget the checksums of all but the first so many rounds."""
+    """Keep only the checksums of the first `rounds` rounds."""
     path = folder / paths.CHECKSUMS
     cut_file(path, sum(len(line) + 1 for line in whole_lines(path)[0][:rounds]))
 
 
 def check_records(path: Path, known: Sequence[RoundChecksum], lines: Sequence[bytes]) -> None:
-    """Raise StoreError when lines of rounds.jsonl, from round 0 on, are not those that were written.
+    """Raise StoreError if lines of rounds.jsonl, from round 0 on, differ from those written.
 
-    `known` must have been read before the lines.
+    Read `known` before the lines.
     """
     for number, (line, written) in enumerate(zip(lines, known, strict=False)):
         if not is_record(line, written):
-            raise StoreError(f"{path} is damaged in line {number + 1} (its checksum does not fit): {SEE_DOCTOR}.")
+            raise StoreError(f"{path} is damaged in line {number + 1} (wrong checksum): {SEE_DOCTOR}.")
     if len(lines) < len(known):
-        raise StoreError(f"{path} is damaged (it lacks round {len(lines)}, which was finished): {SEE_DOCTOR}.")
+        raise StoreError(f"{path} is damaged (round {len(lines)} is missing): {SEE_DOCTOR}.")
     if known:
         _check_unknown(path, len(known), len(lines))
 
 
 def check_owner(folder: Path) -> None:
-    """Raise StoreError for the folder of a seed that holds what another seed, or another run, has computed."""
+    """Raise StoreError if a seed's folder holds rounds of another seed or run."""
     if owner := foreign_owner(folder):
         told = "move it out of the run, or back to where it was"
         raise StoreError(f"{folder} holds the rounds of {owner}: {told}.")
 
 
 def foreign_owner(folder: Path) -> str:
-    """Return whose rounds a seed's folder holds where they are not its own, else "": so too where nothing says it."""
+    """Return the owner of the rounds in a seed's folder if it is another seed or run, else ""."""
     known = checksums_in(folder)
     return known[0].owner if known and known[0].owner not in ("", _owner_of(folder)) else ""
 
@@ -98,24 +110,24 @@ def _owner_of(folder: Path) -> str:
 
 
 def _check_unknown(path: Path, first: int, finished: int) -> None:
-    """Raise StoreError for rounds without checksums, but for one that is just being finished: that is written last."""
+    """Raise StoreError for rounds without checksums, except one being finished, whose checksum comes last."""
     for number in range(first, finished):
         if not paths.masks_file(path.parent, number).exists():
             raise StoreError(f"{path} is damaged in line {number + 1} (it has no checksum): {SEE_DOCTOR}.")
     if finished > first + 1:
-        told = f"it lacks round {first}, which was finished"
+        told = f"round {first} is missing"
         raise StoreError(f"{path.parent / paths.CHECKSUMS} is damaged ({told}): {SEE_DOCTOR}.")
 
 
 def is_record(line: bytes, written: RoundChecksum) -> bool:
-    """Say whether a line of rounds.jsonl is the one that was written, its seconds aside."""
+    """Say whether a line of rounds.jsonl is as written, seconds aside."""
     return crc(without_seconds(line)) == written.record
 
 
 def check_events(path: Path, known: Sequence[RoundChecksum], lines: Sequence[bytes], offset: int) -> None:
-    """Raise StoreError when lines of events.jsonl, which begin at byte `offset`, are not those that were written.
+    """Raise StoreError if lines of events.jsonl, from byte `offset` on, differ from those written.
 
-    `known` must have been read before the lines. Rounds of which these are only a part are not checked.
+    Read `known` before the lines. Rounds that are only partly in the lines are not checked.
     """
     whole = [each for each in known if each.start >= offset]
     content = b"\n".join([*lines, b""]) if whole else b""
@@ -124,14 +136,14 @@ def check_events(path: Path, known: Sequence[RoundChecksum], lines: Sequence[byt
 
 
 def check_epochs(path: Path, written: RoundChecksum, content: bytes) -> None:
-    """Raise StoreError when the content of events.jsonl where a round's epochs were written is not those."""
+    """Raise StoreError if this part of events.jsonl differs from a round's epochs as written."""
     if crc(content) != written.events:
-        told = f"the epochs of round {written.round} are not those that were written"
+        told = f"the epochs of round {written.round} have changed"
         raise StoreError(f"{path} is damaged ({told}): {SEE_DOCTOR}.")
 
 
 def holds_epochs(path: Path, written: RoundChecksum) -> bool:
-    """Say whether events.jsonl holds the epochs of a round as they were written; raises StoreError when it is none."""
+    """Say whether events.jsonl holds a round's epochs as written; raises StoreError if it cannot be read."""
     return crc(_content(path, written.start, written.end)) == written.events
 
 
@@ -168,9 +180,9 @@ def _computed(folder: Path, number: int, start: int) -> RoundChecksum:
 
 
 def event_sizes(path: Path, round: int, start: int = 0) -> tuple[int, list[int]]:
-    """Return how many bytes from `start` on are of rounds before `round`, and the bytes of each line of it.
+    """Return the bytes from `start` on of rounds before `round`, and the bytes of each line of it.
 
-    Lines follow each other by round; the first that is damaged or of a later round ends the search.
+    Lines are ordered by round; the first damaged or later one ends the search.
     """
     before, sizes = 0, list[int]()
     for line in whole_lines(path, start)[0]:
@@ -199,7 +211,7 @@ def _read(path: Path) -> list[RoundChecksum]:
 
 
 def _parsed(path: Path, line: bytes, number: int) -> RoundChecksum:
-    """Return a line of checksums.jsonl; raises StoreError unless it is as it was written, byte by byte."""
+    """Return a line of checksums.jsonl; raises StoreError unless it is as written."""
     try:
         found = RoundChecksum.model_validate_json(line)
     except ValidationError:
@@ -210,7 +222,7 @@ def _parsed(path: Path, line: bytes, number: int) -> RoundChecksum:
 
 
 def read_rounds(path: Path) -> list[RoundRecord]:
-    """Return the records of all whole rounds; raises StoreError for a damaged line or one out of order."""
+    """Return the records of all whole rounds; raises StoreError for a damaged or misplaced line."""
     known = checksums_in(path.parent)
     check_owner(path.parent)
     lines = whole_lines(path)[0]
@@ -218,9 +230,9 @@ def read_rounds(path: Path) -> list[RoundRecord]:
     records = parse_lines(path, lines, RoundRecord)
     for number, record in enumerate(records):
         if record.round != number:
-            raise StoreError(f"{path} has round {record.round} where round {number} belongs: {SEE_DOCTOR}.")
+            raise StoreError(f"{path} has round {record.round} in the place of round {number}: {SEE_DOCTOR}.")
         if not record.is_bounded:
-            raise StoreError(f"{path} is damaged in line {number + 1} (a number beyond all bounds): {SEE_DOCTOR}.")
+            raise StoreError(f"{path} is damaged in line {number + 1} (a number is out of range): {SEE_DOCTOR}.")
     return records
 
 

@@ -1,4 +1,4 @@
-"""All masks of one seed in one compressed file: for each weight and edge the round in which it went."""
+"""All masks of one seed in one compressed file: per weight and edge the round that removed it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from glt import zip_files
 from glt.config import EdgeMaskKind, canonical_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
-from glt.store.atomic_io import check_regular, reading, replace_file
+from glt.store.atomic_io import check_regular, check_schema, reading, replace_file
 from glt.store.paths import SCHEMA
-from glt.store.tensors import EDGE_SCORES, EDGES, WEIGHTS, Bytes, Floats, as_floats, check_schema, quantised_ranks
+from glt.store.tensors import EDGE_SCORES, EDGES, WEIGHTS, Bytes, Floats, as_floats, quantised_ranks
 from glt.user_text import parse_json
 
 ABOUT = "about.json"
@@ -33,7 +33,7 @@ DAMAGE = (*zip_files.DAMAGE, ValueError, KeyError, TypeError, AttributeError, Ov
 
 @dataclass(frozen=True, eq=False)
 class CompactMasks:
-    """Masks of rounds 0 to `last`, and the 8-bit ranks of edge scores (`score_counts` of them a round)."""
+    """Masks of rounds 0 to `last`, and edge scores as 8-bit ranks, `score_counts` per round."""
 
     last: int
     kind: EdgeMaskKind
@@ -43,7 +43,7 @@ class CompactMasks:
 
     @classmethod
     def pack(cls, masks: Sequence[Masks], scores: Sequence[Floats | None]) -> CompactMasks:
-        """Code the masks and edge scores of rounds 0, 1, ...; raises StoreError beyond 255 pruning rounds."""
+        """Code the masks and edge scores of rounds 0, 1, ...; raises StoreError for more than 255 rounds."""
         last = len(masks) - 1
         if last > MOST_ROUNDS:
             raise StoreError(f"A compact run holds at most {MOST_ROUNDS} rounds, not {last}: pack fewer rounds.")
@@ -67,7 +67,7 @@ class CompactMasks:
         return EdgeMask(self.kind, decode(self.coded[EDGES], round, self.shapes[EDGES]))
 
     def edge_scores(self, round: int) -> Floats | None:
-        """Return the ranks in [0, 1) of the entries that were up for decision in `round`, or None without scores."""
+        """Return the ranks in [0, 1) of the entries that `round` could prune; None without scores."""
         self._require(round)
         count, start = self.score_counts[round], sum(self.score_counts[:round])
         return as_floats(self.coded[EDGE_SCORES][start : start + count]) if count else None
@@ -86,9 +86,9 @@ class CompactMasks:
 
     @classmethod
     def read(cls, path: Path, weights: bool = True) -> CompactMasks:
-        """Read what `write` wrote, without the `weights`, most of the file, where they are not wanted.
+        """Read a file made by `write`; without `weights`, most of the file is skipped.
 
-        Raises StoreError for a missing, damaged, newer or absurdly large file.
+        Raises StoreError for a missing, damaged, newer or too large file.
         """
         with reading(path, REMEDY):
             check_regular(path, MOST_BYTES)
@@ -118,11 +118,11 @@ NONE: Bytes = np.empty(0, dtype=np.uint8)
 
 
 def encode(planes: BoolArray) -> Bytes:
-    """Code [R + 1, n] masks of rounds 0 to R, of which round 0 keeps everything.
+    """Code [R + 1, n] masks of rounds 0 to R; round 0 keeps everything.
 
-    Nested masks become n bytes: the round in which a value went, 0 when it is still there at the end. Others
-    become [R, n / 8] packed bits: a row a round, set where the mask differs from the round before. The values of a
-    row stand in order of their last eight states, because values alike in those change alike and so compress well.
+    Nested masks become n bytes: the round that removed the value, 0 if it is still there. Others become [R, n / 8]
+    packed bits, one row per round, set where the mask changed. Values of a row are ordered by their last eight states:
+    values with equal states change alike, which compresses well.
 
     >>> encode(np.array([[1, 1, 1], [1, 0, 1], [1, 0, 0]], dtype=bool)).tolist()
     [0, 1, 2]

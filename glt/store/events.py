@@ -1,7 +1,8 @@
-"""The epochs of a seed, a round at a time: eight hours of events are a million lines, of which a page shows one round.
+"""Epochs of a seed, read one round at a time.
 
-Lines follow each other by round, because a resume cuts off what comes after the last whole round, so a round is found
-by bisection and the rest of the file is not read. What is read is kept as columns, 28 bytes an epoch.
+Eight hours of training are a million lines, of which a page shows one round. Lines are ordered by round, because a
+resume cuts off what follows the last whole round, so a round is found by bisection and the rest is not read. Epochs are
+kept as columns, 28 bytes each.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(slots=True)
 class _Line:
-    """An Event as it is read by the thousand: in half the time, and not frozen."""
+    """An Event for bulk parsing: twice as fast, not frozen."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -52,7 +53,7 @@ _lines = TypeAdapter(list[_Line])
 
 @dataclass(frozen=True, eq=False)
 class Epochs:
-    """The epochs of one round in the order they were computed, as columns; a loss that is not finite is NaN."""
+    """The epochs of one round in order, as columns; a loss that is not finite is NaN."""
 
     stages: tuple[str, ...]
     stage: NDArray[np.int32]
@@ -65,7 +66,7 @@ class Epochs:
         return self.epoch.size
 
     def followed_by(self, later: Epochs) -> Epochs:
-        """Return these epochs and then later ones."""
+        """Return these epochs followed by `later`."""
         stages = tuple(dict.fromkeys((*self.stages, *later.stages)))
         placed = np.array([stages.index(name) for name in later.stages], np.int32)
         joined = (np.concatenate([getattr(part, name) for part in (self, later)]) for name in COLUMNS)
@@ -77,7 +78,7 @@ NO_EPOCHS = Epochs((), np.empty(0, np.int32), np.empty(0, np.int32), *(np.empty(
 
 
 class EventFile:
-    """The file of one seed's events, which may grow, or be cut by a resume, between two looks."""
+    """A seed's file of events; it may grow, or be cut by a resume, between two reads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -88,10 +89,10 @@ class EventFile:
             return _end(file)
 
     def events(self, offset: int = 0) -> tuple[list[Event], int]:
-        """Return the events from byte `offset` to the last whole line, and the offset to go on from.
+        """Return the events from byte `offset` to the last whole line, and the next offset.
 
-        A resume may cut the file; an offset that is no longer the start of a line then reads from the beginning,
-        so that a later event of the same round, stage and epoch replaces the earlier one.
+        If a resume cut the file and `offset` is no longer the start of a line, reading starts at the beginning; a later
+        event of the same round, stage and epoch replaces the earlier one.
         """
         known = checksums_in(self.path.parent)
         lines, end = whole_lines(self.path, offset)
@@ -111,9 +112,9 @@ class EventFile:
         return found
 
     def epochs(self, round: int, offset: int = 0) -> tuple[Epochs, int]:
-        """Return the epochs of a round, from byte `offset` on where its start is known, and the offset to go on from.
+        """Return the epochs of a round, from byte `offset` if its start is known, and the next offset.
 
-        Raises StoreError naming the first damaged line of those that are read, or for others than were written.
+        Raises StoreError for the first damaged line, or if they differ from those written.
         """
         known = checksums_in(self.path.parent)[round : round + 1]
         with self._opened() as file:
@@ -133,7 +134,7 @@ class EventFile:
         return _columns(rows), stop
 
     def before(self, offset: int) -> bytes:
-        """Return the last bytes before `offset`: as long as they stay, what was read up to there stands."""
+        """Return the last bytes before `offset`: unchanged, they show that earlier reads are still valid."""
         with self._opened() as file:
             begin = max(offset - BLOCK, 0)
             file.seek(begin)
@@ -153,7 +154,7 @@ class EventFile:
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
-        """Open the file; one that is not there has no lines."""
+        """Open the file; a missing one has no lines."""
         there = self.path if os.path.lexists(self.path) else Path(os.devnull)
         with reading(self.path, SEE_DOCTOR), there.open("rb") as file:
             yield file
@@ -186,7 +187,7 @@ def _end(file: BinaryIO) -> int:
 
 
 def _line_from(file: BinaryIO, place: int, end: int) -> int:
-    """Return the offset of the first line that starts at `place` or later, `end` when there is none."""
+    """Return the offset of the first line starting at `place` or later, `end` without any."""
     if place <= 0:
         return 0
     begin = place - 1
@@ -201,7 +202,7 @@ def _line_from(file: BinaryIO, place: int, end: int) -> int:
 
 
 def _round_from(file: BinaryIO, place: int, end: int) -> int:
-    """Return the round of the first sound line that starts at `place` or later, BEYOND when there is none."""
+    """Return the round of the first valid line starting at `place` or later, BEYOND without any."""
     start = _line_from(file, place, end)
     while start < end:
         file.seek(start)

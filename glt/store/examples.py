@@ -1,13 +1,11 @@
-"""Bundled examples: finding them, and packing a finished run as one."""
+"""Packs finished runs as the examples that come with the program."""
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import shutil
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from glt.config import canonical_json
@@ -18,7 +16,6 @@ from glt.store.compact import CompactMasks
 from glt.store.records import Event, RoundRecord, Status
 from glt.store.run import Run, write_config
 from glt.store.seed_run import SeedRun
-from glt.store.store import Store
 
 EVERY = 10
 ENVIRONMENT_KEYS = (
@@ -36,10 +33,10 @@ MARK = b"This run is a bundled example: theta_0 and weights are left out, events
 
 
 def pack_run(run: Run, destination: Path, seeds: Sequence[int] | None = None) -> Run:
-    """Write a compact copy of finished seeds of a run (default: all) below the folder `destination` and return it.
+    """Write a compact copy of finished seeds (default: all) below `destination` and return it.
 
-    An example of the same name is replaced. Equal runs give equal bytes, `seconds` aside. Raises StoreError when
-    a seed is unfinished or a run that is no example is in the way.
+    Replaces an example of the same name. Equal runs give equal bytes, `seconds` aside. Raises StoreError if a seed is
+    unfinished or a run that is not an example is in the way.
     """
     wanted = run.seeds() if seeds is None else seeds
     unfinished = [seed for seed in wanted if not run.seed(seed).is_complete()]
@@ -47,7 +44,7 @@ def pack_run(run: Run, destination: Path, seeds: Sequence[int] | None = None) ->
         raise StoreError(f"The run {run.name} is not finished (seed {unfinished or 'none'}): resume it, then pack it.")
     target = destination / run.name
     if target.exists() and not Run.open(target).is_example:
-        raise StoreError(f"{target} is a run of its own, not an example: choose another folder to pack into.")
+        raise StoreError(f"{target} is a run, not an example: choose another destination.")
     working = destination / f".{run.name}{paths.UNFINISHED_WRITE}"
     with writing(working):
         shutil.rmtree(working, ignore_errors=True)
@@ -82,7 +79,7 @@ def _pack_seed(seed_run: SeedRun, folder: Path) -> None:
 
 
 def thinned(events: list[Event]) -> list[Event]:
-    """Return every tenth epoch, the best and the last of each stage, in their order."""
+    """Return every tenth epoch, the best and the last of each stage, in order."""
     stages: defaultdict[tuple[int, str], list[Event]] = defaultdict(list)
     for event in events:
         stages[event.round, event.stage].append(event)
@@ -101,20 +98,3 @@ def _init_hash(seed_run: SeedRun) -> str:
     path = seed_run.path / paths.INIT
     with reading(path, "resume the run"):
         return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def bundled_examples(folder: Path | None = None, annotated_in: Path | None = None) -> list[Run]:
-    """Return the example runs below a folder, by name: by default those of the program, none where it has none.
-
-    `annotated_in` is the root of the store that holds what a person says about them.
-    """
-    return [_bundled(run, annotated_in) for run in Store(folder or paths.EXAMPLES, writable=False).runs()]
-
-
-@lru_cache(maxsize=1000)
-def _bundled(run: Run, root: Path | None) -> Run:
-    """Return the run as a store at `root` knows it; the same object every time, as what was read of it is kept."""
-    copied = copy.copy(run)
-    copied.is_bundled = True
-    copied.annotated_in = root or run.annotated_in
-    return copied

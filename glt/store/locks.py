@@ -1,8 +1,7 @@
-"""Locks and liveness: one process owns a seed folder, and the process that a status names runs or is gone.
+"""Locks and liveness: one process owns a seed folder; a status names a process that runs or has ended.
 
-A killed process gives its lock back by itself. A lock may stay held for moments that mean nothing: while somebody looks
-whether it is held, and after a kill until the last thread of the dead process has gone. Whoever wants it therefore
-tries for a second, by default.
+The lock of a killed process is released by the system. A lock may be held for short moments: while another process
+tests it, and after a kill until the last thread has ended. By default, attempts are therefore repeated for a second.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ TRY_AGAIN = 0.02
 
 
 class InUse(StoreError):
-    """A process holds the lock on `path`, which the message names as it is signed at this moment."""
+    """Another process holds the lock `path`; the message names it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path.parent} is in use by {_owner(path)}: wait until it has finished, or stop it first.")
@@ -42,8 +41,8 @@ _owned: set[Path] = set()
 def take_lock(path: Path, patience: float = PATIENCE) -> int:
     """Lock `path` and return the open descriptor.
 
-    Raises InUse, which names the process that holds the lock, after trying for `patience` seconds; 0 tries once.
-    Raises StoreError where the file cannot be written or its file system keeps no locks.
+    Raises InUse after trying for `patience` seconds (0 tries once), StoreError if the file cannot be written or its
+    file system has no locks.
     """
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
@@ -71,10 +70,10 @@ def _lock_soon(descriptor: int, path: Path, patience: float) -> None:
 
 
 def lock_open(descriptor: int, path: Path, *, wait: bool = False, shared: bool = False) -> None:
-    """Lock the open file `path` of a store.
+    """Lock an open file of a store.
 
-    Raises BlockingIOError where another process holds it, unless `wait`, and StoreError where its file system keeps
-    no locks: some network and FUSE mounts answer with one of several errors.
+    Raises BlockingIOError if another process holds it, unless `wait`, and StoreError if its file system has no locks:
+    some network and FUSE mounts answer with one of several errors.
     """
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     try:
@@ -83,17 +82,14 @@ def lock_open(descriptor: int, path: Path, *, wait: bool = False, shared: bool =
         raise
     except OSError as error:
         raise StoreError(
-            f"The store {paths.store_of(path)} lies on a file system that keeps no locks ({error.strerror or error}), "
+            f"The store {paths.store_of(path)} is on a file system without locks ({error.strerror or error}), "
             "so nothing can be run or changed in it: choose a store on a local disk with --store or GLT_STORE, or "
-            "mount this one with locks."
+            "enable locks on this one."
         ) from error
 
 
 def sign_lock(descriptor: int, pid: int) -> None:
-    """Write into a held lock which process and host own it, for the message that others get.
-
-    Where that cannot be written the lock holds all the same.
-    """
+    """Write the owning process and host into a held lock, for messages; failures do not matter."""
     content = f"process {pid} on {socket.gethostname()}\n".encode()
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
@@ -101,13 +97,13 @@ def sign_lock(descriptor: int, pid: int) -> None:
 
 
 def own_inherited(path: Path, descriptor: int) -> None:
-    """Note that this process was started with the lock on `path` held for it; `locked` takes and releases it."""
+    """Note that this process inherited the held lock `path`; `locked` takes and releases it."""
     _inherited[path.resolve()] = descriptor
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock on `path`; within the process that owns it already this does nothing."""
+    """Hold the lock `path`; does nothing within the process that already holds it."""
     key = path.resolve()
     if key in _owned:
         yield
@@ -123,7 +119,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def briefly_locked(path: Path) -> Iterator[None]:
-    """Hold the lock on `path` for the moments of one change; others wait their turn, threads of this process too."""
+    """Hold the lock `path` for one change; other processes and threads wait."""
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
@@ -134,10 +130,7 @@ def briefly_locked(path: Path) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether some process holds the lock on `path` at this moment.
-
-    Raises StoreError where the file system keeps no locks, so that nobody can tell.
-    """
+    """Say whether a process holds the lock `path`; raises StoreError if the file system has no locks."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # not there, or a link or a folder, which nobody could hold
@@ -152,7 +145,7 @@ def is_locked(path: Path) -> bool:
 
 
 def is_seen_locked(path: Path) -> bool:
-    """Say whether a lock is seen to be held; a file system that keeps no locks shows none."""
+    """Say whether the lock `path` is held; False if the file system has no locks."""
     try:
         return is_locked(path)
     except StoreError:
@@ -175,10 +168,10 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def is_alive(status: Status, lock: Path) -> bool:
-    """Say whether the worker of an active status lives; `lock` is the one that it holds.
+    """Say whether the worker of an active status, which holds `lock`, is alive.
 
-    On another host a worker that was silent for two minutes counts as dead, unless its lock is seen to be held:
-    two hosts need not agree on the time.
+    A worker on another host is dead after two minutes without a heartbeat unless its lock is held, because clocks of
+    two hosts may differ.
     """
     if status.host and status.host != socket.gethostname():
         return time.time() - status.heartbeat < SILENCE or is_seen_locked(lock)
@@ -193,9 +186,9 @@ def is_worker(status: Status) -> bool:
 
 
 def same_process(pid: int, started: float | None, mark: str | None = None) -> bool:
-    """Say whether process `pid` runs and began at `started` (seconds since 1970, as psutil gives it) or has this mark.
+    """Say whether process `pid` runs and has this start time (seconds since 1970) or mark.
 
-    On Linux a start time since 1970 is reckoned from the clock as it stands, so that a clock that is set moves it.
+    On Linux psutil derives start times from the clock, so setting the clock moves them.
     """
     try:
         process = psutil.Process(pid)
@@ -228,9 +221,9 @@ def named_process(pid: int | None = None) -> dict[str, Any]:
 
 
 def process_mark(pid: int) -> str | None:
-    """Return what tells a process from all others however the clock is set: boot and time since then; None off Linux.
+    """Return boot and time since boot, which no clock change affects; None off Linux.
 
-    Raises psutil.NoSuchProcess when there is none.
+    Raises psutil.NoSuchProcess if there is none.
     """
     if sys.platform != "linux":
         return None
@@ -242,8 +235,8 @@ def process_mark(pid: int) -> str | None:
 
 
 def concluded(status: Status, lock: Path) -> Status:
-    """Return the status as it is, or as "lost" when it is active and its process, which held `lock`, is gone."""
+    """Return the status, as "lost" if it is active but its process, the holder of `lock`, has ended."""
     if status.state in ACTIVE and not is_alive(status, lock):
-        error = status.error or "The worker ended without saying why: see log.txt, then resume the run."
+        error = status.error or "The worker ended without an error message: see log.txt, then resume the run."
         return status.model_copy(update={"state": "lost", "error": error})
     return status

@@ -1,4 +1,4 @@
-"""Every name the store uses on disk, made here and nowhere else."""
+"""Names of everything the store has on disk, made here only."""
 
 from __future__ import annotations
 
@@ -53,23 +53,23 @@ RUN_FOLDER = re.compile(r"[\w.+@]+(?:-[\w.+@]+){3,}-[0-9a-f]{8}")
 
 
 def is_same_folder(one: Path, other: Path) -> bool:
-    """Say whether two paths lead to one folder; links that lead to each other lead nowhere, and raise nothing."""
+    """Say whether two paths lead to one folder; loops of links lead nowhere and raise nothing."""
     return os.path.realpath(one) == os.path.realpath(other)
 
 
 def is_in_examples(folder: Path) -> bool:
-    """Say whether a folder is one of those that come with the program."""
+    """Say whether a folder is one of the bundled examples."""
     return is_same_folder(folder.parent, EXAMPLES)
 
 
 def reference_of(folder: Path) -> str:
-    """Return what names the run in a folder: its name, "examples/NAME" where it comes with the program."""
+    """Return the reference of the run in a folder: its name, "examples/NAME" if bundled."""
     return f"{EXAMPLES_PREFIX}{folder.name}" if is_in_examples(folder) else folder.name
 
 
 @lru_cache(maxsize=40_000)
 def inside(folder: Path, name: str) -> Path:
-    """Return `folder / name`: the same object every time, because joining paths is most of a look at many runs."""
+    """Return `folder / name`, cached: joining paths dominates a look at many runs."""
     return folder / name
 
 
@@ -83,7 +83,7 @@ def seed_folder(run: Path, seed: int) -> Path:
 
 
 def store_of(path: Path) -> Path:
-    """Return the root of the store that a lock, or any file of a run, seed or queue, lies in.
+    """Return the root of the store that holds a lock, or any file of a run, seed or queue.
 
     >>> store_of(Path("runs/cora-node-gcn-ugs-4e39c3d4/seed-0/lock")).name, store_of(Path("runs/.config.lock")).name
     ('runs', 'runs')
@@ -105,7 +105,7 @@ def weights_file(seed: Path, number: int) -> Path:
 
 
 def round_of(name: str) -> int | None:
-    """Return the round a tensor file belongs to, or None for any other file.
+    """Return the round of a tensor file, None for any other file.
 
     >>> round_of("weights-07.safetensors"), round_of("init.safetensors")
     (7, None)
@@ -115,7 +115,7 @@ def round_of(name: str) -> int | None:
 
 
 def is_of_seed(name: str) -> bool:
-    """Say whether the store gives this name to something in the folder of a seed.
+    """Say whether the store uses this name in the folder of a seed.
 
     >>> is_of_seed("log.txt"), is_of_seed("round-02.safetensors"), is_of_seed("notes.txt")
     (True, True, False)
@@ -124,7 +124,7 @@ def is_of_seed(name: str) -> bool:
 
 
 def is_of_run(name: str) -> bool:
-    """Say whether the store gives this name to something in the folder of a run.
+    """Say whether the store uses this name in the folder of a run.
 
     >>> is_of_run("config.json"), is_of_run("seed-0"), is_of_run("figure.png")
     (True, True, False)
@@ -133,7 +133,7 @@ def is_of_run(name: str) -> bool:
 
 
 def has_run_name(name: str) -> bool:
-    """Say whether a folder's name has the form of a run's, "<dataset>-<task>-<model>-<method>-<hash8>".
+    """Say whether a name has the form "<dataset>-<task>-<model>-<method>-<hash8>".
 
     >>> has_run_name("cora-node-gcn-ugs-4e39c3d4"), has_run_name("model")
     (True, False)
@@ -142,7 +142,7 @@ def has_run_name(name: str) -> bool:
 
 
 def writer_of(name: str) -> tuple[str, int] | None:
-    """Return the file that a temporary file was to replace and the process that wrote it, None for any other name.
+    """Return target and writing process of a temporary file, None for any other name.
 
     >>> writer_of(".config.json.77-1.writing"), writer_of("draft.writing")
     (('config.json', 77), None)
@@ -152,7 +152,7 @@ def writer_of(name: str) -> tuple[str, int] | None:
 
 
 def is_unfinished_of_seed(name: str) -> bool:
-    """Say whether a killed process of the store left this in the folder of a seed.
+    """Say whether a name is that of an unfinished write in a seed's folder.
 
     >>> is_unfinished_of_seed(".status.json.77-1.writing"), is_unfinished_of_seed("draft.writing")
     (True, False)
@@ -162,7 +162,7 @@ def is_unfinished_of_seed(name: str) -> bool:
 
 
 def seed_of(name: str) -> int | None:
-    """Return the seed a folder belongs to, or None for any other folder.
+    """Return the seed of a folder, None for any other folder.
 
     >>> seed_of("seed-12"), seed_of("seed-x"), seed_of("seed-1000000000")
     (12, None, None)

@@ -1,4 +1,4 @@
-"""Pretraining: a run folder whose seeds hold the loss of every epoch and, at the end, one first layer."""
+"""Pre-training runs: a folder whose seeds hold the loss of every epoch and one first layer."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ EVENTS_CHECKSUM = "events_crc32"
 
 @dataclass(frozen=True, eq=False)
 class FirstLayer:
-    """What a pre-training gives: a weight [F, H], its checksum, the epoch and loss it is of, epochs, and the graph.
+    """Result of a pre-training: a weight [F, H], its checksum, epoch, loss, number of epochs, graph.
 
-    `graph_hash` is the content hash of the graph it was trained on, the one that carries the messages of its task.
+    `graph_hash` is the content hash of the message graph it was trained on.
     """
 
     weight: Floats
@@ -53,7 +53,7 @@ class PretrainingSeed(SeedFolder):
         return os.path.lexists(self._result)
 
     def was_complete(self) -> bool:
-        """Say whether the first layer was written, whatever became of it since."""
+        """Say whether the first layer was once written, even if it is missing now."""
         written = self.written_status()
         return self.is_complete() or (written is not None and written.state == "done")
 
@@ -67,12 +67,12 @@ class PretrainingSeed(SeedFolder):
         return True
 
     def epochs(self, offset: int = 0) -> tuple[list[Epoch], int]:
-        """Return the epochs from byte `offset` to the last whole line, and the offset to go on from."""
+        """Return the epochs from byte `offset` to the last whole line, and the next offset."""
         path = self.path / paths.EVENTS
         written = self._events_checksum() if offset == 0 else ""
         lines, end = whole_lines(path, offset)
         if written and written != crc(b"\n".join([*lines, b""])):
-            raise StoreError(f"{path} is damaged (its checksum does not fit): {SEE_DOCTOR}.")
+            raise StoreError(f"{path} is damaged (wrong checksum): {SEE_DOCTOR}.")
         return parse_lines(path, lines, Epoch), end
 
     def first_layer(self) -> FirstLayer:
@@ -87,7 +87,7 @@ class PretrainingSeed(SeedFolder):
         return FirstLayer(weight, checksum({FIRST_LAYER: weight}), *told)
 
     def _events_checksum(self) -> str:
-        """Return the checksum of the epochs of a finished seed, "" where none was written down or can be read."""
+        """Return the checksum of the epochs of a finished seed, "" if unknown."""
         try:
             return str(read_about(self._result, SEE_DOCTOR).get(EVENTS_CHECKSUM, ""))
         except StoreError:
@@ -100,14 +100,14 @@ class PretrainingSeed(SeedFolder):
         append_line(self.path / paths.EVENTS, canonical_json(epoch.model_dump(mode="json")))
 
     def write_first_layer(self, weight: Floats, about: Mapping[str, Any]) -> None:
-        """Write the result, with the values `about` it that FirstLayer names; only now is the seed complete."""
+        """Write the result and the values `about` it that FirstLayer names; this completes the seed."""
         self._writing()
         flush_file(self.path / paths.EVENTS)
         events = crc(b"".join(line + b"\n" for line in whole_lines(self.path / paths.EVENTS)[0]))
         write_tensors(self._result, {FIRST_LAYER: weight}, {**about, "seed": self.seed, EVENTS_CHECKSUM: events})
 
     def drop_unfinished(self, aside: Aside | None = None) -> int:
-        """Clear away what a killed worker left, for it starts again; return 1 when the first layer is there, else 0."""
+        """Clear what a killed worker left; return 1 if the first layer is there, else 0."""
         self._writing()
         if not self.path.exists():
             return 0
@@ -144,7 +144,7 @@ class Pretraining(RunFolder[PretrainingSeed]):
     def from_document(cls, path: Path, document: Mapping[str, Any], writable: bool = True) -> Pretraining:
         """Open a folder whose config.json holds `document`; raises StoreError as `open` does."""
         if document.get(KIND) != PRETRAINING:
-            raise StoreError(f"{path.name} is no {PRETRAINING} run: name one that `{as_typed('pretrain')}` made.")
+            raise StoreError(f"{path.name} is not a {PRETRAINING} run: name one made by `{as_typed('pretrain')}`.")
         try:
             config = make_pretrain_config(settings_in(document))
         except ConfigError as error:

@@ -1,4 +1,4 @@
-"""What the run folder's JSON lines and status hold, as typed records."""
+"""Typed records of the run folder's JSON lines and status."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ Pid = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class Record(BaseModel):
-    """A frozen row of the run folder; unknown keys are refused, so a damaged line is noticed."""
+    """A frozen row; unknown keys are refused, so that damaged lines are noticed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class RoundRecord(Record):
-    """One finished round; sparsities, kept edges and accuracies are fractions, MACs plain counts.
+    """One finished round; sparsities, kept edges and scores are fractions, MACs are counts.
 
-    `notes` are what the method noted; without any a record says nothing of them, as those from before there were notes.
+    `notes` are the method's; empty notes are not written.
     """
 
     round: int = Field(ge=0)
@@ -57,14 +57,14 @@ class RoundRecord(Record):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether every number is one that 64 bits hold: no run counts or lasts further."""
+        """Whether every number fits into 64 bits."""
         noted = [part for note in self.notes.values() for part in (note if isinstance(note, list) else [note])]
         values = (*vars(self).values(), *self.macs.values(), *noted)
         return all(abs(value) <= MOST for value in values if isinstance(value, int | float))
 
     @classmethod
     def of(cls, round_: int, masks: Masks, **measured: Any) -> RoundRecord:
-        """Make the record of a round: what masks say is counted here, what was `measured` is given by field name."""
+        """Make the record of a round from its masks and what was `measured`, by field name."""
         edges = masks.edges
         num_edges = max(edges.num_edges, 1)
         return cls(
@@ -89,7 +89,7 @@ class Event(Record):
 
 
 def round_of_event(line: bytes) -> int | None:
-    """Return the round of a line of events.jsonl, None for a line that is damaged."""
+    """Return the round of a line of events.jsonl, None for a damaged line."""
     try:
         return Event.model_validate_json(line).round
     except ValidationError:
@@ -104,9 +104,9 @@ class Epoch(Record):
 
 
 class Progress(Record):
-    """Where a worker is: the stage it computes and the share of the whole seed that is done.
+    """Where a worker is: its stage, and the fraction of the whole seed that is done.
 
-    What has no rounds, a pre-training, is at round 0 of 0.
+    A pre-training is at round 0 of 0.
     """
 
     round: int
@@ -119,7 +119,7 @@ class Progress(Record):
 
 
 class Status(Record):
-    """State of one seed's worker; "lost" is never written, it is concluded from a dead process."""
+    """State of one seed's worker; "lost" is never written but concluded from a dead process."""
 
     state: State
     seed: int

@@ -1,8 +1,8 @@
-"""Recovery: the last whole round of a seed, the checkpoint after it, and damaged files moved aside.
+"""Recovery of a seed: its last whole round, the checkpoint after it, damaged files moved aside.
 
-A checkpoint is one file with arrays and JSON. One that is damaged, of another round, run or seed, or of epochs that
-events.jsonl does not hold, is as good as none: the round then starts again. What is damaged, and finished rounds that
-follow something damaged, are moved aside: only what belongs to no finished round is removed.
+A checkpoint is one file of arrays and JSON. If it is damaged, belongs to another round, run or seed, or counts epochs
+that events.jsonl lacks, it is not used and the round starts again. Damaged files, and finished rounds after damage, are
+moved aside; only files of no finished round are removed.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from glt.store.tensors import read_masks, read_tensors, read_weights, write_tens
 
 
 class Aside:
-    """One folder below `root`, a run's or a store's, in which what is moved out of the way keeps its place.
+    """A folder below `root` that keeps what is moved away, in its relative place.
 
-    It is made by the first thing that is moved and named after that moment.
+    It is made at the first move and named after that moment. `root` is a run or a store.
     """
 
     def __init__(self, root: Path, name: str = paths.ASIDE) -> None:
@@ -58,9 +58,9 @@ class Aside:
         self.folder: Path | None = None
 
     def move(self, path: Path) -> Path:
-        """Move a file, folder or symbolic link (never what it leads to) and return where it is now; gone is fine.
+        """Move a file, folder or link (not its target) and return its new place; a missing one is fine.
 
-        Raises StoreError where a folder on the way to it is a symbolic link: what lies there is not of the run.
+        Raises StoreError if a folder above it is a symbolic link, because the target is not of the run.
         """
         place = self._place(path)
         with writing(path), suppress(FileNotFoundError):
@@ -68,7 +68,7 @@ class Aside:
         return place
 
     def copy(self, path: Path) -> Path | None:
-        """Keep a copy of a file that is about to be cut; None where it cannot be read."""
+        """Copy a file that is about to be cut; None if it cannot be read."""
         if not is_usable(path):
             return None
         place = self._place(path)
@@ -90,7 +90,7 @@ class Aside:
 
 
 def is_usable(path: Path) -> bool:
-    """Say whether something is a file that can be read, itself or by a symbolic link."""
+    """Say whether a path, or the target of a link, is a readable regular file."""
     try:
         # A pipe that nobody writes to would be waited for.
         if not stat.S_ISREG(path.stat().st_mode):
@@ -105,7 +105,7 @@ def is_usable(path: Path) -> bool:
 def _new_folder(parent: Path) -> Path:
     """Make a folder named after this moment."""
     if parent.is_symlink():
-        raise StoreError(f"{parent} is a symbolic link, which is not followed to move files there: remove the link.")
+        raise StoreError(f"{parent} is a symbolic link, and no files are moved through links: remove the link.")
     name, number = time.strftime("%Y%m%d-%H%M%S"), 1
     make_folder(parent)
     while True:
@@ -121,7 +121,7 @@ def _new_folder(parent: Path) -> Path:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """How far a round is: its epochs so far (a line of events.jsonl each), its seconds, and what it goes on from."""
+    """State within a round: epochs so far (a line of events.jsonl each), seconds, arrays, state."""
 
     round: int
     epochs: int
@@ -131,32 +131,32 @@ class Checkpoint:
 
 
 def write_checkpoint(folder: Path, owner: str, checkpoint: Checkpoint) -> None:
-    """Replace the checkpoint of a seed folder; `owner` names the run and the seed it can be used for."""
+    """Replace the checkpoint of a seed; `owner` names the run and seed that may use it."""
     about = {name: getattr(checkpoint, name) for name in ("round", "epochs", "seconds", "state")}
     flush_file(folder / paths.EVENTS)
     write_tensors(folder / paths.CHECKPOINT, checkpoint.arrays, {**about, "owner": owner})
 
 
 def read_checkpoint(folder: Path, owner: str, round: int) -> Checkpoint | None:
-    """Return the checkpoint of `round`, None without one; raises StoreError for one that cannot be used."""
+    """Return the checkpoint of `round`, None without one; raises StoreError for an unusable one."""
     path = folder / paths.CHECKPOINT
     if not path.exists():
         return None
     arrays, about = read_tensors(path, SEE_DOCTOR)
     if about.get("owner") != owner:
-        raise StoreError(f"{path} is of another run or seed.")
+        raise StoreError(f"{path} belongs to another run or seed.")
     if about.get("round") != round:
-        raise StoreError(f"{path} is of round {about.get('round')}, not of round {round}.")
+        raise StoreError(f"{path} belongs to round {about.get('round')}, not to round {round}.")
     epochs, seconds, state = (about.get(name) for name in ("epochs", "seconds", "state"))
     if type(epochs) is not int or epochs < 0 or not isinstance(seconds, int | float) or not isinstance(state, dict):
         raise StoreError(f"{path} is damaged (it does not say how far the round is).")
     if len(event_sizes(folder / paths.EVENTS, round)[1]) < epochs:
-        raise StoreError(f"{path} tells of {epochs} epochs, more than events.jsonl has.")
+        raise StoreError(f"{path} counts {epochs} epochs, more than events.jsonl holds.")
     return Checkpoint(round, epochs, float(seconds), arrays, state)
 
 
 def usable_checkpoint(folder: Path, owner: str, round: int) -> Checkpoint | None:
-    """Return the checkpoint of `round`; one that cannot be used is removed, with a line in the log, and gives None."""
+    """Return the checkpoint of `round`; removes an unusable one, notes that in the log and returns None."""
     try:
         return read_checkpoint(folder, owner, round)
     except StoreError as error:
@@ -165,10 +165,10 @@ def usable_checkpoint(folder: Path, owner: str, round: int) -> Checkpoint | None
 
 
 def drop_checkpoint(folder: Path, why: str = "") -> None:
-    """Remove the checkpoint; `why` it cannot be used is said in the log."""
+    """Remove the checkpoint; write the reason `why`, if any, into the log."""
     path = folder / paths.CHECKPOINT
     if why:
-        append_line(folder / paths.LOG, f"The checkpoint is left aside and its round starts again: {why}")
+        append_line(folder / paths.LOG, f"The checkpoint is not used and its round starts again: {why}")
     with writing(path):
         path.unlink(missing_ok=True)
 
@@ -177,11 +177,11 @@ TEXTS = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
 
 
 def drop_after_last_whole_round(folder: Path, owner: str, aside: Aside) -> int:
-    """Cut the folder back to its last whole round and a usable checkpoint, and return the number of the next round.
+    """Cut the folder back to its last whole round and a usable checkpoint; return the next round.
 
-    A round counts as whole when its line, its epochs and its two tensor files can be read and fit their checksums; the
-    lines go first, so that being killed in here does no harm. `owner` says whose checkpoint can be used. What cannot be
-    opened must have been moved aside before.
+    A round is whole if its line, its epochs and its two tensor files can be read and match their checksums. Lines go
+    first, so that a kill here does no harm. `owner` says whose checkpoint may be used. Files that cannot be opened must
+    have been moved aside before.
     """
     check_owner(folder)
     lines = table_lines(folder)
@@ -205,7 +205,7 @@ def drop_after_last_whole_round(folder: Path, owner: str, aside: Aside) -> int:
 
 
 def unusable(folder: Path) -> list[Path]:
-    """Return what has the name of one of a seed's files and cannot be opened, and checksums that say nothing."""
+    """Return the files of a seed that cannot be opened, and damaged checksums."""
     files = sorted(path for path in folder.iterdir() if paths.is_of_seed(path.name))
     bad = [path for path in files if not is_usable(path)]
     checksums = folder / paths.CHECKSUMS
@@ -217,13 +217,13 @@ def unusable(folder: Path) -> list[Path]:
 
 
 def drop_events(folder: Path, round: int, epochs: int = 0) -> None:
-    """Cut the events back to those before `round` and that many of the round itself."""
+    """Cut the events back to rounds before `round` and `epochs` epochs of it."""
     before, sizes = event_sizes(folder / paths.EVENTS, round)
     cut_file(folder / paths.EVENTS, before + sum(sizes[:epochs]))
 
 
 class Fault(NamedTuple):
-    """A file that is not as it was written when a round was finished; `round` is the first round that it damages."""
+    """A file that differs from what was written; `round` is the first round affected."""
 
     round: int
     path: Path
@@ -231,7 +231,7 @@ class Fault(NamedTuple):
 
 
 def round_faults(folder: Path) -> list[Fault]:
-    """Return every damaged or missing file of the finished rounds, compared with the checksums. Opens every tensor."""
+    """Return every damaged or missing file of finished rounds, by checksum. Opens every tensor file."""
     lines, known = table_lines(folder), checksums_or_none(folder)
     faults = [*_table_faults(folder / paths.ROUNDS, lines, known), *_event_faults(folder / paths.EVENTS, known)]
     finished = finished_rounds(folder)
@@ -258,7 +258,7 @@ def table_lines(folder: Path) -> list[bytes]:
 
 
 def checksums_or_none(folder: Path) -> list[RoundChecksum]:
-    """Return the checksums of a seed's rounds; none where they are damaged, as they can be made again."""
+    """Return the checksums of a seed's rounds; none if damaged, because they can be recomputed."""
     try:
         return checksums_in(folder)
     except StoreError:
@@ -266,7 +266,7 @@ def checksums_or_none(folder: Path) -> list[RoundChecksum]:
 
 
 def name_rounds(first: int, finished: int) -> str:
-    """Name the rounds from `first` up to, but without, `finished`.
+    """Name the rounds from `first` up to, excluding, `finished`.
 
     >>> name_rounds(2, 3), name_rounds(2, 5)
     ('round 2', 'rounds 2 to 4')
@@ -297,7 +297,7 @@ def _event_faults(path: Path, known: Sequence[RoundChecksum]) -> Iterator[Fault]
 
 
 def _round_of_first_damage(lines: Sequence[bytes]) -> int | None:
-    """Return the round that the first line which cannot be read may belong to, None when all can be read."""
+    """Return the round of the first unreadable line, None if all can be read."""
     latest = 0
     for line in lines:
         number = round_of_event(line)
@@ -324,12 +324,12 @@ def _tensor_faults(folder: Path, number: int) -> Iterator[Fault]:
 
 
 def damaged_or_missing(path: Path) -> str:
-    """Say what is wrong with a file that cannot be read."""
+    """Say whether an unreadable file is damaged or missing."""
     return "is damaged" if path.exists() else "is missing"
 
 
 def _is_record(line: bytes, number: int, known: Sequence[RoundChecksum]) -> bool:
-    """Say whether a line of rounds.jsonl is the record of round `number`, as it was written."""
+    """Say whether a line of rounds.jsonl is the record of round `number`, as written."""
     try:
         record = RoundRecord.model_validate_json(line)
     except ValidationError:

@@ -1,8 +1,9 @@
-"""A run's folder: its settings in config.json, its seeds, and what a person says about it."""
+"""A run's folder: its name, its settings in config.json, its seeds and its annotation."""
 
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,22 +12,22 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from glt.config import RunConfig, canonical_json, make_config
 from glt.errors import ConfigError, StoreError
 from glt.formats import as_typed
-from glt.pretraining.config import PretrainConfig
+from glt.pretraining.config import PretrainConfig, make_pretrain_config
 from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotations_in, entry_name
-from glt.store.atomic_io import read_json, reading, replace_file, signed, unsigned
-from glt.store.file_cache import cached
-from glt.store.run_names import check_name
-from glt.store.seed_run import Configuration, SeedFolder, SeedRun
-from glt.store.tensors import check_schema
+from glt.store.atomic_io import cached, check_schema, read_json, reading, replace_file, signed, unsigned
+from glt.store.seed_run import Configuration, SeedFolder, SeedRun, fingerprint
+from glt.user_text import quoted
 
+# What may stand in a part of a run's name.
+PART = re.compile(r"[\w.+@-]+")
 REMEDY = "restore it from a copy, or move the run's folder out of the store"
 
 Seed_co = TypeVar("Seed_co", bound=SeedFolder, covariant=True)
 
 
 class _Looked(NamedTuple):
-    """The seeds of a folder that were started, and whether none is left that may yet be: that needs another look."""
+    """The started seeds of a folder; `is_all` if none may start unnoticed."""
 
     started: list[int]
     is_all: bool
@@ -64,7 +65,7 @@ class RunFolder(ABC, Generic[Seed_co]):
         return _Looked(started, started == found)
 
     def existing_seed(self, seed: int | None = None) -> Seed_co:
-        """Return a seed that was started, by default the first; raises StoreError that lists those there are."""
+        """Return a started seed, by default the first; raises StoreError that lists the seeds."""
         seeds = self.seeds()
         if not seeds:
             raise StoreError(f"The run {self.name} has no seeds yet: start it with `{as_typed(self.verb)}`.")
@@ -74,21 +75,21 @@ class RunFolder(ABC, Generic[Seed_co]):
 
     @property
     def reference(self) -> str:
-        """What names this run and no other: its name, or "examples/NAME" for one that comes with the program.
+        """The unique reference of this run: its name, or "examples/NAME" if bundled.
 
-        A run of one's own may have the same settings, and so the same name, as a bundled example. Where runs of several
-        stores stand in one table, it is the path.
+        A user's run may have the settings, and so the name, of a bundled example. In tables over several stores it is
+        the path.
         """
         return str(self.path) if self.is_named_by_path else self.annotation_key
 
     @property
     def annotation_key(self) -> str:
-        """What a store's annotations know the run by."""
+        """The key of the run in a store's annotations."""
         return f"{paths.EXAMPLES_PREFIX}{self.name}" if self.is_bundled else self.name
 
     @property
     def annotation(self) -> Annotation:
-        """What a person says about the run, as it stands now."""
+        """The annotation of the run, as it is now."""
         return _annotation_of(self, annotations_in(self.annotated_in))
 
     def size_bytes(self) -> int:
@@ -100,7 +101,7 @@ AnyRun = RunFolder[SeedFolder]
 
 
 def annotations_of(runs: Iterable[AnyRun]) -> dict[str, Annotation]:
-    """Return what a person says about each of these runs, by its reference; looks at each store's file once."""
+    """Return the annotations of runs by their references; reads each store's file once."""
     runs = list(runs)
     found = {root: annotations_in(root) for root in {run.annotated_in for run in runs}}
     return {run.reference: _annotation_of(run, found[run.annotated_in]) for run in runs}
@@ -142,7 +143,7 @@ class Run(RunFolder[SeedRun]):
 
     @classmethod
     def open(cls, path: Path, writable: bool = True) -> Run:
-        """Open a run folder; raises StoreError when config.json is missing, damaged, newer or changed afterwards."""
+        """Open a run folder; raises StoreError if config.json is missing, damaged, newer or edited."""
         return cls.from_document(path, read_document(path / paths.CONFIG), writable)
 
     @classmethod
@@ -158,12 +159,12 @@ class Run(RunFolder[SeedRun]):
 
 
 def read_config(folder: Path) -> RunConfig:
-    """Return the configuration in a run folder; raises StoreError when there is none that can be used."""
+    """Return the configuration of a run folder; raises StoreError if it cannot be used."""
     return read_config_file(folder / paths.CONFIG, REMEDY)
 
 
 def read_config_file(path: Path, remedy: str = "name the config.json of a run, or its folder") -> RunConfig:
-    """Return the configuration in a file like a run's config.json; raises StoreError as `read_config` does."""
+    """Return the configuration in a file like config.json; raises StoreError as `read_config`."""
     return _run_config(path, read_document(path, remedy), remedy)
 
 
@@ -180,29 +181,29 @@ def _run_config(path: Path, document: Mapping[str, Any], remedy: str) -> RunConf
 
 
 def settings_in(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings in what a config.json holds; raises ConfigError when there are none by name."""
+    """Return the settings in a config.json; raises ConfigError without any."""
     settings = document.get("config")
     if not isinstance(settings, dict):
-        raise ConfigError("it holds no settings by name")
+        raise ConfigError("it holds no settings")
     return settings
 
 
 def read_document(path: Path, remedy: str = REMEDY) -> dict[str, Any]:
-    """Return what is in a config.json, of whatever kind; raises StoreError when it is missing, damaged or newer."""
+    """Return the content of a config.json of any kind; raises StoreError if missing, damaged or newer."""
     document = read_json(path, remedy)
     check_schema(path, document)
     if not isinstance(document.get(KIND, RUN), str):
-        raise StoreError(f"{path} is damaged (its kind is no word): {remedy}.")
+        raise StoreError(f"{path} is damaged (its kind is not text): {remedy}.")
     return dict(document)
 
 
 def finished_rounds(run: Run) -> int:
-    """Return how many rounds, round 0 included, the seeds of a run have on disk together."""
+    """Return how many rounds, round 0 included, all seeds of a run have on disk."""
     return sum(run.seed(seed).whole_rounds() for seed in run.seeds())
 
 
 def check_config(folder: Path, document: Mapping[str, Any], config: RunConfig | PretrainConfig) -> None:
-    """Raise StoreError when a config.json is not of this folder, or not as it was written.
+    """Raise StoreError if a config.json belongs to another folder or was edited.
 
     Settings that are not in the folder's name are covered by a checksum.
     """
@@ -215,3 +216,42 @@ def write_config(folder: Path, config: RunConfig | PretrainConfig, kind: str = R
     document = {"schema": paths.SCHEMA, "config": config.model_dump(mode="json")}
     document |= {} if kind == RUN else {KIND: kind}
     replace_file(folder / paths.CONFIG, canonical_json(signed(document)).encode())
+
+
+def run_name(config: RunConfig | PretrainConfig) -> str:
+    """Return "<dataset>-<task>-<model>-<method>-<hash8>"; raises ConfigError for an unknown method.
+
+    >>> run_name(PretrainConfig()).rsplit("-", 1)[0]
+    'cora-node-gcn-graphcl'
+    """
+    parts = (config.dataset, config.task, config.model, config.method)
+    for part in parts:
+        if not PART.fullmatch(part) or part.startswith("."):
+            raise ConfigError(
+                f"{quoted(part)} cannot be part of a run's name: use letters, digits, '.', '_', '+' and '-'."
+            )
+    return "-".join((*parts, fingerprint(config)[:8]))
+
+
+def owner_of(folder: Path) -> str | None:
+    """Return the run that the config.json in a folder belongs to, None if it is damaged."""
+    path = folder / paths.CONFIG
+    try:
+        document = unsigned(path, read_json(path, ""), "")
+        make = make_config if document.get("kind", "run") == "run" else make_pretrain_config
+        return run_name(make(document["config"]))
+    except (StoreError, ConfigError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def check_name(name: str, config: RunConfig | PretrainConfig) -> None:
+    """Raise StoreError unless `name` is the name of a run with `config`."""
+    try:
+        expected = run_name(config)
+    except ConfigError as error:
+        raise StoreError(f"The run {name} cannot be opened: {error}") from None
+    if name != expected:
+        raise StoreError(
+            f"The folder {name} does not match its config.json, which belongs to {expected}: rename the folder back "
+            f"to {expected}, or undo the edit of config.json."
+        )

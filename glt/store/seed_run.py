@@ -1,7 +1,8 @@
-"""A seed of a run: its folder, read by everyone and written by the one worker that holds its lock."""
+"""A seed of a run: its folder, read by everyone, written by the one worker that holds its lock."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from abc import ABC, abstractmethod
@@ -20,10 +21,12 @@ from glt.datasets.registry import current_hash
 from glt.errors import StoreError
 from glt.formats import as_typed
 from glt.masks import EdgeMask, Masks
+from glt.pretraining.config import PretrainConfig
 from glt.store import paths
 from glt.store.atomic_io import (
     SEE_DOCTOR,
     append_line,
+    cached,
     flush_file,
     make_folder,
     overwrite_file,
@@ -37,7 +40,6 @@ from glt.store.atomic_io import (
 from glt.store.checksums import add_checksums, checksums_in, count_lines, last_round, read_rounds
 from glt.store.compact import CompactMasks
 from glt.store.events import EventFile
-from glt.store.file_cache import cached
 from glt.store.locks import ACTIVE, concluded, locked
 from glt.store.records import Event, RoundRecord, Status
 from glt.store.recovery import (
@@ -52,7 +54,6 @@ from glt.store.recovery import (
     usable_checkpoint,
     write_checkpoint,
 )
-from glt.store.run_names import fingerprint
 from glt.store.tensors import (
     Floats,
     checksum,
@@ -98,7 +99,7 @@ _written_environment = cached(_read_environment)
 
 
 class SeedFolder(ABC):
-    """One seed of a run, read by everyone and written by the one worker that holds its lock."""
+    """One seed of a run, read by everyone, written by the worker that holds its lock."""
 
     def __init__(self, run: Path, seed: int, config: Configuration, writable: bool = True) -> None:
         self.seed = seed
@@ -118,14 +119,14 @@ class SeedFolder(ABC):
 
     @property
     def gone(self) -> str:
-        """What is said where a worker or whoever follows it finds the folder no longer there."""
+        """Message for a folder that disappeared while its worker was computing."""
         run = self.path.parent
         of = f"seed {self.seed} of {run.name}" if run.is_dir() else f"the run {run.name}"
-        return f"The folder of {of} was moved or deleted while it computed: put it back, then resume the run."
+        return f"The folder of {of} was moved or deleted while it was being computed: put it back, then resume the run."
 
     @abstractmethod
     def is_complete(self) -> bool:
-        """Say whether everything the config asks for is there, without looking into it."""
+        """Say whether everything the config asks for exists, without opening it."""
 
     @abstractmethod
     def is_sound(self) -> bool:
@@ -133,13 +134,13 @@ class SeedFolder(ABC):
 
     @abstractmethod
     def drop_unfinished(self, aside: Aside | None = None) -> int:
-        """Clear away what is not whole and return how many parts are: rounds, or the one result.
+        """Clear unfinished parts and return how many are whole: rounds, or the one result.
 
-        What is damaged is moved to `aside`, by default a folder of the run.
+        Damaged files are moved to `aside`, by default a folder of the run.
         """
 
     def _move_unusable(self, aside: Aside | None) -> Aside:
-        """Move aside what cannot be opened and what it was computed with, where that is damaged; return where to."""
+        """Move files that cannot be opened, and a damaged environment.json, aside; return where."""
         aside = aside or Aside(self.path.parent)
         for path in unusable(self.path):
             aside.move(path)
@@ -155,14 +156,14 @@ class SeedFolder(ABC):
         return (self.path.parent / paths.EXAMPLE_MARK).exists()
 
     def was_started(self) -> bool:
-        """Say whether a worker was ever asked for this seed."""
+        """Say whether a worker was ever started for this seed."""
         return (self.path / paths.STATUS).exists() or self.is_complete()
 
     def status(self) -> Status:
-        """Return the worker's state; "lost" when it should be at work but its process is gone.
+        """Return the worker's state; "lost" if it should be running but its process has ended.
 
-        A seed that was done before its run was extended is "stopped". A missing or damaged status file is no error:
-        what the other files tell is returned instead.
+        A done seed whose run was extended is "stopped". Without a readable status file, the state follows from the
+        other files.
         """
         path = paths.inside(self.path, paths.STATUS)
         try:
@@ -173,53 +174,53 @@ class SeedFolder(ABC):
         return status.model_copy(update={"state": "stopped"}) if extended else status
 
     def written_status(self) -> Status | None:
-        """Return the status as it stands in its file, None where there is none that can be read."""
+        """Return the status in its file, None if it cannot be read."""
         try:
             return _written_status(self.path / paths.STATUS)
         except (StoreError, ValidationError):
             return None
 
     def is_at_work(self) -> bool:
-        """Say whether a worker is at this seed or waits for its turn; cheaper than `status`."""
+        """Say whether a worker computes this seed or is queued; cheaper than `status`."""
         try:
             return concluded(_written_status(paths.inside(self.path, paths.STATUS)), self.lock_path).state in ACTIVE
         except (StoreError, ValidationError):
             return False
 
     def environment(self) -> dict[str, Any]:
-        """Return versions, threads, device and data hash of the computation; empty before it began."""
+        """Return versions, threads, device and data hash of the computation; empty before it begins."""
         path = self.path / paths.ENVIRONMENT
         return _read_environment(path) if os.path.lexists(path) else {}
 
     def known_environment(self) -> dict[str, Any]:
-        """Return `environment()`, or nothing where it cannot be read; a file is read again only when it changed."""
+        """Return `environment()`, cached, or {} if it cannot be read."""
         try:
             return _written_environment(self.path / paths.ENVIRONMENT)
         except StoreError:
             return {}
 
     def data_hash(self) -> str | None:
-        """Return the hash of the data set's content that the computation began with, None where none can be read.
+        """Return the content hash of the data set the computation began with, None if unknown.
 
-        Where an earlier version gave that content another hash it is the one of today.
+        Hashes of earlier versions are translated to today's.
         """
         known = self.known_environment().get("data_hash")
         return current_hash(known) if isinstance(known, str) else None
 
     def lock(self) -> AbstractContextManager[None]:
-        """Own the folder for as long as the context lasts; StoreError names the process that owns it already."""
+        """Own the folder within the context; StoreError names a process that already owns it."""
         self.make()
         return locked(self.lock_path)
 
     def make(self) -> None:
-        """Make the folder; raises StoreError when it cannot be written or belongs to an example."""
+        """Make the folder; raises StoreError if it cannot be written or belongs to an example."""
         self._writing()
         make_folder(self.path)
 
     def write_status(self, status: Status) -> None:
-        """Replace the status; a reader sees the old one or the new one.
+        """Replace the status; readers see the old or the new one.
 
-        Where a second file has no room beside the old one, that is written over: a full disk has to be told of.
+        On a full disk the old file is overwritten, so that the error can still be reported.
         """
         self._writing()
         path, content = self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode()
@@ -231,7 +232,7 @@ class SeedFolder(ABC):
             overwrite_file(path, content)
 
     def write_environment(self, environment: Mapping[str, Any]) -> None:
-        """Write what the computation runs on: versions, threads, device, git revision, data hash."""
+        """Write what computes: versions, threads, device, git revision, data hash."""
         self._writing()
         replace_file(self.path / paths.ENVIRONMENT, canonical_json(signed(environment)).encode())
 
@@ -242,12 +243,12 @@ class SeedFolder(ABC):
 
     def _writing(self) -> None:
         if not self._writable or self.is_example:
-            raise StoreError(f"{self.path} is open for reading only: choose a store of your own with --store.")
+            raise StoreError(f"{self.path} is read-only: choose a store of your own with --store.")
         refuse_link(self.path.parent, self.path)
 
 
 class SeedRun(SeedFolder):
-    """One seed of a run: what there is to read of it, and what its worker writes."""
+    """One seed of a run: reading, and writing by its worker."""
 
     config: RunConfig
 
@@ -255,7 +256,7 @@ class SeedRun(SeedFolder):
         super().__init__(run, seed, config, writable)
 
     def was_started(self) -> bool:
-        """Say whether a worker was ever asked for this seed."""
+        """Say whether a worker was ever started for this seed."""
         return super().was_started() or (self.path / paths.ROUNDS).exists()
 
     def rounds(self) -> list[RoundRecord]:
@@ -263,14 +264,14 @@ class SeedRun(SeedFolder):
         return read_rounds(self.path / paths.ROUNDS)
 
     def record(self, round: int) -> RoundRecord:
-        """Return the record of one round; raises StoreError when there is none, or as `rounds` does."""
+        """Return the record of one round; raises StoreError without it, or as `rounds`."""
         records = self.rounds()
         if not 0 <= round < len(records):
             raise StoreError(f"Round {round} is not in {self.path}, which holds rounds 0 to {len(records) - 1}.")
         return records[round]
 
     def search_seconds(self, round: int) -> float:
-        """Return what it took to find a round: the seconds of all rounds up to it."""
+        """Return the seconds it took to find a round: the sum of all rounds up to it."""
         return sum(record.seconds for record in self.rounds()[: round + 1])
 
     def last_round(self) -> RoundRecord | None:
@@ -278,11 +279,11 @@ class SeedRun(SeedFolder):
         return last_round(paths.inside(self.path, paths.ROUNDS))
 
     def whole_rounds(self) -> int:
-        """Return how many rounds are written, round 0 included, without looking into them."""
+        """Return how many rounds are written, round 0 included, without checking them."""
         return count_lines(paths.inside(self.path, paths.ROUNDS))
 
     def rounds_stamp(self) -> tuple[int, int]:
-        """Return size and modification time (ns) of the table of rounds: both change when a round is written."""
+        """Return size and modification time (ns) of rounds.jsonl; both change with every round."""
         try:
             found = paths.inside(self.path, paths.ROUNDS).stat()
         except FileNotFoundError:
@@ -290,11 +291,11 @@ class SeedRun(SeedFolder):
         return found.st_size, found.st_mtime_ns
 
     def is_complete(self) -> bool:
-        """Say whether every round the config asks for is there, without looking into them."""
+        """Say whether every round the config asks for exists, without opening it."""
         return self.whole_rounds() > self.config.rounds
 
     def sound_rounds(self) -> int:
-        """Return how many rounds, from round 0 on, can be read: a resume goes on there. Opens every tensor file."""
+        """Return how many rounds, from 0 on, can be read; opens every tensor file. A resume continues there."""
         return sound_rounds(self.path)
 
     def is_sound(self) -> bool:
@@ -302,30 +303,30 @@ class SeedRun(SeedFolder):
         return self.is_complete() and self.sound_rounds() > self.config.rounds and self.has_theta0()
 
     def events(self, offset: int = 0) -> tuple[list[Event], int]:
-        """Return the events from byte `offset` on and the offset to go on from; see `EventFile.events`."""
+        """Return the events from byte `offset` on and the next offset; see `EventFile.events`."""
         return self.event_file.events(offset)
 
     @property
     def event_file(self) -> EventFile:
-        """The file of the events, of which a page reads one round."""
+        """The file of events, of which pages read one round."""
         return EventFile(self.path / paths.EVENTS)
 
     def masks(self, round: int) -> Masks:
-        """Return both masks after `round`; round 0 keeps everything. Raises StoreError when it does not exist."""
+        """Return both masks after `round`; round 0 keeps everything. Raises StoreError without it."""
         if self.is_example:
             return self._compact.masks(round)
         self._require(round)
         return read_masks(paths.masks_file(self.path, round))
 
     def edge_mask(self, round: int) -> EdgeMask:
-        """Return the edge mask after `round`, as `masks` does, without taking the weights out of the file."""
+        """Return the edge mask after `round`, as `masks`, without the weight masks."""
         if self.is_example:
             return self._compact_edges.edge_mask(round)
         self._require(round)
         return read_edge_mask(paths.masks_file(self.path, round))
 
     def edge_scores(self, round: int) -> Floats | None:
-        """Return the soft scores of the entries that were up for decision in `round`, or None without any.
+        """Return the scores of the edge entries that `round` could prune; None without any.
 
         They belong to the survivors of the round before, in entry order; `holds_ranks` says whether they are ranks.
         """
@@ -335,9 +336,9 @@ class SeedRun(SeedFolder):
         return read_edge_scores(paths.masks_file(self.path, round))
 
     def holds_ranks(self, round: int) -> bool:
-        """Say whether `edge_scores` of a round are ranks in [0, 1) of 256 steps: those of examples and of large graphs.
+        """Say whether the edge scores of a round are ranks in [0, 1) with 256 steps.
 
-        Scores themselves, in half precision, are kept of masks with at most a million entries.
+        Examples and masks with more than a million entries have ranks; others have scores in half precision.
         """
         if self.is_example:
             return True
@@ -345,12 +346,15 @@ class SeedRun(SeedFolder):
         return holds_ranks(paths.masks_file(self.path, round))
 
     def weights(self, round: int) -> dict[str, Floats]:
-        """Return all tensors at the best-validation epoch of `round`, zeros where pruned; StoreError for examples."""
+        """Return all tensors at the best-validation epoch of `round`, zeros where pruned.
+
+        Raises StoreError for examples.
+        """
         self._refuse_for_example("weights")
         return read_weights(paths.weights_file(self.path, round), self.masks(round))
 
     def bytes_on_disk(self, round: int) -> int:
-        """Return the size of the files of a round, its masks and its surviving weights; StoreError for examples."""
+        """Return the size of a round's masks and surviving weights; StoreError for examples."""
         self._refuse_for_example("weights")
         self._require(round)
         files = [file(self.path, round) for file in (paths.masks_file, paths.weights_file)]
@@ -358,7 +362,7 @@ class SeedRun(SeedFolder):
             return sum(file.stat().st_size for file in files)
 
     def theta0(self) -> dict[str, Floats]:
-        """Return the initial tensors that rewinding returns to (theta_0); StoreError for examples."""
+        """Return the initial tensors, to which rewinding returns (theta_0); StoreError for examples."""
         self._refuse_for_example("theta_0")
         return read_tensors(self.path / paths.INIT, SEE_DOCTOR)[0]
 
@@ -389,14 +393,14 @@ class SeedRun(SeedFolder):
     def _refuse_for_example(self, what: str) -> None:
         if self.is_example:
             raise StoreError(
-                f"{self.path} is an example, which leaves {what} out: make the run again in a store of your own with "
+                f"{self.path} is an example without {what}: compute the run in a store of your own with "
                 f"`{as_typed('run', '--config', self.path.parent / paths.CONFIG, '--seeds', self.seed)}`."
             )
 
     # Writing, by the worker only
 
     def write_init(self, theta0: Mapping[str, NDArray[Any]]) -> None:
-        """Write theta_0 once; raises StoreError when the folder holds another one already."""
+        """Write theta_0 once; raises StoreError if the folder holds a different one."""
         self._writing()
         arrays = {name: np.asarray(values, dtype=np.float32) for name, values in theta0.items()}
         if not self._is_theta0(arrays):
@@ -436,7 +440,7 @@ class SeedRun(SeedFolder):
         append_line(self.path / paths.LOG, line)
 
     def checkpoint_fault(self) -> str:
-        """Say why the round at work cannot go on from the checkpoint there is; "" when it can, or there is none."""
+        """Say why the checkpoint cannot be used; "" if it can, or there is none."""
         try:
             read_checkpoint(self.path, self._owner, self.whole_rounds())
         except StoreError as error:
@@ -444,26 +448,26 @@ class SeedRun(SeedFolder):
         return ""
 
     def write_checkpoint(self, checkpoint: Checkpoint) -> None:
-        """Write down how far the round at work is, in place of what was written before."""
+        """Replace the checkpoint of the unfinished round."""
         self._writing()
         write_checkpoint(self.path, self._owner, checkpoint)
 
     def checkpoint(self) -> Checkpoint | None:
-        """Return what the round at work can go on from after `drop_unfinished`, None when it starts anew."""
+        """Return the checkpoint of the unfinished round after `drop_unfinished`, None to start it anew."""
         self._writing()
         return usable_checkpoint(self.path, self._owner, self.whole_rounds())
 
     def drop_checkpoint(self, why: str) -> None:
-        """Have the round at work start anew, and say in the log why."""
+        """Let the unfinished round start anew; write the reason into the log."""
         self._writing()
         drop_checkpoint(self.path, why)
         drop_events(self.path, self.whole_rounds())
 
     def drop_unfinished(self, aside: Aside | None = None) -> int:
-        """Clear away what no resume can go on from and return the number of the next round.
+        """Clear what a resume cannot use and return the number of the next round.
 
-        What is left are whole rounds and, of the next one, a checkpoint with the events up to it. What is damaged, and
-        finished rounds after it, are moved to `aside`, by default a folder of the run.
+        Whole rounds stay, and of the next round a checkpoint with its events. Damaged files, and finished rounds after
+        them, are moved to `aside`, by default a folder of the run.
         """
         self._writing()
         if not self.path.exists():
@@ -472,12 +476,27 @@ class SeedRun(SeedFolder):
 
     @property
     def _owner(self) -> str:
-        """What a checkpoint belongs to: the settings that shape a round, and the seed."""
+        """Owner of a checkpoint: the settings that shape a round, and the seed."""
         return f"{fingerprint(self.config)} seed {self.seed}"
 
     def _is_theta0(self, arrays: Mapping[str, Floats]) -> bool:
-        """Say whether these are the tensors the seed began with, as far as that is known."""
+        """Say whether these are the tensors the seed began with, as far as known."""
         if self.has_theta0():
             return checksum(self.theta0()) == checksum(arrays)
         known = checksums_in(self.path)
         return not known or known[0].init in ("", content_hash(arrays, {"seed": self.seed}))
+
+
+def fingerprint(config: RunConfig | PretrainConfig) -> str:
+    """Return SHA-256 (hex) of the settings that shape a round, and the schema version.
+
+    `rounds` is left out, because more rounds extend a run, and so are settings that the method ignores.
+    """
+    shaping = config.model_dump(mode="json", exclude=_shapes_nothing(config))
+    return hashlib.sha256(canonical_json({**shaping, "schema": paths.SCHEMA}).encode()).hexdigest()
+
+
+def _shapes_nothing(config: RunConfig | PretrainConfig) -> set[str]:
+    from glt.methods import METHODS
+
+    return {"rounds", *METHODS.get(config.method).ignores} if isinstance(config, RunConfig) else set()

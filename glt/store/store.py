@@ -1,37 +1,48 @@
-"""Store: a folder of runs, which runs need which others, and a trash."""
+"""Store: a folder of runs; which runs need others, the trash, and the bundled examples."""
 
 from __future__ import annotations
 
+import copy
 import difflib
 import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from glt.config import RunConfig, make_config
+from glt.config import RunConfig, make_config, pretraining_of
 from glt.errors import ConfigError, StoreError
 from glt.formats import as_typed, listing
 from glt.methods import METHODS
-from glt.pretraining.config import PretrainConfig, pretraining_of
+from glt.pretraining.config import PretrainConfig
 from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotate, annotations_in
-from glt.store.atomic_io import clear_unfinished, make_folder, read_json, reading, refuse_link, writing
-from glt.store.file_cache import cached
+from glt.store.atomic_io import cached, clear_unfinished, make_folder, read_json, reading, refuse_link, writing
 from glt.store.locks import briefly_locked, is_locked
 from glt.store.paths import EXAMPLES_PREFIX
 from glt.store.pretraining import PRETRAINING, Pretraining
-from glt.store.run import KIND, REMEDY, RUN, AnyRun, Run, folder_size, read_config, read_document, write_config
-from glt.store.run_names import run_name
+from glt.store.run import (
+    KIND,
+    REMEDY,
+    RUN,
+    AnyRun,
+    Run,
+    folder_size,
+    read_config,
+    read_document,
+    run_name,
+    write_config,
+)
 from glt.store.seed_run import SeedRun
 from glt.user_path import user_path
 from glt.user_text import quoted
 
 
 def sources_of(config: RunConfig) -> list[str]:
-    """Return the names of the runs that a run of this config needs, each once; none for most.
+    """Return the names of the runs that a run of this config needs, mostly none.
 
     >>> sources_of(RunConfig(options={"pretraining": "cora-node-gcn-graphcl-00000000"}))
     ['cora-node-gcn-graphcl-00000000']
@@ -41,24 +52,24 @@ def sources_of(config: RunConfig) -> list[str]:
 
 
 def readers_of(name: str, runs: Iterable[AnyRun]) -> list[Run]:
-    """Return those of the runs that need the one of this name."""
+    """Return the runs that need the run `name`."""
     return [run for run in runs if isinstance(run, Run) and name in sources_of(run.config)]
 
 
 def check_unread(name: str, readers: Sequence[Run]) -> None:
-    """Raise StoreError when one of a run's readers has a seed that is at work or lacks something."""
+    """Raise StoreError if a run that needs this one is running or incomplete."""
     waiting = {run.name: told for run in readers if (told := _unfinished(run))}
     if waiting:
         who = " and ".join(f"{reader} ({told})" for reader, told in waiting.items())
         them, need = ("it", "needs") if len(waiting) == 1 else ("them", "need")
         raise StoreError(
-            f"{name} stays, for {who} still {need} it: let {them} finish (`{as_typed('resume')}` goes on with what "
-            f"stands still), or stop and delete {them} first."
+            f"{name} cannot be deleted, because {who} still {need} it: let {them} finish (`{as_typed('resume')}` "
+            f"continues idle seeds), or stop and delete {them} first."
         )
 
 
 def readers_left(name: str, readers: Sequence[Run]) -> str:
-    """Say what becomes of complete readers when the run they read is deleted, "" where there are none."""
+    """Say what deleting a run means for complete runs that need it, "" without any."""
     if not readers:
         return ""
     who = ", ".join(run.name for run in readers)
@@ -70,7 +81,7 @@ def readers_left(name: str, readers: Sequence[Run]) -> str:
 
 
 def readers_first(names: Iterable[str], runs: Iterable[AnyRun]) -> list[str]:
-    """Return the names so that what reads another run stands before it."""
+    """Return the names, each run before those it needs."""
     known = {run.name: run for run in runs}
     return sorted(names, key=lambda name: -len(_all_sources(name, known)))
 
@@ -82,11 +93,11 @@ def _all_sources(name: str, known: Mapping[str, AnyRun]) -> set[str]:
 
 
 def _unfinished(run: Run) -> str:
-    """Say which seeds are at work and which are not complete, "" where all are."""
+    """Say which seeds are running and which are not complete, "" if all are."""
     seeds = [run.seed(seed) for seed in run.seeds()]
     at_work = [one.seed for one in seeds if one.is_at_work()]
     lacking = [one.seed for one in seeds if one.seed not in at_work and not one.is_complete()]
-    told = [f"{listing(at_work)} at work" if at_work else "", f"{listing(lacking)} not complete" if lacking else ""]
+    told = [f"{listing(at_work)} running" if at_work else "", f"{listing(lacking)} not complete" if lacking else ""]
     return ", ".join(filter(None, told))
 
 
@@ -99,37 +110,39 @@ KINDS: dict[str, type[Run] | type[Pretraining]] = {RUN: Run, PRETRAINING: Pretra
 
 
 def known_folder(path: Path, writable: bool = True) -> KnownRun:
-    """Open a run as `open_folder` does, again only when its config.json has changed since it was opened last."""
+    """Open a run as `open_folder`, cached until its config.json changes."""
     return (_WRITABLE if writable else _READ_ONLY)(paths.inside(path, paths.CONFIG))
 
 
 def open_folder(path: Path, writable: bool = True) -> KnownRun:
-    """Open a run of any kind; raises StoreError when it cannot be opened, or its kind is unknown here."""
+    """Open a run of any kind; raises StoreError if that fails or its kind is unknown."""
     config = path / paths.CONFIG
     remedy = REMEDY if os.path.lexists(config) else remedy_without_config(path)
     document = read_document(config, remedy)
     kind = document.get(KIND, RUN)
     if kind not in KINDS:
-        raise StoreError(f"{path} holds something this GLT Studio does not know ({quoted(kind)}): update GLT Studio.")
+        raise StoreError(
+            f"{path} holds a kind of run that this version does not know ({quoted(kind)}): update GLT Studio."
+        )
     return KINDS[kind].from_document(path, document, writable)
 
 
 def remedy_without_config(folder: Path) -> str:
-    """Return what to do about a run's folder without a config.json; names the damaged one where it was set aside."""
+    """Say what to do about a folder without config.json; names a damaged one that was set aside."""
     copies = sorted((folder / paths.ASIDE).glob(f"*/{paths.CONFIG}*"))
     if not copies:
         return REMEDY
     if not _tells_settings(copies[-1], folder.name):
         return (
-            f"the damaged one is {copies[-1]}; start a run with the settings it had ({as_typed('run')}), which takes "
-            "over what was computed"
+            f"the damaged one is {copies[-1]}; start a run with the settings it had ({as_typed('run')}), which "
+            "continues from the rounds on disk"
         )
     again = as_typed("run", "--config", copies[-1], "--store", folder.parent)
-    return f"the damaged one is {copies[-1]}, and its settings fit the folder's name: `{again}` goes on with them"
+    return f"the damaged one is {copies[-1]}, and its settings match the folder's name: `{again}` continues with them"
 
 
 def _tells_settings(copy: Path, name: str) -> bool:
-    """Say whether the settings in a damaged file are those that a run's name was made of."""
+    """Say whether the settings in a damaged file match a run's name."""
     try:
         return run_name(make_config(read_json(copy, "")["config"])) == name
     except (StoreError, ConfigError, KeyError, TypeError):
@@ -144,7 +157,7 @@ AnyKind = TypeVar("AnyKind", bound=KnownRun)
 
 
 class Contents(NamedTuple):
-    """All runs of a store, and the folders that cannot be opened, each with the sentence that says why."""
+    """All runs of a store, and the folders that cannot be opened, each with its error."""
 
     every: list[KnownRun]
     damaged: list[tuple[Path, str]]
@@ -161,7 +174,7 @@ class Contents(NamedTuple):
 
 
 class Store:
-    """The runs below one folder, which is made by the first write."""
+    """The runs in one folder, which the first write creates."""
 
     def __init__(self, root: Path | str, writable: bool = True) -> None:
         self.root = user_path(root) if isinstance(root, str) else root
@@ -169,11 +182,11 @@ class Store:
 
     @classmethod
     def around(cls, seed_run: SeedRun) -> Store:
-        """Return the store a seed lies in, for reading."""
+        """Return the store of a seed, for reading."""
         return cls(seed_run.path.parents[1], writable=False)
 
     def contents(self) -> Contents:
-        """Return everything that lies in the store, by name."""
+        """Return everything in the store, by name."""
         opened = [(folder, self._open(folder)) for folder in self.folders()]
         return Contents(
             [run for _, run in opened if not isinstance(run, StoreError)],
@@ -189,18 +202,17 @@ class Store:
         return self.contents().pretrainings
 
     def all_runs(self) -> list[KnownRun]:
-        """Return all runs of whatever kind that can be opened, by name."""
+        """Return all runs of any kind that can be opened, by name."""
         return self.contents().every
 
     def damaged(self) -> list[tuple[Path, str]]:
-        """Return the folders that cannot be opened, each with the sentence that says why."""
+        """Return the folders that cannot be opened, each with its error."""
         return self.contents().damaged
 
     def find(self, name: str, asking: str = "") -> Run:
-        """Return a run by its name in the store, as "examples/NAME" or by its path; raises StoreError with near names.
+        """Return a run by name, "examples/NAME" or path; raises StoreError with similar names.
 
-        Only a run with rounds will do: for a pre-training run StoreError says what it is. A run that looks for another
-        one is the one `asking`, and no near name.
+        A pre-training is refused. `asking` names the run that needs this one, which is not suggested.
         """
         return self._found(Run.open, name, asking)
 
@@ -209,20 +221,20 @@ class Store:
         return self._found(Pretraining.open, name, asking)
 
     def find_any(self, name: str) -> KnownRun:
-        """Return a run of whatever kind by name or path; raises StoreError with near names."""
+        """Return a run of any kind by name or path; raises StoreError with similar names."""
         return self._found(open_folder, name)
 
     def create(self, config: RunConfig) -> Run:
-        """Return the run with `config`, made on disk when it is new; more rounds than before extend it.
+        """Return the run with `config`, made if it is new; more rounds extend it.
 
-        Raises StoreError when the store cannot be written or holds a run of that name with other settings.
+        Raises StoreError if the store cannot be written or holds a run of that name with other settings.
         """
         folder, is_new = self._made(config, RUN)
         run = Run(folder, config) if is_new else Run.open(folder)
         return run if run.is_example or config.rounds <= run.config.rounds else self._extend(run, config.rounds)
 
     def create_pretraining(self, config: PretrainConfig) -> Pretraining:
-        """Return the pre-training run with `config`, made when it is new; raises StoreError as `create` does."""
+        """Return the pre-training run with `config`, made if new; raises StoreError as `create`."""
         return Pretraining.open(self._made(config, PRETRAINING)[0])
 
     def size_bytes(self) -> int:
@@ -231,22 +243,22 @@ class Store:
 
     @property
     def queue_path(self) -> Path:
-        """The folder in which waiting workers line up, which need not be there yet."""
+        """The folder of the queue, which may not exist yet."""
         return self.root / paths.QUEUE
 
     def queue_folder(self) -> Path:
-        """Return the folder in which waiting workers line up, made when missing."""
+        """Return the folder of the queue, made if missing."""
         self._writing()
         refuse_link(self.queue_path)
         make_folder(self.queue_path)
         return self.queue_path
 
     def folder(self, name: str) -> Path:
-        """Return the folder of a run, readable or damaged, by name or path; raises StoreError with near names."""
+        """Return a run's folder, even if damaged, by name or path; raises StoreError with similar names."""
         return self._place(name)[0]
 
     def folders(self) -> list[Path]:
-        """Return the folders in the store, by name, whatever is in them."""
+        """Return all folders in the store, by name."""
         if not self.root.exists():
             return []
         with reading(self.root, "choose another store with --store or GLT_STORE"), os.scandir(self.root) as entries:
@@ -254,9 +266,9 @@ class Store:
         return [paths.inside(self.root, name) for name in names]
 
     def move_to_trash(self, folder: Path) -> None:
-        """Move a run's folder, whether or not it can be opened, to the store's trash.
+        """Move a run's folder to the trash, even if it cannot be opened.
 
-        Raises StoreError when it is at work, not of this store, a symbolic link, or read by a run that is not complete.
+        Raises StoreError if it is running, not in this store, a symbolic link, or needed by an incomplete run.
         """
         self._writing()
         is_here = folder.parent.resolve() == self.root.resolve()
@@ -268,7 +280,7 @@ class Store:
                 f"{folder} is not a folder of the store {self.root}, so it is left alone: delete it by hand."
             )
         if busy := _seeds_at_work(folder):
-            raise StoreError(f"The run {folder.name} is at work (seed {busy[0]}): stop it, then delete it.")
+            raise StoreError(f"The run {folder.name} is running (seed {busy[0]}): stop it, then delete it.")
         check_unread(folder.name, self.readers(folder.name))
         trash = self._trash()
         make_folder(trash)
@@ -276,24 +288,24 @@ class Store:
             folder.rename(_free_name(trash, folder.name))
 
     def readers(self, name: str) -> list[Run]:
-        """Return the runs of the store that need the one of this name: its masks, or the start it gives."""
+        """Return the runs of the store that need the run `name`: its masks, or its first layer."""
         return readers_of(name, self.runs())
 
     def set_aside(self) -> list[Path]:
-        """Return the folders that repairs move things to, which need not be there."""
+        """Return the folders that repairs move files to; they may not exist."""
         return [self.root / f".{paths.ASIDE}", *(folder / paths.ASIDE for folder in self.folders())]
 
     def trashed(self) -> list[Path]:
-        """Return what lies in the trash, by name."""
+        """Return the contents of the trash, by name."""
         trash = self._trash()
         return sorted(trash.iterdir()) if trash.exists() else []
 
     def restorable(self) -> list[str]:
-        """Return the names of the runs that can come back from the trash."""
+        """Return the names of the runs that can be restored from the trash."""
         return sorted(self._newest_trashed())
 
     def restore(self, name: str) -> Path:
-        """Bring the newest run of that name back from the trash; raises StoreError when none is there or one here."""
+        """Restore the most recently deleted run of that name; raises StoreError if none, or the name is taken."""
         self._writing()
         held = self._newest_trashed()
         if name not in held:
@@ -311,7 +323,7 @@ class Store:
         return place
 
     def empty_trash(self) -> int:
-        """Delete what lies in the trash, never what a link there points to, and return the bytes freed."""
+        """Delete the contents of the trash, never targets of links, and return the bytes freed."""
         self._writing()
         freed = sum(folder_size(path) for path in self.trashed() if not path.is_symlink())
         for path in self.trashed():
@@ -323,22 +335,22 @@ class Store:
         return freed
 
     def annotations(self) -> Annotations:
-        """Return what a person says about runs, these and examples, by their names."""
+        """Return the annotations of runs and examples, by name."""
         return annotations_in(self.root)
 
     def annotate(self, name: str, changes: Mapping[str, Any]) -> tuple[Annotation, str]:
-        """Change what is said about the run of this reference, by the fields of Annotation: `annotations.annotate`."""
+        """Change fields of a run's annotation; see `annotations.annotate`."""
         self._writing()
         return annotate(self.root, name, changes)
 
     def _trash(self) -> Path:
         trash = self.root / paths.TRASH
         if trash.is_symlink():
-            raise StoreError(f"{trash} is a symbolic link, which is not followed to delete: remove the link.")
+            raise StoreError(f"{trash} is a symbolic link, and nothing is deleted through links: remove the link.")
         return trash
 
     def _newest_trashed(self) -> dict[str, Path]:
-        """Return the newest folder in the trash of each run that can come back, by name."""
+        """Return the newest folder in the trash of each run, by name."""
         numbered = [(match, path) for path in self.trashed() if (match := _numbered(path)) is not None]
         return {match["name"]: path for match, path in sorted(numbered, key=lambda found: int(found[0]["number"]))}
 
@@ -348,7 +360,7 @@ class Store:
         return run
 
     def _made(self, config: RunConfig | PretrainConfig, kind: str) -> tuple[Path, bool]:
-        """Return the folder of the run with `config`, and whether it was made just now."""
+        """Return the folder of the run with `config`, and whether it is new."""
         self._writing()
         folder = self.root / run_name(config)
         refuse_link(folder)
@@ -367,7 +379,7 @@ class Store:
 
     @contextmanager
     def _writing_config(self, folder: Path) -> Iterator[None]:
-        """Write a run's config.json alone; where it cannot be written, no empty folder stays behind."""
+        """Lock and write a run's config.json; if that fails, no empty folder stays behind."""
         make_folder(self.root)
         with briefly_locked(self.root / paths.CONFIG_LOCK):
             make_folder(folder)
@@ -407,7 +419,7 @@ class Store:
 
     def _writing(self) -> None:
         if not self.writable:
-            raise StoreError(f"The store {self.root} is open for reading only: choose one of your own with --store.")
+            raise StoreError(f"The store {self.root} is read-only: choose one of your own with --store.")
 
 
 def example_names() -> list[str]:
@@ -417,13 +429,13 @@ def example_names() -> list[str]:
 
 
 def _example(reference: str) -> Path | None:
-    """Return the folder of the bundled example that a reference "examples/NAME" means, None for any other text."""
+    """Return the folder of the bundled example "examples/NAME", None for any other text."""
     name = reference.removeprefix(paths.EXAMPLES_PREFIX)
     return paths.EXAMPLES / name if name != reference and name in example_names() else None
 
 
 def _refuse_two_meanings(reference: str, example: Path) -> None:
-    """Raise StoreError where a reference is also the path of another run's folder, seen from the working folder."""
+    """Raise StoreError if a reference is also the path of another run, from the working folder."""
     folder = Path(reference)
     if (folder / paths.CONFIG).exists() and folder.resolve() != example.resolve():
         raise StoreError(
@@ -448,24 +460,41 @@ def _numbered(path: Path) -> re.Match[str] | None:
     return NUMBERED.fullmatch(path.name) if path.is_dir() and not path.is_symlink() else None
 
 
+def bundled_examples(folder: Path | None = None, annotated_in: Path | None = None) -> list[Run]:
+    """Return the example runs in a folder, by name; default: those of the program.
+
+    `annotated_in` is the root of the store that holds their annotations.
+    """
+    return [_bundled(run, annotated_in) for run in Store(folder or paths.EXAMPLES, writable=False).runs()]
+
+
+@lru_cache(maxsize=1000)
+def _bundled(run: Run, root: Path | None) -> Run:
+    """Return the run as the store `root` knows it; one shared object, because its contents are cached."""
+    copied = copy.copy(run)
+    copied.is_bundled = True
+    copied.annotated_in = root or run.annotated_in
+    return copied
+
+
 def unknown_run(
     root: Path, name: str, names: Sequence[str], trashed: Collection[str], examples: Sequence[str] = ()
 ) -> str:
-    """Say that the store at `root` has no run `name`, and where it lies instead: in the trash or among the `examples`.
+    """Say that the store has no run `name`, and where it is instead: in the trash or among the examples.
 
-    Otherwise the sentence says which of `names`, or of the examples where one was asked for, are near it.
+    Otherwise suggest similar `names`, or examples if one was asked for.
     """
     if name in trashed:
         restore = as_typed("delete", "--restore", name, "--store", root)
-        return f"No run {name!r} in the store {root}: it lies in the trash, and `{restore}` brings it back."
+        return f"No run {name!r} in the store {root}: it is in the trash; `{restore}` restores it."
     if name in examples:
         return f"No run {name!r} in the store {root}: the bundled example of that name is {EXAMPLES_PREFIX}{name}."
     if name.startswith(EXAMPLES_PREFIX):
         bundled = [f"{EXAMPLES_PREFIX}{each}" for each in examples]
         close = difflib.get_close_matches(name, bundled, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"{len(bundled)} examples came with it."
-        return f"No bundled example {name!r}, and no run folder of that path: {hint}"
-    return f"No run {name!r} in the store {root}, and no run folder of that path: {_hint(name, names)}"
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {len(bundled)} examples."
+        return f"No bundled example {name!r}, and no run folder at that path: {hint}"
+    return f"No run {name!r} in the store {root}, and no run folder at that path: {_hint(name, names)}"
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tensor files: safetensors with shapes and a checksum as metadata; masks, scores and weights of a round in them."""
+"""Tensor files: safetensors with shapes and a checksum; masks, scores and weights of a round."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from safetensors.numpy import save
 from glt.config import canonical_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
-from glt.store.atomic_io import SEE_DOCTOR, check_regular, reading, replace_file
+from glt.store.atomic_io import SEE_DOCTOR, check_regular, check_schema, reading, replace_file
 from glt.store.paths import SCHEMA
 from glt.user_text import parse_json
 
@@ -36,23 +36,23 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], about: Mapping[str, 
 
 
 def content_hash(arrays: Mapping[str, Array], about: Mapping[str, Any]) -> str:
-    """Return the checksum that `write_tensors` writes down for arrays and the values about them."""
+    """Return the checksum that `write_tensors` stores for arrays and the values about them."""
     return checksum(arrays, {**about, "schema": SCHEMA})
 
 
 def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Return the arrays and the values about them; raises StoreError for a missing, damaged or newer file."""
+    """Return the arrays and the values about them; raises StoreError if missing, damaged or newer."""
     with _opened(path, remedy) as file:
         about = _about(file)
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     check_schema(path, about)
     if about.pop("sha256", None) != checksum(arrays, about):
-        raise StoreError(f"{path} is damaged (its checksum does not fit its content): {remedy}.")
+        raise StoreError(f"{path} is damaged (its checksum does not match its content): {remedy}.")
     return arrays, about
 
 
 def read_about(path: Path, remedy: str) -> dict[str, Any]:
-    """Return the values about the arrays of a file, which are not read; raises StoreError as `read_tensors` does."""
+    """Return the values about the arrays without reading the arrays; raises StoreError as `read_tensors`."""
     with _opened(path, remedy) as file:
         about = _about(file)
     check_schema(path, about)
@@ -76,7 +76,7 @@ def _about(file: Any) -> dict[str, Any]:
 
 
 def checksum(arrays: Mapping[str, Array], about: Mapping[str, Any] | None = None) -> str:
-    """Return SHA-256 (hex) over names, types, shapes and values of the arrays, and over the JSON values about them."""
+    """Return SHA-256 (hex) of names, types, shapes and values of arrays, and the values about them."""
     digest = hashlib.sha256(canonical_json(about).encode())
     for name in sorted(arrays):
         array = arrays[name]
@@ -85,25 +85,14 @@ def checksum(arrays: Mapping[str, Array], about: Mapping[str, Any] | None = None
     return digest.hexdigest()
 
 
-def check_schema(path: Path, document: Any) -> None:
-    """Raise StoreError when a file was written by a newer version of the store's format, or says no version."""
-    schema = document.get("schema") if isinstance(document, dict) else None
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-        raise StoreError(f"{path} is damaged (it does not say which format it has): restore it from a copy.")
-    if schema > SCHEMA:
-        raise StoreError(
-            f"{path} was written by a newer GLT Studio (format {schema}, this one reads {SCHEMA}): update GLT Studio."
-        )
-
-
 Bytes = NDArray[np.uint8]
 RANKS = 256
 
 
 def quantised_ranks(scores: NDArray[np.floating], kept: BoolArray) -> Bytes:
-    """Return ranks in 256 steps; of equal scores those that were cut come first, then the lower index.
+    """Return ranks in 256 steps; among equal scores the removed come first, then the lower index.
 
-    The first entry above the line begins a step of its own, so that no entry that was cut shares one with it.
+    The first kept entry starts a new step, so that no removed entry shares one with it.
 
     >>> quantised_ranks(np.array([0.3, 0.1, 0.1], dtype=np.float32), np.array([True, True, False])).tolist()
     [170, 85, 0]
@@ -115,9 +104,9 @@ def quantised_ranks(scores: NDArray[np.floating], kept: BoolArray) -> Bytes:
 
 
 def shared_ranks(scores: NDArray[np.floating], cut: int) -> Bytes:
-    """Return ranks in 256 steps, equal for equal scores, the lowest `cut` of which were cut.
+    """Return ranks in 256 steps, equal for equal scores; the lowest `cut` entries were removed.
 
-    Nothing above the line shares a step with what was cut, unless its score is that of the last entry cut.
+    No kept entry shares a step with a removed one, unless its score equals that of the last one removed.
 
     >>> shared_ranks(np.array([0.3, 0.1, 0.1, 0.2], dtype=np.float32), 2).tolist()
     [192, 0, 0, 128]
@@ -131,7 +120,7 @@ def shared_ranks(scores: NDArray[np.floating], cut: int) -> Bytes:
 
 
 def _parted(steps: NDArray[np.int64], above: int) -> NDArray[np.int64]:
-    """Have those from place `above` on, which were not cut, begin with a step of their own."""
+    """Let the steps from place `above` on, which were kept, start a new step."""
     if not 0 < above < steps.size:
         return steps
     line = min(int(steps[above - 1]) + 1, RANKS - 1)
@@ -139,7 +128,7 @@ def _parted(steps: NDArray[np.int64], above: int) -> NDArray[np.int64]:
 
 
 def as_floats(ranks: Bytes) -> NDArray[np.float32]:
-    """Return ranks of one byte as numbers in [0, 1)."""
+    """Return one-byte ranks as numbers in [0, 1)."""
     return ranks.astype(np.float32) / np.float32(RANKS)
 
 
@@ -154,10 +143,10 @@ WEIGHTS = "weights/"
 
 
 def write_masks(path: Path, masks: Masks, edge_scores: NDArray[Any] | None) -> None:
-    """Write binary masks as bits (eight a byte, row-major) and soft edge scores in half precision around their median.
+    """Write masks as bits (eight a byte, row-major) and edge scores in half precision around their median.
 
-    Soft masks stay near 1, where half precision has steps of a thousandth and most scores would become equal. Of a
-    mask with more than a million entries, scores are kept as ranks of one byte.
+    Soft masks stay near 1, where half precision has steps of a thousandth and most scores would become equal. For more
+    than a million entries, scores are kept as one-byte ranks.
     """
     arrays, about = packed_masks(masks)
     if edge_scores is not None and masks.edges.keep.size > MOST_SCORES:
@@ -170,7 +159,7 @@ def write_masks(path: Path, masks: Masks, edge_scores: NDArray[Any] | None) -> N
 
 
 def packed_masks(masks: Masks) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return masks as bits (eight a byte, row-major), and what they are about as values for JSON."""
+    """Return masks as bits (eight a byte, row-major), and their description as JSON values."""
     arrays: dict[str, NDArray[Any]] = {EDGES: np.packbits(masks.edges.keep)}
     for name, keep in masks.weights.keep.items():
         arrays[WEIGHTS + name] = np.packbits(keep)
@@ -178,13 +167,13 @@ def packed_masks(masks: Masks) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]
 
 
 def unpacked_masks(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Masks:
-    """Return what `packed_masks` was given; raises KeyError or ValueError for anything else."""
+    """Reverse `packed_masks`; raises KeyError or ValueError for anything else."""
     weights = {name: _unpack(arrays[WEIGHTS + name], tuple(shape)) for name, shape in about["weights"].items()}
     return Masks(_edges(arrays, about), WeightMask(weights))
 
 
 def read_masks(path: Path) -> Masks:
-    """Return the masks of a round file; raises StoreError when it is missing or damaged."""
+    """Return the masks of a round file; raises StoreError if it is missing or damaged."""
     arrays, about = read_tensors(path, SEE_DOCTOR)
     try:
         return unpacked_masks(arrays, about)
@@ -193,7 +182,7 @@ def read_masks(path: Path) -> Masks:
 
 
 def read_edge_mask(path: Path) -> EdgeMask:
-    """Return the edge mask of a round file, its checksum compared; raises StoreError when it is missing or damaged."""
+    """Return the edge mask of a round file, checksum verified; raises StoreError as `read_masks`."""
     arrays, about = read_tensors(path, SEE_DOCTOR)
     try:
         return _edges(arrays, about)
@@ -202,7 +191,7 @@ def read_edge_mask(path: Path) -> EdgeMask:
 
 
 def read_edge_scores(path: Path) -> Floats | None:
-    """Return the edge scores of a round file, or ranks in [0, 1) where it holds those; None when there are none."""
+    """Return the edge scores, or ranks in [0, 1), of a round file; None without any."""
     arrays, about = read_tensors(path, SEE_DOCTOR)
     scores = arrays.get(EDGE_SCORES)
     if scores is None:
@@ -215,12 +204,12 @@ def read_edge_scores(path: Path) -> Floats | None:
 
 
 def holds_ranks(path: Path) -> bool:
-    """Say whether the edge scores of a round file are ranks; looks at nothing but its head."""
+    """Say whether the edge scores of a round file are ranks; reads only its header."""
     return read_about(path, SEE_DOCTOR).get(SCORE_KIND) == RANKED
 
 
 def write_weights(path: Path, weights: Mapping[str, NDArray[Any]], masks: Masks) -> None:
-    """Write the surviving values of every tensor (float32, row-major); tensors without a mask are kept whole."""
+    """Write the surviving values of every tensor (float32, row-major); unmasked tensors are whole."""
     arrays = {name: np.asarray(values, dtype=np.float32) for name, values in weights.items()}
     for name, keep in masks.weights.keep.items():
         if name not in arrays or arrays[name].shape != keep.shape:
@@ -231,7 +220,7 @@ def write_weights(path: Path, weights: Mapping[str, NDArray[Any]], masks: Masks)
 
 
 def read_weights(path: Path, masks: Masks) -> dict[str, Floats]:
-    """Return full tensors with zeros where the weight is pruned; raises StoreError for a missing or damaged file."""
+    """Return full tensors with zeros where pruned; raises StoreError if the file is missing or damaged."""
     arrays, about = read_tensors(path, SEE_DOCTOR)
     try:
         keep = masks.weights.keep
@@ -241,7 +230,7 @@ def read_weights(path: Path, masks: Masks) -> dict[str, Floats]:
 
 
 def shapes_of(masks: Masks) -> dict[str, dict[str, list[int]]]:
-    """Return the shapes of the weight masks as values for JSON, under the key "weights"."""
+    """Return the shapes of the weight masks as JSON values, under the key "weights"."""
     return {"weights": {name: list(keep.shape) for name, keep in masks.weights.keep.items()}}
 
 

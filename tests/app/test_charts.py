@@ -86,7 +86,7 @@ def test_a_round_that_no_seeds_can_settle_is_open_and_saves_nothing(
     run = make_run("ugs", ("done",) * 3, rounds=1)
     write_tests(run, [[0.80, 0.81], [0.80, 0.78], [0.80, 0.80]])
     app = open_page("tickets")
-    assert "Open, these seeds cannot tell: UGS round 1." in app.info[0].value
+    assert "Open, undecided with these seeds: UGS round 1." in app.info[0].value
     assert "open; closest by validation: round 1" in " ".join(badge.value for badge in app.markdown)
     labels = {metric.label for metric in app.metric}
     assert "MACs removed" in labels

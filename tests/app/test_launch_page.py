@@ -77,8 +77,8 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
     assert app.title[0].value == "Runs"
     # Another tab was faster.
     assert [each.value.split(": ", 2)[2] for each in app.toast] == [
-        "seeds 0, 2 are at work already, seed 0 is complete already.",
-        "seed 0 is complete already.",
+        "seeds 0, 2 are already running, seed 0 is already complete.",
+        "seed 0 is already complete.",
     ]
 
 

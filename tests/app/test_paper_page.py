@@ -95,7 +95,7 @@ def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, m
     ((plan, _),) = started
     assert [need.arm.words for need in plan.startable] == ["Random pruning", "ADMM"]
     assert app.title[0].value == "Runs"
-    assert [each.value for each in app.toast] == ["Not started: seed 1 is at work already."]
+    assert [each.value for each in app.toast] == ["Not started: seed 1 is already running."]
 
 
 def test_the_examples_fill_an_experiment(store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_a_failed_seed_says_why_and_can_be_tried_again_alone(
     app.button(key=f"resume-{run.name}-1").click().run()
     assert asked == [(run.name, [1])]
     # Somebody else finished it meanwhile.
-    assert [each.value for each in app.toast] == ["Not started: seed 1 is complete already."]
+    assert [each.value for each in app.toast] == ["Not started: seed 1 is already complete."]
 
 
 def test_nothing_is_deleted_before_it_is_confirmed(

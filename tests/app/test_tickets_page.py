@@ -49,7 +49,7 @@ def test_a_ticket_that_cannot_be_made_is_a_sentence() -> None:
     example = next(iter(bundled_examples()))
     making = ticket_actions.ticket_file(example, 1, example.existing_seed().seed)
     making.wait()
-    assert "is an example, which leaves weights out" in making.failure
+    assert "is an example without weights" in making.failure
     assert making.made == b""
 
 

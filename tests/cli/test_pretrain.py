@@ -44,7 +44,7 @@ def test_it_is_made_shown_started_from_and_deleted(glt: Glt, store: Store) -> No
     assert [line.split(",")[0] for line in lines[1:]] == ["seed 0: 4 epochs", "seed 1: 4 epochs"]
     name = the_pretraining(store).name
     assert (
-        "complete already: the pre-training of seeds 0, 1."
+        "already complete: the pre-training of seeds 0, 1."
         in glt("pretrain", "--dataset", "cora", "--seeds", "0-1", *TINY).stdout
     )
     shown = json.loads(glt("show", name, "--json").stdout)

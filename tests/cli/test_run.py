@@ -51,7 +51,7 @@ def test_a_run_prints_one_line_a_round_and_then_is_complete(glt: Glt, store: Sto
         assert "test 80.0 %, last 75.0 %" in own[0]
     again = glt("run", "--preset", "official", "--seeds", "0-1", *SHORT)
     assert again.returncode == 0
-    assert "complete already: 2 rounds of seeds 0, 1." in again.stdout
+    assert "already complete: 2 rounds of seeds 0, 1." in again.stdout
 
 
 def test_json_prints_the_document_and_nothing_else(glt: Glt, store: Store) -> None:
@@ -110,7 +110,7 @@ def test_ctrl_c_leaves_alone_what_another_command_started(glt: Glt, begin: Begin
     assert glt("stop", run.name, "--seeds", "1").returncode == 0
     other = begin("resume", run.name)
     assert other.stdout is not None
-    assert any("seed 0: at work already, started by another command." in line for line in other.stdout)
+    assert any("seed 0: already running, started by another command." in line for line in other.stdout)
     other.send_signal(signal.SIGINT)
     _, err = other.communicate(timeout=PATIENCE)
     assert other.returncode == 130, err
@@ -146,7 +146,7 @@ def test_a_folder_that_is_renamed_while_it_computes_is_said_to_be(
     folder.rename(tmp_path / "elsewhere")
     _, err = process.communicate(timeout=PATIENCE)
     of = f"the run {run.name}" if what == "run" else f"seed 0 of {run.name}"
-    gone = f"The folder of {of} was moved or deleted while it computed: put it back, then resume the run."
+    gone = f"The folder of {of} was moved or deleted while it was being computed: put it back, then resume the run."
     assert (process.returncode, err.splitlines()[-1]) == (1, f"Seed 0 lost: {gone}")
 
 
@@ -195,4 +195,4 @@ def test_a_finished_run_with_a_round_that_cannot_be_read_is_mended(glt: Glt, sto
     assert mended.stderr == "seed 0: round 1 cannot be read, so rounds 1 to 2 are computed again\n"
     assert file.read_bytes() == before
     assert run.seed(0).is_sound()
-    assert "complete already" in glt("resume", run.name).stdout
+    assert "already complete" in glt("resume", run.name).stdout

@@ -202,7 +202,8 @@ def test_show_gives_every_pruned_round_a_verdict(store: Store, capsys: pytest.Ca
     shown = " ".join(capsys.readouterr().out.split())
     assert "verdicts over seeds 0, 1, 2, 3, 4, test accuracy, margin 0.5 points" in shown
     assert (
-        "No round is shown to lose less than 0.5 points against dense. Open, these seeds cannot tell: 1 to 4." in shown
+        "No round is shown to lose less than 0.5 points against dense. Open, undecided with these seeds: 1 to 4."
+        in shown
     )
     assert "2.9 (1.2)" in shown
     for named in ("--margin", "--tolerance"):
@@ -291,7 +292,7 @@ def test_an_example_is_annotated_by_its_path(store: Store, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["--title", "x" * 61], 2, "60 is the most"),
+        (["--title", "x" * 61], 2, "at most 60 are allowed"),
         (["--clear", "--hide"], 2, "use it alone"),
     ],
 )

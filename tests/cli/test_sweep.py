@@ -42,7 +42,7 @@ def test_a_sweep_says_its_cost_follows_its_points_and_sums_them_up(glt: Glt, sto
     before = files(store)
     again = glt(*arguments)
     assert again.returncode == 0
-    assert again.stdout.splitlines()[0].endswith("complete already.")
+    assert again.stdout.splitlines()[0].endswith("already complete.")
     assert files(store) == before
 
 
@@ -83,7 +83,7 @@ def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, s
     assert {state for point in document["points"] for state in point["seeds"].values()} <= {"queued", "running"}
     second = begin("sweep", "--seeds", "0,1", *GRID, *LONG)
     assert second.stdout is not None
-    assert any("at work already" in line for line in second.stdout)
+    assert any("already running" in line for line in second.stdout)
     second.send_signal(signal.SIGINT)
     second.communicate(timeout=PATIENCE)
     states = {run.seed(seed).status().state for run in store.runs() for seed in (0, 1)}

@@ -58,8 +58,8 @@ def test_numbers_that_are_not_so_fail_the_command(run: Run, tmp_path: Path, caps
     assert f"test differs: 0.999 in the file, {ticket.about.record.test:g} found." in lines
     assert "best_epoch cannot be 1e+06." in lines
     assert "The seed is -3; seeds are 0 to 999999999." in lines
-    (told,) = (line for line in lines if line.startswith("Stated, cannot be checked here: "))
-    assert told.startswith("Stated, cannot be checked here: test_last 0.776, seconds 2, search_seconds 4, seed, ")
+    (told,) = (line for line in lines if line.startswith("In the file, but not verifiable here: "))
+    assert told.startswith("In the file, but not verifiable here: test_last 0.776, seconds 2, search_seconds 4, seed, ")
     assert told.endswith(".")
     assert ", config.learning_rate, " in told
     assert lines[-2].startswith("Check failed: checksums fit,")
@@ -118,7 +118,7 @@ def test_an_example_gives_its_graph_in_every_format(tmp_path: Path) -> None:
 def test_an_example_gives_no_ticket(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     example = next(iter(bundled_examples()))
     assert main(["export", str(example.path), "--round", "1", "--out", str(tmp_path / "t.zip")]) == 1
-    assert "is an example, which leaves weights out" in capsys.readouterr().err
+    assert "is an example without weights" in capsys.readouterr().err
     assert not (tmp_path / "t.zip").exists()
 
 
@@ -168,3 +168,29 @@ def test_a_folder_in_the_way_is_one_line(run: Run, tmp_path: Path, capsys: pytes
     assert error.count("\n") == 1
     assert "give another --out" in error
     assert not list(tmp_path.glob("*.writing"))
+
+
+# `latency` as a command.
+
+
+def test_latency_prints_one_json_document(run, capfd: pytest.CaptureFixture[str]) -> None:  # noqa: ANN001
+    assert main(["latency", run.name, "--round", "1", "--repeats", "2", "--warm-up", "0", "--json"]) == 0
+    captured = capfd.readouterr()
+    document = json.loads(captured.out)
+    assert "profiler" not in captured.err
+    assert (document["run"], document["seed"], document["round"]) == (run.name, 3, 1)
+    assert document["disk_bytes"]["round"] < document["disk_bytes"]["dense"]
+    assert document["search_seconds"] == 4.0
+    assert document["executions"][0]["name"] == "masked"
+    assert (document["repeats"], document["warm_up"], document["threads"]) == (2, 0, 1)
+
+
+def test_latency_tells_how_far_it_is(run, capfd: pytest.CaptureFixture[str]) -> None:  # noqa: ANN001
+    assert main(["latency", run.name, "--round", "1", "--repeats", "3", "--warm-up", "1", "--json", "--progress"]) == 0
+    assert [float(line) for line in capfd.readouterr().err.split()] == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_an_example_cannot_be_measured(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    example = next(iter(bundled_examples()))
+    assert main(["latency", str(example.path), "--round", "1"]) == 1
+    assert "without weights" in capsys.readouterr().err

@@ -35,7 +35,7 @@ def device_of(run: Run, seed: int) -> object:
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:", "cuda:x", "cuda:01", "CUDA", "", "cpu:0", "cuda:1:2", "cuda:-1"])
 def test_what_is_no_device_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match="is no device: name cpu, cuda"):
+    with pytest.raises(ConfigError, match="is not a device: use cpu, cuda"):
         read_device(name)
 
 
@@ -46,9 +46,9 @@ def test_what_is_no_device_is_refused(name: str) -> None:
         (0, ("cuda:1",), "start the run with --devices cpu."),
         (0, ("cuda:0", "cuda:1"), "There is no CUDA device here: start the run with --devices cpu."),
         (2, ("cuda:0", "cuda:2"), "There is no device cuda:2 here: use cuda:0, cuda:1."),
-        (2, ("cuda:0", "cuda:0"), "have cuda:0 twice: name every device once."),
-        (2, ("cuda", "cuda:0"), "The devices cuda, cuda:0 have cuda:0 twice"),
-        (0, ("cpu", "cpu"), "have cpu twice"),
+        (2, ("cuda:0", "cuda:0"), "name cuda:0 twice: name each device once."),
+        (2, ("cuda", "cuda:0"), "The devices cuda, cuda:0 name cuda:0 twice"),
+        (0, ("cpu", "cpu"), "name cpu twice"),
     ],
 )
 def test_devices_that_are_not_there_or_named_twice(
@@ -130,7 +130,7 @@ def test_a_resume_keeps_the_kind_and_may_change_the_number(
 ) -> None:
     wait(start(store, config, [0], device=("cuda:0",)).run, "done")
     longer = store.create(config.model_copy(update={"rounds": 3}))
-    with pytest.raises(JobError, match="begun with device = cuda and must go on"):
+    with pytest.raises(JobError, match="began with device = cuda and must continue"):
         resume(store, longer, device="cpu")
     assert resume(store, longer, device=("cuda:1",)).seeds == (0,)
     wait(longer, "done")
@@ -174,7 +174,7 @@ def test_more_threads_than_cores_are_refused(seed_run: SeedRun, monkeypatch: pyt
 def test_a_seed_begun_with_more_goes_on_with_all_cores(seed_run: SeedRun) -> None:
     seed_run.write_environment({"threads": 64, "device": "cpu"})
     assert settle(seed_run, None, None) == settle(seed_run, 2, None) == Settings(2)
-    with pytest.raises(JobError, match="threads = 2 and must go on"):
+    with pytest.raises(JobError, match="threads = 2 and must continue"):
         settle(seed_run, 1, None)
 
 

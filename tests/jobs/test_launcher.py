@@ -216,7 +216,7 @@ def test_other_data_under_the_same_name_are_refused(store: Store, config: RunCon
     run.seed(0).write_environment({**run.seed(0).environment(), "data_hash": "0" * 64})
     resume(store, run)
     wait(run, "failed")
-    assert "data set cora is not the one seed 0" in (run.seed(0).status().error or "")
+    assert "data set cora has changed since seed 0" in (run.seed(0).status().error or "")
     assert len(run.seed(0).rounds()) == 3
 
 
@@ -301,7 +301,7 @@ def test_what_was_finished_before_its_lock_was_free_is_finished_and_not_started(
     }
     started = calls[call]()
     assert (started.workers, started.finished, started.elsewhere) == ((), (0,), ())
-    assert not_started(started) == "seed 0 is complete already"
+    assert not_started(started) == "seed 0 is already complete"
     assert seed_run.status().state == "done"
     assert not locks.is_locked(seed_run.lock_path)
 
@@ -341,7 +341,7 @@ def test_a_live_worker_is_named_at_once(
     with pytest.raises(StoreError, match=f"seed-0 is in use by process {pid} on"):
         start(store, long_config, [0])
     assert resume(store, run).elsewhere == (0,)
-    assert not_started(resume(store, run)) == "seed 0 is at work already"
+    assert not_started(resume(store, run)) == "seed 0 is already running"
     monkeypatch.undo()
     assert run.seed(0).status().state in ACTIVE
 
@@ -407,7 +407,7 @@ def test_rounds_that_no_disk_could_hold_are_refused_before_anything_is_made(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_000))
-    with pytest.raises(StoreError, match=r"would fill about .* MB, but only 1.00 MB are free"):
+    with pytest.raises(StoreError, match=r"need about .* MB, but only 1.00 MB are free"):
         start(store, RunConfig(hidden=64), [0, 1])
     assert store.runs() == []
 

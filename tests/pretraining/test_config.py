@@ -153,7 +153,7 @@ def test_an_unknown_unfinished_or_wrong_one_is_refused(store: Store) -> None:
     cases = {
         name: f"{name} is not finished: go on with",
         name[:-1]: f"pretraining cannot be '{name[:-1]}': No run '{name[:-1]}' .* did you mean {name}",
-        other: "is no pre-training run",
+        other: "is not a pre-training run",
         str(store.root / name): "pretraining cannot be the path",
     }
     for given, sentence in cases.items():

@@ -34,8 +34,8 @@ def test_fields_change_one_by_one_and_an_empty_one_is_taken_back(store: Store, r
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"title": "x" * (LONGEST_TITLE + 1)}, "The title has 61 characters: 60 is the most."),
-        ({"note": "x" * 2001}, "The note has 2001 characters: 2000 is the most."),
+        ({"title": "x" * (LONGEST_TITLE + 1)}, "The title has 61 characters: at most 60 are allowed."),
+        ({"note": "x" * 2001}, "The note has 2001 characters: at most 2000 are allowed."),
         ({"color": "red; background: url(http://x)"}, "Unknown color"),
         ({"hidden": "perhaps"}, "hidden cannot be 'perhaps'"),
     ],
@@ -98,7 +98,7 @@ def test_a_newer_file_is_left_alone(store: Store, run: Run) -> None:
 
 
 def test_a_store_for_reading_is_not_annotated(store: Store, run: Run) -> None:
-    with pytest.raises(StoreError, match="open for reading only"):
+    with pytest.raises(StoreError, match="read-only"):
         Store(store.root, writable=False).annotate(run.name, {"title": "mine"})
 
 

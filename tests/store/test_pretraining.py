@@ -49,7 +49,7 @@ def test_names_lead_to_the_kind_that_was_asked_for(store: Store, pretraining: Pr
     assert store.find_pretraining(pretraining.name).config == CONFIG
     with pytest.raises(StoreError, match="is a pre-training run, which has no rounds"):
         store.find(pretraining.name)
-    with pytest.raises(StoreError, match="is no pre-training run"):
+    with pytest.raises(StoreError, match="is not a pre-training run"):
         store.find_pretraining(run.name)
 
 
@@ -121,7 +121,7 @@ def test_a_changed_config_is_noticed(store: Store, pretraining: Pretraining) -> 
 def test_an_unknown_kind_is_one_sentence(store: Store, pretraining: Pretraining) -> None:
     path = pretraining.path / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "kind": "distillation"}))
-    assert "something this GLT Studio does not know ('distillation')" in store.damaged()[0][1]
+    assert "a kind of run that this version does not know ('distillation')" in store.damaged()[0][1]
 
 
 def test_every_setting_is_in_the_name() -> None:

@@ -216,9 +216,9 @@ def test_a_tensor_file_of_a_newer_format_is_refused(seed_run: SeedRun, monkeypat
 
 def test_a_store_open_for_reading_writes_nothing(seed_run: SeedRun, store: Store) -> None:
     reader = Store(store.root, writable=False).find(seed_run.path.parent.name).seed(0)
-    with pytest.raises(StoreError, match="reading only"):
+    with pytest.raises(StoreError, match="read-only"):
         reader.write_environment({})
-    with pytest.raises(StoreError, match="reading only"):
+    with pytest.raises(StoreError, match="read-only"):
         Store(store.root, writable=False).create(seed_run.config)
 
 

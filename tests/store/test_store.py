@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from glt.config import RunConfig
-from glt.errors import StoreError
+from glt.config import CORE_FIELDS, RunConfig
+from glt.errors import ConfigError, StoreError
 from glt.formats import as_typed
+from glt.methods import METHODS
 from glt.pretraining.config import PretrainConfig
-from glt.store import Run, SeedRun, Status, Store, readers_first, readers_left, sources_of
-from glt.store.file_cache import TOO_FRESH
+from glt.store import Run, SeedRun, Status, Store, readers_first, readers_left, run_name, sources_of
+from glt.store.atomic_io import TOO_FRESH
+from glt.store.seed_run import fingerprint
 
 Fill = Callable[..., SeedRun]
 
@@ -102,11 +105,11 @@ def test_a_run_without_seeds_says_so(run: Run) -> None:
         (b'{"schema":1', r"config\.json is damaged"),
         (b'{"schema":1}', r"config\.json is damaged"),
         (b'{"schema":2,"config":{}}', "newer GLT Studio"),
-        (b'{"config":{}}', "does not say which format"),
+        (b'{"config":{}}', "names no format version"),
         (b'{"schema":1,"config":{"p_graph":7}}', "p_graph cannot be 7"),
         (b'{"schema":1,"config":{"hidden":17}}', "does not match its config.json"),
         (b'{"schema":1,"config":{"method":"unheard"}}', "Unknown method 'unheard'"),
-        (b"[]", "does not say which format"),
+        (b"[]", "names no format version"),
     ],
 )
 def test_a_damaged_run_is_listed_and_the_others_stay(store: Store, run: Run, content: bytes, sentence: str) -> None:
@@ -158,7 +161,7 @@ def test_the_same_run_may_be_deleted_twice(store: Store, run: Run, filled: Fill)
 
 
 def test_a_run_at_work_stays(store: Store, seed_run: SeedRun, run: Run) -> None:
-    with seed_run.lock(), pytest.raises(StoreError, match=r"at work \(seed 0\): stop it"):
+    with seed_run.lock(), pytest.raises(StoreError, match=r"running \(seed 0\): stop it"):
         store.move_to_trash(run.path)
     store.move_to_trash(run.path)
 
@@ -244,7 +247,7 @@ def test_links_in_the_trash_do_not_come_back(store: Store, run: Run, tmp_path: P
 
 def test_a_run_in_the_trash_is_said_to_lie_there(store: Store, run: Run) -> None:
     store.move_to_trash(run.path)
-    told = f"lies in the trash, and `{as_typed('delete')} --restore {run.name} --store {store.root}` brings it back"
+    told = f"is in the trash; `{as_typed('delete')} --restore {run.name} --store {store.root}` restores it"
     with pytest.raises(StoreError, match=told):
         store.find(run.name)
 
@@ -258,7 +261,7 @@ def test_an_unfinished_reader_keeps_it(store: Store, run: Run, ticket: Run, fill
     filled(ticket, 0)
     filled(ticket, 1, rounds=1)
     with pytest.raises(
-        StoreError, match=rf"{run.name} stays, for {ticket.name} \(seed 1 not complete\) still needs it"
+        StoreError, match=rf"{run.name} cannot be deleted, because {ticket.name} \(seed 1 not complete\) still needs it"
     ):
         store.move_to_trash(run.path)
     assert run.path.exists()
@@ -268,7 +271,7 @@ def test_a_reader_at_work_keeps_it(store: Store, run: Run, ticket: Run, monkeypa
     ticket.seed(0).make()
     ticket.seed(0).write_status(Status(state="running", seed=0))
     monkeypatch.setattr("glt.store.locks.is_alive", lambda *_: True)
-    with pytest.raises(StoreError, match=r"\(seed 0 at work\)"):
+    with pytest.raises(StoreError, match=r"\(seed 0 running\)"):
         store.move_to_trash(run.path)
 
 
@@ -276,7 +279,7 @@ def test_a_pretraining_is_kept_for_what_starts_from_it(store: Store, filled: Fil
     first = store.create_pretraining(PretrainConfig(hidden=4))
     started = store.create(RunConfig(options={"pretraining": first.name}))
     filled(started, 0, rounds=1)
-    with pytest.raises(StoreError, match=f"for {started.name} "):
+    with pytest.raises(StoreError, match=f"because {started.name} "):
         store.move_to_trash(first.path)
 
 
@@ -298,3 +301,57 @@ def test_a_run_that_looks_for_another_one_is_not_offered_itself(store: Store, ru
         store.find(near)
     with pytest.raises(StoreError, match="the store holds no runs yet"):
         store.find(near, asking=run.name)
+
+
+# The name of a run changes with what shapes its rounds, and with nothing else.
+
+
+OTHERS = {
+    "edge_mask": "undirected",
+    "degree": "both",
+    "hidden": 64,
+    "layers": 3,
+    "epochs": 7,
+    "retrain_epochs": 7,
+    "learning_rate": 0.5,
+    "weight_decay": 0.5,
+    "gamma_graph": 0.5,
+    "gamma_weight": 0.5,
+    "p_graph": 0.5,
+    "p_weight": 0.5,
+    "dropout": 0.1,
+    "dataset": "citeseer",
+    "task": "link",
+    "model": "gin",
+    "method": "random",
+}
+
+
+def test_the_name_says_what_the_run_is_about() -> None:
+    assert re.fullmatch(r"cora-node-gcn-ugs-[0-9a-f]{8}", run_name(RunConfig()))
+
+
+def test_more_rounds_are_the_same_run() -> None:
+    assert run_name(RunConfig(rounds=30)) == run_name(RunConfig(rounds=20))
+
+
+@pytest.mark.parametrize("method", METHODS.names())
+def test_settings_a_method_ignores_are_the_same_run(method: str) -> None:
+    plain = fingerprint(RunConfig(method=method))
+    for name in METHODS.get(method).ignores:
+        assert fingerprint(RunConfig(method=method, **{name: OTHERS[name]})) == plain, name
+
+
+@pytest.mark.parametrize("name", sorted(set(CORE_FIELDS) - {"rounds"}))
+def test_every_other_setting_is_another_run(name: str) -> None:
+    assert fingerprint(RunConfig(**{name: OTHERS[name]})) != fingerprint(RunConfig())
+
+
+def test_options_are_part_of_a_run() -> None:
+    assert fingerprint(RunConfig(options={"a": 1})) != fingerprint(RunConfig(options={"a": 2}))
+
+
+@pytest.mark.parametrize("dataset", ["../up", "a/b", ".hidden", "a b", ""])
+def test_a_name_is_never_a_path(dataset: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be part of a run's name"):
+        run_name(RunConfig(dataset=dataset))

@@ -115,7 +115,7 @@ class LinkTask(Task):
 
     def metric_on(self, spec: DatasetSpec) -> str:
         """Return ROC-AUC, or Hits@K for a data set with its own split."""
-        return f"Hits@{HITS_AT}" if brings_split(spec) else self.metric
+        return f"Hits@{HITS_AT}" if spec.brings_split else self.metric
 
     def outputs(self, classes: int, config: RunConfig) -> int:
         """Return the width of an embedding, or of the predictor's rows."""
@@ -138,7 +138,7 @@ class LinkTask(Task):
             raise ConfigError(
                 "batch_clusters cuts the pairs that links are predicted for: set it to 0 for task 'link'."
             )
-        if not brings_split(spec) and not held_out(sizes.edges)[0]:
+        if not spec.brings_split and not held_out(sizes.edges)[0]:
             raise ConfigError(
                 f"{spec.label} has {sizes.edges} edges, too few to hold some out for link prediction: choose a data "
                 "set with at least 20."
@@ -180,12 +180,7 @@ class LinkTask(Task):
 
     def message_edges(self, edges: int, spec: DatasetSpec) -> int:
         """Return the number of training edges: all for a data set with its own split."""
-        return edges if brings_split(spec) else edges - sum(held_out(edges))
-
-
-def brings_split(spec: DatasetSpec) -> bool:
-    """Say whether a data set has its own link split: those that ogb scores for links."""
-    return spec.evaluator.startswith("ogbl-")
+        return edges if spec.brings_split else edges - sum(held_out(edges))
 
 
 def predictor_names() -> list[str]:

@@ -177,7 +177,7 @@ def test_what_a_table_of_tickets_says(make_scored: Callable[..., Run]) -> None:
     words = ticket_words(tickets_table(rounds_table([ugs, make_scored("random", [[0.8, 0.81]])])))
     assert words == (
         "Sparsest round shown to lose less than 0.5 points against dense (5 seeds, one-sided paired t test at 5 %, "
-        "Holm over 3 rounds): UGS round 1. Open, these seeds cannot tell: UGS round 2. No verdict, one seed: "
+        "Holm over 3 rounds): UGS round 1. Open, undecided with these seeds: UGS round 2. No verdict, one seed: "
         "Random pruning."
     )
     none = ticket_words(tickets_table(rounds_table([make_scored("admm", varied(-0.005, -0.04))])))
@@ -194,7 +194,7 @@ def test_a_closest_round_without_a_verdict_hides_neither_the_test_nor_the_open_r
     rounds.loc[rounds["round"] == 1, "val"] = 0.99
     words = ticket_words(tickets_table(rounds))
     assert "(2 seeds, one-sided paired t test at 5 %, Holm over 1 round)" in words
-    assert "Open, these seeds cannot tell: UGS round 2." in words
+    assert "Open, undecided with these seeds: UGS round 2." in words
     assert words.endswith("No verdict, all seeds have the same difference: UGS round 1.")
 
 

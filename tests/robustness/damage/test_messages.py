@@ -29,7 +29,7 @@ def test_a_store_that_is_not_there_is_not_well(tmp_path: Path, name: str) -> Non
     answer = said("glt", ["doctor", "--store", str(tmp_path / name)])
     assert answer.code == 1
     assert str(tmp_path / name) in answer.err
-    assert "all well" not in answer.out
+    assert "no damage found" not in answer.out
 
 
 def test_the_usual_store_need_not_be_made_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ def test_a_renamed_folder_is_told_its_name_by_list(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]
     run.path.rename(store.root / "my best run")
-    assert f"name the folder {run.name} again" in said("glt", ["list", "--store", str(store.root)]).err
+    assert f"rename the folder back to {run.name}" in said("glt", ["list", "--store", str(store.root)]).err
 
 
 def test_an_unknown_argument_names_the_help_of_its_verb(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,14 +78,14 @@ def test_a_folder_of_elsewhere_is_told_without_the_store(copy: Copy, tmp_path: P
     (elsewhere / "folder" / "config.json").write_text("{}")
     told = said("glt", ["doctor", str(elsewhere / "folder"), "--store", str(store.root)]).out
     assert told.splitlines() == [
-        f"{elsewhere / 'folder'} is no run: give the name or the folder of a run.",
-        f"{elsewhere}: 1 folder looked at, 1 thing wrong, which only you can put right.",
+        f"{elsewhere / 'folder'} is not a run: give the name or the folder of a run.",
+        f"{elsewhere}: 1 folder checked, 1 problem found, none of which --repair can fix.",
     ]
     (store.root / "folder").mkdir()
-    assert "folder is no run: move it out of the store." in said("glt", ["doctor", "--store", str(store.root)]).out
+    assert "folder is not a run: move it out of the store." in said("glt", ["doctor", "--store", str(store.root)]).out
     both = [run.path for run in (other.runs()[0], store.runs()[0])]
     told = said("glt", ["doctor", *map(str, both), "--store", str(store.root)]).out
-    assert told == f"{store.root}, {other.root}: 2 runs looked at, all well.\n"
+    assert told == f"{store.root}, {other.root}: 2 runs checked, no damage found.\n"
 
 
 def test_a_kind_of_finding_in_many_runs_is_counted_at_the_end(copy: Copy) -> None:
@@ -96,7 +96,7 @@ def test_a_kind_of_finding_in_many_runs_is_counted_at_the_end(copy: Copy) -> Non
         seed = store.create(make_config({**source.config.model_dump(), "learning_rate": (number + 1) / 64})).seed(0)
         seed.make()
         seed.write_status(status)
-    once, every = "config.json is damaged", "status.json says running, but process ... is gone"
+    once, every = "config.json is damaged", "status.json says running, but process ... no longer exists"
     (source.path / "config.json").write_text("noise")
     arguments = ["doctor", "--store", str(store.root)]
     told = said("glt", arguments).out.splitlines()

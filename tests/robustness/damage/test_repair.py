@@ -165,7 +165,7 @@ def test_a_seed_called_running_whose_process_is_gone_can_be_resumed(copy: Copy) 
     gone = Status(state="running", seed=0, pid=GONE, process_started=1.0, threads=3)
     run.seed(0).write_status(gone)
     findings = examine(run.path).findings
-    assert ["is gone" in finding.wrong for finding in findings] == [True]
+    assert ["no longer exists" in finding.wrong for finding in findings] == [True]
     repair(examine(run.path))
     assert run.seed(0).status() == Status(state="done", seed=0, threads=1)
 
@@ -175,7 +175,7 @@ def test_a_seed_whose_rounds_are_all_there_is_called_done(copy: Copy, state: Sta
     run = copy().runs()[0]
     run.seed(0).write_status(Status(state=state, seed=0, error="it was edited"))
     (finding,) = examine(run.path).findings
-    assert finding.wrong == f"says {state}, but everything is there"
+    assert finding.wrong == f"says {state}, but everything is complete"
     repair(examine(run.path))
     assert run.seed(0).status() == Status(state="done", seed=0)
     assert examine(run.path).findings == ()
@@ -226,7 +226,7 @@ def test_lost_annotations_are_said_to_be_lost(copy: Copy) -> None:
     store = copy()
     noise(store.root / "annotations.json")
     (finding,) = list(examine_store(store))[-1].findings
-    assert "cannot be made again" in finding.then
+    assert "are lost" in finding.then
     assert doctor(store, "--mend") == 0
     assert store.annotations().damage == ""
 
@@ -288,7 +288,7 @@ def test_a_folder_that_is_no_store_is_refused_and_stays(tmp_path: Path) -> None:
     before = contents(root)
     answer = said("glt", ["doctor", "--mend", "--store", str(root)])
     assert answer.code == 1
-    assert "is no store" in answer.err
+    assert "is not a store" in answer.err
     assert contents(root) == before
     assert not (root / ".set-aside").exists()
 
@@ -304,7 +304,7 @@ def test_a_store_whose_only_run_was_renamed_is_one(copy: Copy) -> None:
         if beside.name != "my-run":
             shutil.rmtree(beside) if beside.is_dir() else beside.unlink()
     answer = said("glt", ["doctor", "--mend", "--store", str(store.root)])
-    assert f"name the folder {name} again" in " ".join((answer.out + answer.err).split())
+    assert f"rename the folder back to {name}" in " ".join((answer.out + answer.err).split())
     assert (store.root / "my-run" / "config.json").exists()
 
 
@@ -332,7 +332,7 @@ def test_files_of_others_in_a_store_stay(copy: Copy) -> None:
     said("glt", ["doctor", "--mend", "--store", str(store.root)])
     run.seed(0).drop_unfinished()
     assert {path: text for path, text in contents(store.root).items() if path in before} == before
-    with pytest.raises(StoreError, match="not GLT Studio's"):
+    with pytest.raises(StoreError, match="was not written by GLT Studio"):
         store.annotate(run.name, {"title": "new"})
 
 
@@ -341,7 +341,7 @@ def test_files_of_others_are_told_and_are_no_fault(copy: Copy) -> None:
     write(store.root / "paper.tex")
     answer = said("glt", ["doctor", "--store", str(store.root)])
     assert answer.code == 0
-    assert "paper.tex is not GLT Studio's: it stays as it is." in answer.out
+    assert "paper.tex was not written by GLT Studio: it is not changed." in answer.out
 
 
 def test_what_lies_beyond_a_link_is_told_and_stays(copy: Copy, tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ from glt.jobs.worker import main as glt_worker
 from glt.presets import resolve
 from glt.store import Run, Store, run_name
 from glt.store.locks import is_locked
-from tests.robustness.faults.equal_runs import comparable
 from tests.robustness.faults.faulty_disk import Disk
+from tests.robustness.faults.lives import comparable
 
 SETTINGS = {"rounds": 1, "epochs": 1, "retrain_epochs": 2, "hidden": 16}
 RUN = ["run", "--detach", "--set", *(f"{name}={value}" for name, value in SETTINGS.items())]

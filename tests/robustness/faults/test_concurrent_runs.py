@@ -17,7 +17,7 @@ from glt.jobs import stop
 from glt.store import Run, Store
 from glt.store.locks import ACTIVE
 from tests.robustness.faults.conftest import THOROUGH
-from tests.robustness.faults.equal_runs import assert_equal, comparable
+from tests.robustness.faults.lives import assert_equal, comparable
 
 ROOT = Path(__file__).parents[3]
 RACES = 20 if THOROUGH else 3

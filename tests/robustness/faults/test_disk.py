@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.robustness.faults.conftest import THOROUGH
-from tests.robustness.faults.equal_runs import comparable
+from tests.robustness.faults.lives import comparable
 
 ROOT = Path(__file__).parents[3]
 WORDS = {

@@ -18,8 +18,15 @@ import pytest
 
 from glt.store import Store
 from tests.robustness.faults.conftest import KILLS, THOROUGH
-from tests.robustness.faults.equal_runs import assert_equal, assert_nothing_is_lost
-from tests.robustness.faults.lives import SEARCHES, STAGES, Life, Plan, draw_moment
+from tests.robustness.faults.lives import (
+    SEARCHES,
+    STAGES,
+    Life,
+    Plan,
+    assert_equal,
+    assert_nothing_is_lost,
+    draw_moment,
+)
 
 EPOCHS = 20
 # Round 0 is one of them.
@@ -120,7 +127,7 @@ def run_name(kind: Kind) -> str:
 def assert_round_was_never_begun_anew(run: Path) -> None:
     """A checkpoint is left aside only where its round was written whole in the moment before the kill."""
     log = (run / "seed-0" / "log.txt").read_text()
-    said = [line for line in log.splitlines() if "left aside" in line]
+    said = [line for line in log.splitlines() if "is not used" in line]
     assert all(" is of round " in line for line in said), said
 
 

@@ -65,8 +65,8 @@ def no_locks(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]
 
 def sentence(store: Store, error: int) -> str:
     return (
-        f"The store {store.root} lies on a file system that keeps no locks ({os.strerror(error)}), so nothing can be "
-        "run or changed in it: choose a store on a local disk with --store or GLT_STORE, or mount this one with locks."
+        f"The store {store.root} is on a file system without locks ({os.strerror(error)}), so nothing can be "
+        "run or changed in it: choose a store on a local disk with --store or GLT_STORE, or enable locks on this one."
     )
 
 
@@ -98,7 +98,7 @@ def test_the_doctor_says_it_and_looks_at_the_runs_all_the_same(
     said = capsys.readouterr()
     assert sentence(store, error) in said.out.splitlines()
     assert "can be written" not in said.out
-    assert "1 run looked at" in said.out
+    assert "1 run checked" in said.out
     assert "ticket" not in said.out
     assert said.err == ""
 

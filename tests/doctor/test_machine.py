@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from glt.cli.doctor import lines_on
+from glt.doctor import Examined, Finding, Repaired
 from glt.doctor.environment import machine, packages
 from glt.store import Store
 
@@ -46,6 +48,22 @@ def test_data_sets_at_hand_are_named(test_data: Path, tmp_path: Path, monkeypatc
     monkeypatch.setenv("GLT_DATA", str(test_data))
     told = next(line for line in machine(Store(tmp_path)).lines if line.startswith("Data in"))
     assert str(test_data) in told
-    here, away = told.split("; not there: ")
+    here, away = told.split("; not yet: ")
     assert "citeseer, cora, pubmed" in here
     assert "ogbn-arxiv" in away
+
+
+# Equal findings of several seeds of a run are one line; others stand each on their own.
+
+
+def test_equal_findings_of_seeds_are_one_line() -> None:
+    run = Path("runs/a")
+    same = [Finding(run / f"seed-{seed}" / "init.safetensors", "is missing", "it is made again") for seed in (0, 3)]
+    other = Finding(run / "seed-1" / "init.safetensors", "is damaged", "it is made again")
+    beside = Finding(run / "figure.png", "was not written by GLT Studio", "it is not changed", is_fault=False)
+    found = (*same, other, beside)
+    assert list(lines_on(Examined(run, found), Repaired((), found, None))) == [
+        "runs/a: init.safetensors of seeds 0, 3 is missing: it is made again.",
+        "runs/a/seed-1/init.safetensors is damaged: it is made again.",
+        "runs/a/figure.png was not written by GLT Studio: it is not changed.",
+    ]
