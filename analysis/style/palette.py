@@ -16,13 +16,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
 from glt.methods import METHODS
 from glt.store import COLORS
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
 
 DENSE = "dense"
 # How far the lightest and the darkest shade of a method's colour go to white and to black.
@@ -261,6 +260,8 @@ def ink(dark: bool) -> Ink:
 
 def template(dark: bool) -> go.layout.Template:
     """Return the layout that every figure on the screen starts from."""
+    import plotly.graph_objects as go
+
     tone = ink(dark)
     axis = {
         "showgrid": False,

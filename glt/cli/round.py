@@ -7,17 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich import box
-from rich.table import Table
 
 from glt.cli import options
-from glt.cli.documents import judged_rounds
 from glt.cli.main import DONE, FAILED, Args, Verb
 from glt.cli.options import print_plain
 from glt.formats import MISSING, duration, file_size, fixed, listing, macs, p_value, percent, points, spans
-from glt.lottery.diagnosis import cuts_line, diagnoses, summary
-from glt.methods import METHODS
-from glt.verdicts import MOST_SEEDS, Verdict, margin_words, rule_words, shown_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +19,7 @@ if TYPE_CHECKING:
     from glt.cost import MacReport
     from glt.cost.latency import LatencyReport
     from glt.store import Pretraining, SeedRun
+    from glt.verdicts import Verdict
 
 
 @click.command("audit", cls=Verb, examples=("audit RUN --round 13", "audit examples/NAME --round 13 --seed 0 --json"))
@@ -165,6 +160,9 @@ VERDICT_CAPTION = (
 
 def print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mapping[str, Any]]) -> None:
     """Print one row per seed of a pre-training."""
+    from rich import box
+    from rich.table import Table
+
     table = Table("seed", "state", "epochs", "lowest loss", "in epoch", box=box.SIMPLE_HEAD, pad_edge=False)
     for seed in seeds:
         lowest = [MISSING, MISSING] if seed["loss"] is None else [fixed(seed["loss"], 4), str(seed["best_epoch"])]
@@ -178,6 +176,9 @@ def print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mappin
 
 def print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
     """Print one row per round of a seed, and notes on its rounds."""
+    from rich import box
+    from rich.table import Table
+
     status = seed_run.status()
     table = Table(
         *COLUMNS,
@@ -210,6 +211,9 @@ def print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
 
 
 def _notes(seed_run: SeedRun) -> list[str]:
+    from glt.lottery.diagnosis import cuts_line, diagnoses, summary
+    from glt.methods import METHODS
+
     method, records = METHODS.get(seed_run.config.method), seed_run.rounds()
     noted = {record.round: method.note_words(record.notes) for record in records}
     found = diagnoses(seed_run, records)
@@ -220,6 +224,12 @@ def _notes(seed_run: SeedRun) -> list[str]:
 
 def print_verdicts(console: Console, document: Mapping[str, Any], margin: float, metric: str) -> None:
     """Print the verdict of each pruned round over all seeds, and the finding."""
+    from rich import box
+    from rich.table import Table
+
+    from glt.cli.documents import judged_rounds
+    from glt.verdicts import margin_words, rule_words
+
     judged = judged_rounds(document["seeds"], margin)
     tested = [verdict for verdict in judged.values() if verdict.word != "no verdict"]
     if not judged:
@@ -270,6 +280,8 @@ def _detects(verdict: Verdict) -> str:
 
 
 def _needs(verdict: Verdict) -> str:
+    from glt.verdicts import MOST_SEEDS
+
     if verdict.word != "open":
         return ""
     return f"> {MOST_SEEDS}" if verdict.needed is None else f"about {verdict.needed}"
@@ -277,6 +289,8 @@ def _needs(verdict: Verdict) -> str:
 
 def _finding(document: Mapping[str, Any], judged: Mapping[int, Verdict], margin: float) -> str:
     """Name the sparsest ticket, if any, and the rounds that are open."""
+    from glt.verdicts import shown_words
+
     claim = f"{shown_words('ticket', margin)}{' against dense' if margin else ''}"
     sparsest = document["sparsest_ticket"]
     first = f"No round is shown to {claim}." if sparsest is None else f"Sparsest round shown to {claim}: {sparsest}."

@@ -133,4 +133,4 @@ def test_runs_without_rounds_and_other_endings_are_one_sentence(
     with pytest.raises(StoreError, match="no finished round yet"):
         bundle_bytes([begun], CHOICES)
     assert main(["bundle", str(begun.path), "--out", str(tmp_path / "b.tar")]) == 2
-    assert "let it end in .zip" in capsys.readouterr().err
+    assert "use the ending .zip" in capsys.readouterr().err

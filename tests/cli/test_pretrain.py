@@ -68,7 +68,7 @@ def test_it_is_made_shown_started_from_and_deleted(glt: Glt, store: Store) -> No
 def test_for_links_it_says_what_it_sees(glt: Glt, store: Store) -> None:
     done = glt("pretrain", "--task", "link", "--augmentation", "features", "--json", *TINY)
     assert done.returncode == 0, done.stderr
-    assert "training edges only" in done.stderr
+    assert "training edges are used" in done.stderr
     document = json.loads(done.stdout)
     assert document["config"]["split_seed"] == 0
     run = glt("run", "--task", "link", *RUN, f"pretraining={document['run']}", "link_dimension=4", "gic_clusters=4")

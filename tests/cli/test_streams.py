@@ -131,7 +131,7 @@ def test_a_title_that_is_no_utf_8_is_one_sentence(titled: Path, capsys: pytest.C
     assert main(["annotate", UGS, "--store", str(titled), "--title", "Gr\udcf6\udcdfe"]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "holds bytes that are no UTF-8" in told
+    assert "is not valid UTF-8" in told
 
 
 def test_a_closed_pipe_ends_quietly() -> None:

@@ -56,7 +56,7 @@ def test_numbers_that_are_not_so_fail_the_command(run: Run, tmp_path: Path, caps
     lines = capsys.readouterr().out.split("\n")
     assert lines[0].startswith("a [31mred, seed -3, round 1:")
     assert f"test differs: 0.999 in the file, {ticket.about.record.test:g} found." in lines
-    assert "best_epoch cannot be 1e+06." in lines
+    assert "best_epoch is impossible: 1e+06." in lines
     assert "The seed is -3; seeds are 0 to 999999999." in lines
     (told,) = (line for line in lines if line.startswith("In the file, but not verifiable here: "))
     assert told.startswith("In the file, but not verifiable here: test_last 0.776, seconds 2, search_seconds 4, seed, ")
@@ -93,7 +93,7 @@ def test_import_writes_the_sparse_graph(run: Run, tmp_path: Path, capsys: pytest
     assert main(["import", str(file), "--graph", str(tmp_path / "g.npz")]) == 0
     assert scipy.sparse.load_npz(tmp_path / "g.npz").nnz == run.seed(3).masks(1).edges.kept
     assert main(["import", str(file), "--graph", str(tmp_path / "g.pkl")]) == 2
-    assert "says no format" in capsys.readouterr().err
+    assert "has no known ending" in capsys.readouterr().err
 
 
 def test_import_refuses_what_would_unpack_to_too_much(
@@ -135,7 +135,7 @@ def test_a_name_of_another_format_is_refused_and_both_ways_out_are_named(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, name: str, ending: str, other: str
 ) -> None:
     assert main(["export", run.name, "--round", "1", "--format", form, "--out", str(tmp_path / name)]) == 2
-    assert f"--format is {form}: let it end in {ending}, or give --format {other}." in capsys.readouterr().err
+    assert f"--format is {form}: use the ending {ending}, or give --format {other}." in capsys.readouterr().err
     assert not (tmp_path / name).exists()
 
 

@@ -419,7 +419,7 @@ def test_only_missing_rounds_need_room_and_those_of_a_sweep_together(
     one = missing_bytes(store, [config], [1])
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=one))
     other = config.model_copy(update={"p_graph": 0.2})
-    with pytest.raises(StoreError, match="are free where the store"):
+    with pytest.raises(StoreError, match="are free on the disk of the store"):
         start_all(store, [config, other], [1])
     assert [run.name for run in store.runs()] == [run_name(config)]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))

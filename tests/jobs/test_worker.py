@@ -105,7 +105,7 @@ def test_a_folder_that_goes_while_its_worker_waits_is_told_once(
     assert worker.main([str(tmp_path), run.name, "0"]) == worker.FAILED
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "moved or deleted while it computed" in told
+    assert "moved or deleted while it was being computed" in told
 
 
 # What a seed was computed with is written once; a resume adds other versions and refuses other data.
@@ -196,7 +196,7 @@ def test_what_computes_is_recorded(seed_run: SeedRun) -> None:
 
 
 def test_other_data_are_refused(seed_run: SeedRun) -> None:
-    with pytest.raises(JobError, match=r"data set cora is not the one .*content bbbbbbbb, then aaaaaaaa"):
+    with pytest.raises(JobError, match=r"data set cora has changed .*content hash bbbbbbbb, then aaaaaaaa"):
         record_environment(seed_run, Settings(), "b" * 64)
 
 
