@@ -1,4 +1,4 @@
-"""Speed, measured in one run and printed as JSON: absolute times vary with the machine, ratios less.
+"""Benchmarks, printed as JSON: `python -m benchmarks NAME`.
 
-`python -m benchmarks engine --json`. Timings never decide whether a test passes.
+Absolute times vary with the machine, ratios less. No test depends on a timing.
 """

@@ -1,14 +1,14 @@
-"""How time and memory of the deep network grow with the graph: `python -m benchmarks deep FOLDER FOLDER ...`.
+"""The deep network on ogbn-arxiv: how its cost grows (`deep`), and whether it uses the edges (`learning`).
 
-Each folder is a data root with ogbn_arxiv in OGB's layout, as `arxiv-layout` makes whole or in part. One search epoch
-of UGS (masks of edges and weights trained with the network, then an evaluation) runs in a process of its own; the
-growth exponents are slopes of log time and log memory beyond the start against log edges.
+Folders are data roots with ogbn_arxiv, as `arxiv-layout` writes them. Growth exponents are slopes of log time and log
+memory against log edges, for one UGS search epoch in a separate process.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -18,12 +18,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from glt.datasets import load_graph
+from glt.jobs.devices import Settings
+from glt.lottery.lottery import retrain_schedule
+from glt.masks import EdgeMask, Masks
+from glt.presets import resolve
+from glt.seeds import stream
+from glt.training.network import Network, SoftMasks
+from glt.training.problem import Problem
+from glt.training.trainer import Schedule, train
 from glt.user_path import user_path
 
 
 def measure_deep(arguments: Sequence[str]) -> dict[str, Any]:
-    """Return CPU seconds and peak memory of one search epoch on each folder, and how they grow."""
+    """Return CPU seconds and peak memory of a search epoch by folder, and growth exponents."""
     options = _parser().parse_args(arguments)
     if options.here:
         return _epoch(options.layers, options.hidden)
@@ -35,23 +45,12 @@ def measure_deep(arguments: Sequence[str]) -> dict[str, Any]:
 def _in_process(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks", "deep", "--here", str(folder)]
     command += ["--layers", str(options.layers), "--hidden", str(options.hidden)]
-    from glt.jobs.devices import Settings
-
     environment = {**Settings().variables(), "GLT_DATA": str(folder)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return {"folder": str(folder), **json.loads(done.stdout)}
 
 
 def _epoch(layers: int, hidden: int) -> dict[str, Any]:
-    import torch
-
-    from glt.datasets import load_graph
-    from glt.presets import resolve
-    from glt.seeds import stream
-    from glt.training.network import Network, SoftMasks
-    from glt.training.problem import Problem
-    from glt.training.trainer import Schedule, train
-
     torch.set_num_threads(1)
     values = {"dataset": "ogbn-arxiv", "model": "resgcn", "layers": layers, "hidden": hidden}
     config = resolve({**values, "epochs": 1, "retrain_epochs": 1})
@@ -82,7 +81,7 @@ def _peak() -> int:
 
 
 def _exponent(measured: Sequence[dict[str, Any]], what: str) -> float:
-    """Return the slope of log `what` against log edges; memory is what the epoch takes beyond the start."""
+    """Return the slope of log `what` against log edges; memory without that at the start."""
     base = [each["resting_bytes"] if what == "peak_bytes" else 0 for each in measured]
     grown = [each[what] - start for each, start in zip(measured, base, strict=True)]
     slope = np.polyfit(np.log([each["edges"] for each in measured]), np.log(grown), 1)[0]
@@ -90,9 +89,55 @@ def _exponent(measured: Sequence[dict[str, Any]], what: str) -> float:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks deep", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks deep", description="Growth of time and memory of the deep network with the graph."
+    )
     parser.add_argument("folders", type=user_path, nargs="+", help="data roots with ogbn_arxiv")
     parser.add_argument("--layers", type=int, default=28)
     parser.add_argument("--hidden", type=int, default=128)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+# Accuracy with and without edges.
+
+
+def measure_learning(arguments: Sequence[str]) -> dict[str, Any]:
+    """Return the accuracies with and without edges, as fractions.
+
+    Without edges the network is a residual MLP on the same features.
+    """
+    options = _parser_of_learning().parse_args(arguments)
+    os.environ["GLT_DATA"] = str(options.folder)
+    torch.set_num_threads(1)
+    values = {"dataset": "ogbn-arxiv", "model": "resgcn", "layers": options.layers, "hidden": options.hidden}
+    config = resolve({**values, "retrain_epochs": options.epochs, "gen_self_loops": False})
+    problem = Problem(config, load_graph(config.dataset))
+    full = problem.full_masks()
+    nothing = Masks(EdgeMask(full.edges.kind, np.zeros_like(full.edges.keep)), full.weights)
+    return {
+        "nodes": problem.graph.num_nodes,
+        "edges": problem.graph.num_edges,
+        "layers": config.layers,
+        "hidden": config.hidden,
+        "epochs": config.retrain_epochs,
+        "with edges": _accuracy(problem, full),
+        "without edges": _accuracy(problem, nothing),
+    }
+
+
+def _accuracy(problem: Problem, masks: Masks) -> dict[str, Any]:
+    network = Network(problem, masks, problem.initial_weights(0))
+    result = train(network, retrain_schedule(problem.config), stream(0, 0, "retrain"), lambda _: None)
+    return {"val": round(result.best.val, 4), "test": round(result.best.test, 4), "best_epoch": result.best_epoch}
+
+
+def _parser_of_learning() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks learning", description="Accuracy of the deep network with and without edges."
+    )
+    parser.add_argument("folder", type=user_path, help="data root with ogbn_arxiv")
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--hidden", type=int, default=128)
+    parser.add_argument("--epochs", type=int, default=60)
     return parser

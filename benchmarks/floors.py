@@ -1,7 +1,7 @@
-"""An epoch against its floor: `python -m benchmarks floors`, CPU seconds of one thread.
+"""An epoch and its floor: `python -m benchmarks floors`, CPU seconds of one thread.
 
-The floor is the time of the kernels that an epoch of a GCN cannot do without, run bare on the same data and widths,
-each by the fastest implementation that a try of all finds. Epochs and bare epochs take turns in one process.
+The floor is the time of the kernels that an epoch of a GCN needs, each by its fastest implementation on the same data
+and widths. Epochs and bare epochs alternate in one process.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array, eye_array
 
-from benchmarks.bare_epoch import BareEpoch, Kernel
+from benchmarks.bare_epoch import BareEpoch, Kernel, SeenEpoch
 from benchmarks.results import Measured, document
-from benchmarks.seen_epoch import SeenEpoch
 from benchmarks.subjects import FLOORS
 from glt.datasets import load_graph
 from glt.datasets.graph import Graph, IntArray
@@ -32,12 +31,12 @@ from glt.training.trainer import EpochResult, Schedule, train
 DATASETS = ("cora", "citeseer", "pubmed")
 STAGES = ("search", "retrain")
 AIM = 1.3
-# Epochs in a turn; the first of each finds the cache as the other side left it, and does not count.
+# Epochs per turn; the first does not count, because the other side changed the cache.
 TURN = 4
 
 
 def measure_floors(words: Sequence[str]) -> dict[str, Any]:
-    """Return for each data set and stage the epoch, its floor, their ratio and the floor's kernels, in milliseconds."""
+    """Return epoch, floor, their ratio and the kernels in ms, by data set and stage."""
     options = _options(words)
     torch.set_num_threads(1)
     keep_freed_memory()
@@ -47,12 +46,17 @@ def measure_floors(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _options(words: Sequence[str]) -> Namespace:
-    parser = ArgumentParser(prog="python -m benchmarks floors", description=__doc__)
+    parser = ArgumentParser(
+        prog="python -m benchmarks floors",
+        description="CPU seconds of an epoch and of its necessary kernels alone; one thread.",
+    )
     parser.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS)
     parser.add_argument("--stages", nargs="+", default=STAGES, choices=STAGES)
     parser.add_argument("--hidden", type=int, default=512)
-    parser.add_argument("--turns", type=int, default=0, help="turns of 4 epochs and 4 bare ones (default: by the size)")
-    parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
+    parser.add_argument(
+        "--turns", type=int, default=0, help="turns of 4 epochs and 4 bare epochs (default: by graph size)"
+    )
+    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     return parser.parse_args(words)
 
 
@@ -64,9 +68,9 @@ def _dataset(dataset: str, options: Namespace) -> dict[str, Any]:
 
 
 def seen(graph: Graph) -> dict[str, dict[str, int]]:
-    """Return how much of a graph two layers see of the training nodes (all that has a gradient) and of scored ones.
+    """Return the size of the two-layer receptive field of training and of scored nodes.
 
-    The floor works on all of it; that of seen rows leaves out the rest.
+    The floor of seen rows works on these only.
     """
     ones = np.ones(2 * graph.num_edges, dtype=np.int64)
     source, target = graph.entries()
@@ -89,7 +93,7 @@ def _seen_of(nodes: IntArray, adjacency: csr_array, graph: Graph) -> dict[str, i
 
 
 def _results(dataset: str, found: Mapping[str, Any]) -> Iterator[Measured]:
-    """Yield what stands in a data set's document, in seconds."""
+    """Yield the results of a data set, in seconds."""
     for stage in (each for each in STAGES if each in found):
         name, measured = f"floors/{dataset}/{stage}", found[stage]
         yield _result(f"{name}/epoch", measured["epoch"])
@@ -117,7 +121,7 @@ def _named(found: Mapping[str, Any]) -> dict[str, float]:
 
 
 class Turns:
-    """Epochs of the product's own loop, interrupted every few by as many bare ones."""
+    """Epochs of the product's training loop, alternating with bare epochs."""
 
     def __init__(self, problem: Problem, soft: bool, turns: int) -> None:
         self._problem, self._turns = problem, turns
@@ -133,7 +137,7 @@ class Turns:
         self._mark = 0.0
 
     def measured(self) -> dict[str, Any]:
-        """Run all turns and return what they took."""
+        """Run all turns and return their times."""
         train(self._network, schedule(self._problem, TURN * (self._turns + 1)), stream(0, 1, "search"), self._on_epoch)
         floors = dict(zip(FLOORS, ([sum(each) for each in self._floors], self._seen_floors), strict=True))
         return {
@@ -149,7 +153,7 @@ class Turns:
     def _on_epoch(self, result: EpochResult) -> None:
         now = time.process_time()
         place = result.epoch % TURN
-        # The first turn warms up, and so does the first epoch of each.
+        # The first turn and the first epoch of every turn are warm-up.
         if result.epoch >= TURN and place:
             self._epochs.append(now - self._mark)
         if place == TURN - 1:
@@ -171,27 +175,27 @@ def _bare_epoch(kernels: Sequence[Kernel]) -> list[float]:
 
 
 def arrays_of(soft: SoftMasks | None) -> tuple[np.ndarray, Mapping[str, np.ndarray]] | None:
-    """Return soft masks as arrays, those of edges first."""
+    """Return soft masks as arrays, edges first."""
     if soft is None:
         return None
     return soft.edges.detach().numpy(), {name: mask.detach().numpy() for name, mask in soft.weights.items()}
 
 
 def schedule(problem: Problem, epochs: int) -> Schedule:
-    """Return a search schedule of so many epochs, masks decaying as weights do."""
+    """Return a search schedule with weight decay on masks too."""
     config = problem.config
     rate, decay = config.learning_rate, config.weight_decay
     return Schedule(epochs, rate, decay, rate, decay, config.gamma_graph, config.gamma_weight)
 
 
 def spread(values: Sequence[float], scale: float = 1) -> dict[str, float]:
-    """Return median, 10th and 90th percentile of values times a scale."""
+    """Return median, 10th and 90th percentile of scaled values."""
     low, middle, high = np.quantile(np.asarray(values) * scale, [0.1, 0.5, 0.9])
     return {"median": round(float(middle), 3), "p10": round(float(low), 3), "p90": round(float(high), 3)}
 
 
 def by_kernel(kernels: Sequence[Kernel], taken: Sequence[Sequence[float]]) -> list[dict[str, Any]]:
-    """Return for each kernel how often an epoch does it, how, and the milliseconds of all those times together."""
+    """Return count, implementation and milliseconds per epoch of each kernel."""
     columns = dict.fromkeys(kernel.name for kernel in kernels)
     rows = []
     for name in columns:

@@ -1,6 +1,6 @@
-"""Many people at once: real tabs and sockets on live pages over a store with jobs at work; errors, memory, page times.
+"""Load: browser tabs and websocket clients on live pages while jobs run; errors, memory and response times.
 
-Ends with status 1 when anything went wrong: an error on a page, a traceback in the server's log, a broken connection.
+The exit status is 1 after any error on a page, traceback in the server's log or broken connection.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from playwright.async_api import TimeoutError as NotInTime
 from websockets import ConnectionClosed
 
 from app.main import PAGES
-from benchmarks.serving import cpu_seconds, server_of
-from benchmarks.visitor import Visitor
+from benchmarks.session import Visitor, cpu_seconds, server_of
 from docs.screenshots import CHROMIUM, FLAGS, SETTLED, serving
 from glt import jobs
 from glt.jobs.queue import SLOTS_VARIABLE
@@ -37,13 +36,13 @@ from glt.user_path import user_path
 TABS = 3
 JOBS = 4
 SLOTS = 2
-# Small runs that last as long as the load does.
+# Small runs that last as long as the load.
 LASTING = {"dataset": "cora", "hidden": 16, "rounds": 20, "epochs": 5000, "retrain_epochs": 5000}
-# What the sockets stay on, most on what moves; the run is one of the jobs.
+# Pages of the websocket clients, mostly the live one.
 STAYS = (*["runs"] * 11, "curves", "measurements", "tickets", "compare", "launch", "subgraphs")
-# Seconds between the clicks of one client.
+# Seconds between clicks of a client.
 PAUSE = (3.0, 9.0)
-# A session that has gone is kept so long for its tab to come back.
+# Seconds that Streamlit keeps a closed session.
 FORGOTTEN = 130.0
 MILLISECONDS = 120_000
 TRACEBACK = "Traceback (most recent call last):\n"
@@ -52,7 +51,7 @@ GONE = "WebSocketDisconnected"
 
 @dataclass
 class Seen:
-    """What all clients saw together."""
+    """Errors and response times of all clients."""
 
     errors: list[str] = field(default_factory=list)
     pages: list[float] = field(default_factory=list)
@@ -61,12 +60,14 @@ class Seen:
 
 
 def measure_load(words: Sequence[str]) -> dict[str, Any]:
-    """Measure as the command line says; exits with 1 after printing when there were errors."""
-    parser = ArgumentParser(prog="python -m benchmarks load", description=__doc__)
+    """Return errors, response times and memory under load."""
+    parser = ArgumentParser(
+        prog="python -m benchmarks load", description="Many simultaneous clients: errors, memory and response times."
+    )
     parser.add_argument("--clients", type=int, default=20, help=f"tabs ({TABS} of them) and sockets (default: 20)")
-    parser.add_argument("--minutes", type=float, default=5, help="how long they stay (default: 5)")
-    parser.add_argument("--log", type=user_path, help="keep the server's log here")
-    parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
+    parser.add_argument("--minutes", type=float, default=5, help="duration (default: 5)")
+    parser.add_argument("--log", type=user_path, help="file for the server log")
+    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as home:
         log = arguments.log or Path(home) / "server.log"
@@ -104,7 +105,7 @@ async def _load(home: str, log: Path, clients: int, minutes: float) -> dict[str,
 
 
 def _asked() -> list[tuple[str, int]]:
-    """Return method and seed of each job."""
+    """Return the method and seed of each job."""
     return [("ugs", 0), ("random", 0), ("ugs", 1), ("random", 1)][:JOBS]
 
 
@@ -118,7 +119,7 @@ async def _visited(
     clients: int,
     minutes: float,
 ) -> tuple[list[dict[str, float]], float]:
-    """Have all clients come and stay; return the server's memory at the start and each minute, and its CPU share."""
+    """Run all clients; return the server's memory by minute and its CPU share."""
     memory = [_memory(server)]
     begun, before = time.monotonic(), cpu_seconds(server)
     ends = begun + 60 * minutes
@@ -154,7 +155,7 @@ async def _socket(address: str, page: str, run: Run, seen: Seen, chance: random.
 
 
 async def _tab(browser: Browser, address: str, seen: Seen, chance: random.Random, ends: float) -> None:
-    """Go from page to page in a real tab, and flip what can be flipped."""
+    """Visit pages in a browser tab and flip toggles."""
     page = await (await browser.new_context()).new_page()
     page.set_default_timeout(MILLISECONDS)
     page.on("pageerror", lambda error: seen.errors.append(f"tab on {page.url.partition('?')[0]}: {error}"))
@@ -189,7 +190,7 @@ async def _flip(page: Page, chance: random.Random) -> None:
     try:
         await toggles.nth(chosen).click()
     except NotInTime:
-        # One that a live page has taken away meanwhile is nothing to click.
+        # A live page may have removed the toggle meanwhile.
         if await toggles.count() > chosen:
             raise
     await _settled(page)
@@ -201,9 +202,9 @@ async def _settled(page: Page) -> None:
 
 
 def _failures(log: str) -> tuple[list[str], int]:
-    """Return the last line of every traceback in a server's log, and how many only say that a client was gone.
+    """Return the last line of every traceback in a log, and the count of closed clients.
 
-    Streamlit says so at length when a tab is closed while something is sent to it.
+    Streamlit logs a traceback if a tab is closed while data is sent to it.
     """
     ends = [re.search(r"^\S[^\n]*", part, re.MULTILINE) for part in log.split(TRACEBACK)[1:]]
     told = [end[0] if end else "a traceback without an end" for end in ends]
@@ -212,13 +213,13 @@ def _failures(log: str) -> tuple[list[str], int]:
 
 
 def _memory(server: psutil.Process) -> dict[str, float]:
-    """Return MB: what is the server's alone, and what it has in RAM."""
+    """Return unique and resident memory in MB."""
     used = server.memory_full_info()
     return {"uss": round(used.uss / 1e6, 1), "rss": round(used.rss / 1e6, 1)}
 
 
 def _slope(memory: Sequence[dict[str, float]]) -> float | None:
-    """Return MB a minute over the second half of the time, when every page has been seen and every cache is full."""
+    """Return MB per minute in the second half, when all caches are full."""
     later = [each for each in memory if "minute" in each and each["minute"] >= memory[-1]["minute"] / 2]
     if len(later) < 2:
         return None

@@ -1,7 +1,6 @@
-"""Measures of whole graphs, ours and NetworkX's: `python -m benchmarks measurements`, CPU seconds.
+"""Measures, layouts and figures: CPU seconds, beside NetworkX where that is fast enough.
 
-Ours are what a page computes when nothing is known yet; NetworkX's betweenness takes an hour on PubMed, so that it is
-asked only about small graphs.
+The product's times are those of a page without cached results. NetworkX's betweenness takes an hour on PubMed.
 """
 
 from __future__ import annotations
@@ -9,30 +8,43 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
+from analysis.drawing.files import figure_bytes
+from analysis.drawing.page import draw
+from analysis.figures.base import FigureChoices
 from analysis.measures.centrality import betweenness
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import MEASURES
-from benchmarks.results import Measured, document, repeated, single
+from analysis.subgraphs.html import panels_html
+from analysis.subgraphs.layout import layout
+from analysis.subgraphs.panel import make_panel, original_panel, take
+from analysis.subgraphs.samplers import sample_nodes
+from benchmarks.results import Measured, cpu_seconds, document, repeated, single
 from benchmarks.subjects import SMALL, graph_of
-from benchmarks.timing import cpu_seconds
+from glt.datasets import load_graph
+from glt.store import Store
 
 MOST_REPEATS = 20
 SAMPLE = 1024
-# Every value of every node and edge on a graph of so many visits takes half a minute and more.
+# Exact betweenness of every node and edge takes over half a minute on larger graphs.
 MOST_EXACT_NODES = 5000
 
 
 def measure_measurements(words: Sequence[str]) -> dict[str, Any]:
-    """Return for each graph how long single measures, all of them and betweenness take, and NetworkX's time."""
-    parser = ArgumentParser(prog="python -m benchmarks measurements", description=__doc__)
+    """Return CPU seconds of single measures, all measures and betweenness, by graph."""
+    parser = ArgumentParser(
+        prog="python -m benchmarks measurements", description="CPU seconds of graph measures, beside NetworkX."
+    )
     parser.add_argument("--subjects", nargs="+", default=SMALL, choices=SMALL)
-    parser.add_argument("--networkx", nargs="*", default=["cora"], choices=SMALL, help="betweenness by NetworkX too")
-    parser.add_argument("--seconds", type=float, default=3, help="for how long to repeat each (default: 3)")
-    parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
+    parser.add_argument(
+        "--networkx", nargs="*", default=["cora"], choices=SMALL, help="graphs for NetworkX's betweenness"
+    )
+    parser.add_argument("--seconds", type=float, default=3, help="seconds of repetitions per measurement (default: 3)")
+    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     options = parser.parse_args(words)
     results: list[Measured] = []
     for subject in options.subjects:
@@ -45,7 +57,7 @@ def _measured(subject: str, seconds: float) -> list[Measured]:
     graph = MeasuredGraph.of(graph_of(subject))
 
     def fresh(step: Callable[[MeasuredGraph], object]) -> Callable[[], object]:
-        # What measures share is kept with the graph, so that each time needs a graph of its own.
+        # Shared results are cached on the graph, so every repetition needs a new one.
         return lambda: step(replace(graph))
 
     steps: dict[str, Callable[[MeasuredGraph], object]] = {
@@ -87,3 +99,63 @@ def _by_networkx(subject: str, slow_too: bool, seconds: float) -> list[Measured]
         taken = cpu_seconds(lambda: nx.betweenness_centrality(other))
         found.append(single(f"{name}/mean node betweenness, NetworkX", taken, "CPU s"))
     return found
+
+
+# Layouts and figures.
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "runs"
+FIGURES = ("accuracy", "pareto", "training", "layers", "subgraphs")
+MOST = 20
+PANEL_NODES = 300
+
+
+def measure_pictures(words: Sequence[str]) -> dict[str, Any]:
+    """Return CPU seconds of layouts, of a page's two panels and of figures as PDF."""
+    parser = ArgumentParser(
+        prog="python -m benchmarks pictures", description="CPU seconds of graph layouts and figures."
+    )
+    parser.add_argument("--subjects", nargs="+", default=SMALL, choices=SMALL)
+    parser.add_argument("--seconds", type=float, default=2, help="seconds of repetitions per measurement (default: 2)")
+    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
+    options = parser.parse_args(words)
+    layouts = [_layout(subject, options.seconds) for subject in options.subjects]
+    return document([*layouts, _panels(options.seconds), *_figures(options.seconds)])
+
+
+def _layout(subject: str, seconds: float) -> Measured:
+    graph = graph_of(subject)
+    return repeated(f"pictures/layout/{subject}", lambda: layout(graph.num_nodes, graph.edges), MOST, seconds)
+
+
+def _panels(seconds: float) -> Measured:
+    """Time the two panels of the Subgraphs page: layout and HTML."""
+    run = next(run for run in Store(EXAMPLES, writable=False).runs() if run.config.method == "ugs")
+    graph, mask = load_graph(run.config.dataset), run.seed(run.seeds()[0]).masks(4).edges
+    draws = iter(range(10_000))
+
+    def show() -> str:
+        part = take(graph, sample_nodes(graph, size=PANEL_NODES, seed=next(draws)))
+        return panels_html([original_panel(graph, part), make_panel(graph, part, mask, "Round 4")])
+
+    return repeated(f"pictures/panels/{PANEL_NODES} nodes", show, MOST, seconds)
+
+
+def _figures(seconds: float) -> list[Measured]:
+    runs = [run for run in Store(EXAMPLES, writable=False).runs() if _of_one_figure(run.config)]
+    choices = FigureChoices()
+
+    def pdf(name: str) -> bytes:
+        return figure_bytes(draw(name, runs, choices), "pdf")
+
+    return [
+        repeated(f"pictures/figure/{name}, {len(runs)} runs", lambda name=name: pdf(name), MOST, seconds)
+        for name in FIGURES
+    ]
+
+
+def _of_one_figure(config: Any) -> bool:
+    return (config.dataset, config.task, config.model) == ("cora", "node", "gcn") and config.method in (
+        "ugs",
+        "random",
+        "admm",
+    )

@@ -1,7 +1,5 @@
-"""Reading a store of a thousand runs, and writing rounds: `python -m benchmarks stores`.
+"""Stores: random runs in the real format, seconds to read a thousand, and to write a round.
 
-Runs of two seeds and twenty rounds have settings of their own and share the files of one whose rounds are drawn at
-random in the real format. Written rounds are those of the GCN of 512 on Cora, with the masks of rounds 0, 10 and 20.
 Times are wall seconds: most of them are spent on the file system.
 """
 
@@ -15,7 +13,7 @@ import sys
 import tempfile
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +21,88 @@ import numpy as np
 
 from analysis.tables import rounds_table
 from benchmarks.arxiv import drawn
-from benchmarks.generated_store import configs, fill
-from benchmarks.own_process import ROOT
-from benchmarks.results import Measured, document, repeated, single, spread
+from benchmarks.results import ROOT, Measured, document, repeated, single, spread
 from benchmarks.subjects import network_of
 from glt.cli.documents import list_entry
 from glt.config import RunConfig
 from glt.datasets import load_graph
-from glt.masks import Masks
-from glt.store import MAC_CONVENTIONS, RoundRecord, SeedFolder, Store
+from glt.masks import EdgeMask, Masks, WeightMask
+from glt.store import MAC_CONVENTIONS, RoundRecord, Run, SeedFolder, Status, Store
+
+METHODS = ("ugs", "random", "admm")
+SHARES = ((0.02, 0.05, 0.1, 0.2), (0.1, 0.2, 0.3, 0.4))
+HIDDEN = (16, 32, 64, 128, 256, 512, 1024)
+RATES = (0.005, 0.01, 0.02)
+SEEDS = (0, 1)
+ROUNDS = 20
+DENSE = 0.82
+LOST_A_ROUND = 0.005
+SPREAD = 0.004
+
+
+def fill(folder: Path, count: int = 1000) -> Store:
+    """Write `count` runs (at most 1,008) on Cora, two seeds and twenty rounds each."""
+    store, generator = Store(folder), np.random.default_rng(0)
+    for config in itertools.islice(configs(), count):
+        write_run(store.create(config), SEEDS, generator)
+    return store
+
+
+def write_run(run: Run, seeds: Iterable[int], generator: np.random.Generator) -> None:
+    """Write random rounds of a run on Cora, without events."""
+    edges = load_graph("cora").num_edges
+    for seed in seeds:
+        _write(run, seed, edges, generator)
+
+
+def configs() -> Iterator[RunConfig]:
+    """Yield configurations that differ in method, both shares, width and learning rate."""
+    grid = itertools.product(METHODS, *SHARES, HIDDEN, RATES)
+    for method, p_graph, p_weight, hidden, rate in grid:
+        yield RunConfig(
+            method=method,
+            p_graph=p_graph,
+            p_weight=p_weight,
+            hidden=hidden,
+            learning_rate=rate,
+            rounds=ROUNDS,
+        )
+
+
+def _write(run: Run, seed: int, edges: int, generator: np.random.Generator) -> None:
+    folder = run.seed(seed)
+    folder.make()
+    weights = {"w": np.ones((4, 2), np.float32)}
+    masks = Masks(EdgeMask.full("directed", edges), WeightMask.full({"w": (4, 2)}))
+    for number in range(ROUNDS + 1):
+        if number:
+            kept = masks.edges.prune(generator.random(masks.edges.kept), run.config.p_graph)
+            masks = Masks(kept, masks.weights)
+        folder.write_round(_record(number, masks, generator), masks, weights)
+    folder.write_status(Status(state="done", seed=seed))
+
+
+def _record(number: int, masks: Masks, generator: np.random.Generator) -> RoundRecord:
+    score = DENSE - LOST_A_ROUND * number + SPREAD * generator.normal()
+    macs = dict.fromkeys(MAC_CONVENTIONS, int(1e9 * 0.9**number))
+    return RoundRecord.of(number, masks, val=score, test=score, test_last=score, best_epoch=1, seconds=1.0, macs=macs)
+
+
+# Reading and writing.
 
 RUNS = 1000
-ROUNDS = (0, 10, 20)
+WRITTEN_ROUNDS = (0, 10, 20)
 REPEATS = 5
 
 
 def measure_stores(words: Sequence[str]) -> dict[str, Any]:
-    """Return seconds to list a store and to tabulate its rounds, and bytes and seconds of a round's files."""
-    parser = ArgumentParser(prog="python -m benchmarks stores", description=__doc__)
+    """Return seconds to list a store and tabulate its rounds, and a round's cost on disk."""
+    parser = ArgumentParser(
+        prog="python -m benchmarks stores", description="Seconds to read a large store and to write rounds."
+    )
     parser.add_argument("--runs", type=int, default=RUNS, help="runs in the store (default: 1000)")
-    parser.add_argument("--seconds", type=float, default=4, help="for how long to repeat each (default: 4)")
-    parser.add_argument("--json", action="store_true", help="what is printed is JSON either way")
+    parser.add_argument("--seconds", type=float, default=4, help="seconds of repetitions per measurement (default: 4)")
+    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     options = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as folder:
         return document([*_reading(Path(folder) / "many", options.runs, options.seconds), *_writing(Path(folder))])
@@ -58,7 +117,7 @@ def _reading(folder: Path, count: int, seconds: float) -> Iterator[Measured]:
         command = [sys.executable, "-m", "glt", "list", "--json", "--store", str(folder)]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=ROOT)
 
-    # A new Store knows nothing yet of what lies in the folder.
+    # A new Store has read nothing of the folder yet.
     steps = {
         "listed": lambda: [list_entry(run) for run in Store(folder, writable=False).all_runs()],
         "table of all rounds": lambda: rounds_table(Store(folder, writable=False).runs()),
@@ -69,7 +128,7 @@ def _reading(folder: Path, count: int, seconds: float) -> Iterator[Measured]:
 
 
 def many_runs(folder: Path, count: int) -> None:
-    """Make a store of so many runs (at most 1,008) whose seeds are links to those of one: writing takes minutes."""
+    """Make a store of `count` runs whose seed folders are links to those of one run."""
     written = fill(folder.with_name("one"), 1).runs()[0]
     store = Store(folder)
     for config in itertools.islice(configs(), count):
@@ -80,7 +139,7 @@ def many_runs(folder: Path, count: int) -> None:
 
 def _writing(folder: Path) -> Iterator[Measured]:
     config, graph = network_of("cora", "gcn"), load_graph("cora")
-    for rounds in ROUNDS:
+    for rounds in WRITTEN_ROUNDS:
         masks, weights = drawn(config, graph, rounds)
         scores = np.random.default_rng(0).normal(size=masks.edges.keep.size)[masks.edges.keep]
         name, taken, sizes = f"stores/round {rounds} of cora gcn", list[float](), dict[str, int]()
@@ -102,6 +161,6 @@ def _fresh_seed(folder: Path, config: RunConfig) -> Any:
 
 
 def record(masks: Masks) -> RoundRecord:
-    """Return the line of a first round with these masks."""
+    """Return the record of a first round with these masks."""
     macs = dict.fromkeys(MAC_CONVENTIONS, 1)
     return RoundRecord.of(0, masks, val=0.8, test=0.8, test_last=0.8, best_epoch=1, seconds=1.0, macs=macs)

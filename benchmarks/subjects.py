@@ -1,4 +1,4 @@
-"""What is measured on: the small graphs and the real structure of ogbn-arxiv, with networks that fit each."""
+"""The graphs and networks that benchmarks use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.arxiv_layout import LAST_TRAINING_YEAR, VALIDATION_YEAR, Papers, read_structure, synthetic_features
+from benchmarks.arxiv import LAST_TRAINING_YEAR, VALIDATION_YEAR, Papers, read_structure, synthetic_features
 from glt.config import RunConfig
 from glt.datasets import load_graph
 from glt.datasets.graph import Graph, Provenance, Split, simple_edges
@@ -18,7 +18,7 @@ STRUCTURE = "arxiv_structure"
 SMALL = ("cora", "citeseer", "pubmed")
 ARXIV = "arxiv"
 MODELS = ("gcn", "gin", "gat", "resgcn")
-# The least an epoch takes when it works on all rows, and on those that its loss and its scores see.
+# Lower bounds of an epoch on all rows, and on the rows that loss and scores depend on.
 FLOORS = ("floor", "floor of seen rows")
 
 Settings = dict[str, Any]
@@ -38,13 +38,13 @@ OF_ARXIV: dict[str, Settings] = {
 
 
 def network_of(subject: str, model: str) -> RunConfig:
-    """Return the config of a network, hyper-parameters as the preset `official` has them."""
+    """Return the config of a network with the preset `official`."""
     settings = (OF_ARXIV if subject == ARXIV else OF_SMALL)[model]
     return resolve({"dataset": "ogbn-arxiv" if subject == ARXIV else subject, "model": model, **settings}, "official")
 
 
 def width_words(subject: str, model: str) -> str:
-    """Say how wide and deep a network is.
+    """Return the width and depth of a network as text.
 
     >>> width_words("cora", "gat"), width_words("arxiv", "resgcn")
     ('8 x 512', '4 layers of 128')
@@ -56,9 +56,9 @@ def width_words(subject: str, model: str) -> str:
 
 
 def graph_of(subject: str) -> Graph:
-    """Return a graph by name; that of ogbn-arxiv has its real edges, classes and years, and synthetic features.
+    """Return a graph by name; ogbn-arxiv has synthetic features.
 
-    Raises DataError when its files are not in the data root that GLT_DATA names.
+    Raises DataError if its files are not in the data root (GLT_DATA).
     """
     return arxiv_graph() if subject == ARXIV else load_graph(subject)
 

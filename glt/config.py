@@ -93,10 +93,10 @@ def absent_means(field: FieldInfo) -> AbsentMeans | None:
 
 
 class StartOptions(BaseModel):
-    """Where theta_0 comes from; a setting of every run, absent from its config if random."""
+    """The start of a run: a pre-training, or random (absent from the config)."""
 
     pretraining: str | None = Field(
-        None, min_length=1, description="Pre-training run in this store whose first layer theta_0 takes; empty = random"
+        None, min_length=1, description="Pre-training run in this store for the first layer; empty = random start"
     )
 
 

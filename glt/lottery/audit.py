@@ -1,7 +1,7 @@
-"""The audit: delete pruned edges and weights, evaluate again, and compare with masks multiplied in.
+"""The audit: delete pruned edges and weights, and compare the logits with masked ones.
 
-Both evaluations are in double precision: without some of the 4,096 columns of a wide GAT, sums are taken in another
-order, which in single precision alone moves a logit by more than the tolerance.
+Both evaluations use double precision: deletion changes the order of sums, which in single precision can move a logit
+of a wide GAT by more than the tolerance.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DOUBLE = torch.float64
 class AuditReport:
     """The largest difference of a logit after deletion, and both test scores.
 
-    `why` names the setting that keeps pruned edges in use on purpose, if there is one.
+    `why` names the setting that deliberately keeps pruned edges in use, if any.
     """
 
     round: int
@@ -72,7 +72,7 @@ def audit(seed_run: SeedRun, round_: int) -> AuditReport:
 
 
 def multiplied_logits(problem: Problem, masks: Masks, weights: Arrays) -> Tensor:
-    """Evaluate with nothing deleted: masks multiplied in as 0 and 1."""
+    """Evaluate the full network multiplied by its 0/1 masks."""
     everything = problem.full_masks().edges
     factors = torch.from_numpy(masks.edges.keep).to(DOUBLE)
     tensors = {name: value * _keep(masks, name) for name, value in _tensors(weights).items()}

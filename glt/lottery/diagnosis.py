@@ -1,7 +1,7 @@
 """Diagnosis of a round: removals without a gradient, validation at chance, masks at zero.
 
-A worker notes it in the round's record (`diagnosed`). For older rounds it is derived from what the store holds
-(`diagnoses`): masks and graph for removals, the epochs' scores for validation. Mask values are not stored.
+A worker records it with the round (`diagnosed`). For older rounds it is derived from the store (`diagnoses`): removals
+from masks and graph, validation from the epochs' scores. Mask values are not stored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEARCH = "search"
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is known of a round; epochs count from 0 within their stage, shares are fractions.
+    """The diagnosis of a round; epochs count from 0 within their stage, shares are fractions.
 
     `at_chance_from` maps stages to the epoch from which validation is at chance to the end; None if unknown.
     `masks_read` is the search's epoch whose masks decided, `masks_at_zero` their share at or below zero by kind,
@@ -109,21 +109,21 @@ def diagnosed(
     if chance is not None and epochs is not None:
         notes[CHANCE] = chance.bound
         for number, stage in enumerate(epochs.stages):
-            mine = epochs.stage == number
-            place = at_chance_from(epochs.val[mine], chance)
+            of_stage = epochs.stage == number
+            place = at_chance_from(epochs.val[of_stage], chance)
             if place is not None:
-                notes[AT_CHANCE + stage] = int(epochs.epoch[mine][place])
+                notes[AT_CHANCE + stage] = int(epochs.epoch[of_stage][place])
     return notes
 
 
 def diagnoses(seed_run: SeedRun, records: Sequence[RoundRecord]) -> list[Diagnosis]:
     """Return the diagnosis of every round of a seed, given their records.
 
-    Nothing is downloaded: without the data set at hand only the records count.
+    Nothing is downloaded: without a local data set only the records are used.
     """
     noted = [of_notes(record.notes) for record in records]
     open_ones = [number for number, each in enumerate(noted) if each.at_chance_from is None]
-    whole = _graph_at_hand(seed_run) if open_ones else None
+    whole = _local_graph(seed_run) if open_ones else None
     if whole is None:
         return noted
     derived = dict(zip(open_ones, derive(seed_run, whole, open_ones), strict=True))
@@ -133,7 +133,7 @@ def diagnoses(seed_run: SeedRun, records: Sequence[RoundRecord]) -> list[Diagnos
 def diagnosis_of(seed_run: SeedRun, record: RoundRecord) -> Diagnosis:
     """Return the diagnosis of one round."""
     noted = of_notes(record.notes)
-    whole = _graph_at_hand(seed_run) if noted.at_chance_from is None else None
+    whole = _local_graph(seed_run) if noted.at_chance_from is None else None
     return noted if whole is None else derive(seed_run, whole, [record.round])[0]
 
 
@@ -156,10 +156,12 @@ def derive(seed_run: SeedRun, whole: Graph, rounds: Sequence[int]) -> list[Diagn
     found = []
     for number in rounds:
         epochs, masks = readable_epochs(seed_run, number), _edge_masks(seed_run, number, graph)
-        one = of_notes(diagnosed(seed_run.config, whole, graph, masks, epochs))
+        diagnosis = of_notes(diagnosed(seed_run.config, whole, graph, masks, epochs))
         if epochs is not None:
-            one = replace(one, masks_read=_masks_read(seed_run.config, epochs), every_epoch=_every_epoch(epochs))
-        found.append(one)
+            diagnosis = replace(
+                diagnosis, masks_read=_masks_read(seed_run.config, epochs), every_epoch=_every_epoch(epochs)
+            )
+        found.append(diagnosis)
     return found
 
 
@@ -181,8 +183,8 @@ def _edge_masks(seed_run: SeedRun, number: int, graph: Graph) -> tuple[EdgeMask,
     return masks if masks and masks[0].num_edges == graph.num_edges else None
 
 
-def _graph_at_hand(seed_run: SeedRun) -> Graph | None:
-    """Return a seed's data set if it is here and unchanged."""
+def _local_graph(seed_run: SeedRun) -> Graph | None:
+    """Return a seed's data set if it is available locally and unchanged."""
     name = seed_run.config.dataset
     if name not in DATASETS.names() or not DATASETS.get(name).is_at_hand():
         return None
@@ -193,13 +195,13 @@ def _graph_at_hand(seed_run: SeedRun) -> Graph | None:
 
 
 def _masks_read(config: RunConfig, epochs: Epochs) -> int | None:
-    """Return the epoch of the search whose masks decided: the first with the highest validation, or the last."""
+    """Return the epoch at which masks were read: best validation, or the last."""
     if SEARCH not in epochs.stages or METHODS.get(config.method).searched_edges(config) is None:
         return None
-    mine = epochs.stage == epochs.stages.index(SEARCH)
+    of_stage = epochs.stage == epochs.stages.index(SEARCH)
     options = options_of(config.options, UGSOptions)
     is_last = options.masks_from == "last" or options.schedule == "one_run"
-    return int(epochs.epoch[mine][-1 if is_last else int(np.argmax(epochs.val[mine]))])
+    return int(epochs.epoch[of_stage][-1 if is_last else int(np.argmax(epochs.val[of_stage]))])
 
 
 def _every_epoch(epochs: Epochs) -> bool:
@@ -209,7 +211,7 @@ def _every_epoch(epochs: Epochs) -> bool:
 
 
 def round_words(record: RoundRecord) -> list[str]:
-    """Return the diagnosis in a round's record, in words; see `Diagnosis.words`."""
+    """Return the diagnosis in a round's record as sentences."""
     return of_notes(record.notes).words()
 
 
@@ -233,7 +235,7 @@ def summary(found: Sequence[Diagnosis]) -> list[str]:
 
 
 def cuts_line(config: RunConfig, shares: Sequence[float | None]) -> str:
-    """Say in a line how many removals of each round had no gradient; "" without a search.
+    """Return one line on removals without a gradient by round; "" without a search.
 
     >>> cuts_line(RunConfig(), [None, 0.0, 0.4, 0.975])
     'edge entries removed without a gradient: 40.0 % in round 2, 97.5 % in round 3, else none'
@@ -242,14 +244,14 @@ def cuts_line(config: RunConfig, shares: Sequence[float | None]) -> str:
         return ""
     what, known = "edge entries removed without a gradient", [share for share in shares if share is not None]
     if not known:
-        why = why_underived(config) or f"data set {config.dataset}, or the masks, cannot be read here"
-        return f"{what}: not known, because {why}"
+        why = why_underived(config) or f"data set {config.dataset} or the masks cannot be read"
+        return f"{what}: unknown, because {why}"
     some = [f"{percent(share)} in round {number}" for number, share in enumerate(shares) if share]
     return f"{what}: {', '.join([*some, 'else none'] if len(some) < len(known) else some) if some else 'none'}"
 
 
 def _stage_lines(stage: str, found: Sequence[Diagnosis]) -> list[str]:
-    """Say in which rounds a stage ends at chance: never above, before masks were read, or after."""
+    """Return lines on the rounds in which a stage ends at chance."""
     fell = {number: each for number, each in enumerate(found) if stage in (each.at_chance_from or {})}
     starts = {number: (each.at_chance_from or {})[stage] for number, each in fell.items()}
     never = [number for number in fell if not starts[number]]
@@ -267,7 +269,7 @@ def _stage_lines(stage: str, found: Sequence[Diagnosis]) -> list[str]:
 
 
 def rounds_words(numbers: Sequence[int]) -> str:
-    """Name rounds, consecutive ones as a span.
+    """Return round numbers as text, consecutive ones as a span.
 
     >>> rounds_words([1, 2, 3, 5]), rounds_words([4]), rounds_words([1, 2, 7, 8])
     ('rounds 1 to 3 and 5', 'round 4', 'rounds 1, 2, 7 and 8')

@@ -10,7 +10,7 @@ from glt.errors import DataError
 from glt.store import SeedRun
 from glt.training.tasks import TASKS
 
-# Letters of a content hash that are shown.
+# Characters of a content hash in messages.
 LETTERS = 8
 
 
@@ -28,7 +28,7 @@ def whole_graph_of(seed_run: SeedRun) -> Graph:
 
 
 def check_computed_on(graph: Graph, seed_runs: Iterable[SeedRun]) -> None:
-    """Raise DataError if a seed recorded another content than `graph` has."""
+    """Raise DataError if a seed was computed on other content than `graph`."""
     for seed_run in seed_runs:
         recorded = seed_run.data_hash()
         if recorded is not None and recorded != graph.content_hash:
@@ -38,13 +38,13 @@ def check_computed_on(graph: Graph, seed_runs: Iterable[SeedRun]) -> None:
 def _refusal(graph: Graph, seed_run: SeedRun, recorded: str) -> str:
     root = os.environ.get("GLT_DATA")
     return (
-        f"The data set {graph.name} here{f' (GLT_DATA={root})' if root else ''} is not the one that seed "
-        f"{seed_run.seed} of {seed_run.path.parent.name} was computed on (content {graph.content_hash[:LETTERS]}, then "
-        f"{recorded[:LETTERS]}): {_remedy(graph)}."
+        f"The data set {graph.name} here{f' (GLT_DATA={root})' if root else ''} differs from the one that seed "
+        f"{seed_run.seed} of {seed_run.path.parent.name} was computed on (content hash {graph.content_hash[:LETTERS]} "
+        f"instead of {recorded[:LETTERS]}): {_remedy(graph)}."
     )
 
 
 def _remedy(graph: Graph) -> str:
     if graph.name in DATASETS.names() and DATASETS.get(graph.name).bundled:
         return "open the run with the version of GLT Studio that computed it"
-    return "set GLT_DATA to the folder with that data and start again"
+    return "set GLT_DATA to the folder with the original data and start again"

@@ -1,4 +1,4 @@
-"""Initial weights theta_0: drawn by the seed, with a first layer from a pre-training where a run asks for it."""
+"""Initial weights theta_0: random, with a pre-trained first layer if a run asks for one."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Arrays = Mapping[str, NDArray[np.float32]]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The first layer a seed starts from, and the pre-training run and seed it is of."""
+    """A pre-trained first layer, with the run and seed it comes from."""
 
     run: str
     seed: int
     layer: FirstLayer
 
     def record(self) -> dict[str, Any]:
-        """Return the part kept in environment.json, by which a resume notices another one."""
+        """Return the entry for environment.json, which a resume compares."""
         return {"run": self.run, "seed": self.seed, "sha256": self.layer.sha256}
 
 
@@ -48,7 +48,7 @@ def check_start(store: Store, config: RunConfig, seeds: Sequence[int]) -> dict[i
 
 
 def source_of(seed_run: SeedRun) -> Source | None:
-    """Return what a seed starts from (the recorded source once begun); None for a random start."""
+    """Return the recorded or chosen source of a seed's first layer; None for a random start."""
     name = pretraining_of(seed_run.config)
     if name is None:
         return None
@@ -67,29 +67,31 @@ def with_first_layer(theta0: Arrays, source: Source | None, graph: Graph) -> Arr
         return theta0
     if not graph.has_content(source.layer.graph_hash):
         raise DataError(
-            f"{source.run} was pre-trained on another graph than the one that carries this run's messages: "
-            "pre-train again on this data, under another store or after deleting it."
+            f"{source.run} was pre-trained on a different graph than this run uses: pre-train again on this data, in "
+            "another store or after deleting it."
         )
     shape, wanted = source.layer.weight.shape, theta0[FIRST_LAYER].shape
     if shape != wanted:
-        raise DataError(f"The first layer of {source.run} is {shape}, the run's is {wanted}: pre-train that width.")
+        raise DataError(
+            f"The first layer of {source.run} is {shape}, this run needs {wanted}: pre-train with that width."
+        )
     return {**theta0, FIRST_LAYER: source.layer.weight}
 
 
 def starts_of(run: Run, seeds: Sequence[int]) -> dict[int, int]:
-    """Return the pre-training's seed for each of a run's seeds: recorded, else chosen now."""
+    """Return the pre-training's seed, recorded or chosen now, for each of a run's seeds."""
     chosen = check_start(Store(run.path.parent, writable=False), run.config, seeds)
     recorded = {seed: run.seed(seed).environment().get(ENVIRONMENT_KEY) for seed in chosen}
     return {seed: known["seed"] if (known := recorded[seed]) else chosen[seed] for seed in chosen}
 
 
 def start_words(name: str, seeds: Mapping[int, int]) -> str:
-    """Say which seed of a pre-training each seed starts from.
+    """Return a sentence on which seed of a pre-training each seed starts from.
 
     >>> start_words("a-run", {0: 0, 1: 0})
     'theta_0: first layer from a-run (seed 0 from its seed 0, seed 1 from its seed 0), the rest random.'
     """
-    pairs = ", ".join(f"seed {ours} from its seed {theirs}" for ours, theirs in seeds.items())
+    pairs = ", ".join(f"seed {seed} from its seed {source}" for seed, source in seeds.items())
     return f"theta_0: first layer from {name} ({pairs}), the rest random."
 
 
@@ -100,7 +102,7 @@ def _find(store: Store, name: str, config: RunConfig) -> Pretraining:
         raise ConfigError(f"pretraining cannot be {quoted(name)}: {error}") from None
     if found.name != name:
         raise ConfigError(
-            f"pretraining cannot be the path {quoted(name)}: give the name of a pre-training run in the store."
+            f"pretraining cannot be the path {quoted(name)}: set it to the name of a pre-training run in the store."
         )
     return found
 
@@ -109,5 +111,5 @@ def _seed_for(pretraining: Pretraining, seed: int) -> int:
     """Return the same seed if finished, else the first finished one."""
     finished = pretraining.finished()
     if not finished:
-        raise ConfigError(f"{pretraining.name} is not finished: go on with `{as_typed('resume', pretraining.name)}`.")
+        raise ConfigError(f"{pretraining.name} is not finished: run `{as_typed('resume', pretraining.name)}`.")
     return seed if seed in finished else finished[0]

@@ -1,7 +1,7 @@
 """Algorithm 2 (UGS, Chen et al. 2021): choose masks, rewind to theta_0, retrain, write; round by round.
 
-Begin at `find_tickets`. `_Search` computes a seed's rounds; `UnfinishedRound` is the round in progress, written down
-every so often so that a resume continues from there.
+Start at `find_tickets`. `_Search` computes the rounds of a seed; `UnfinishedRound` is the round in progress, saved
+regularly so that a resume continues from there.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Stopped(Exception):
 
 
 class Observer(Protocol):
-    """Receives progress, and says at every epoch whether to stop."""
+    """Receives progress, and decides at every epoch whether to stop."""
 
     def on_progress(self, progress: Progress) -> None:
-        """Take note of the progress."""
+        """Receive the progress."""
 
     def should_stop(self) -> bool:
-        """Say whether to stop at this epoch."""
+        """Return whether to stop at this epoch."""
 
 
 def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> None:
@@ -69,7 +69,7 @@ def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> 
 
 
 class _Search:
-    """One seed's rounds: what they share, and how each is computed and written."""
+    """Computes and writes the rounds of a seed."""
 
     def __init__(self, problem: Problem, seed_run: SeedRun, observer: Observer) -> None:
         self._problem = problem
@@ -80,7 +80,7 @@ class _Search:
         self._clock = Clock(problem.config)
 
     def compute(self, round_: int) -> None:
-        """Compute one round, or the rest of it, and write it whole."""
+        """Compute a round, from its checkpoint if there is one, and write it."""
         saved = self._seed_run.checkpoint()
         try:
             self._compute(round_, saved)
@@ -93,7 +93,7 @@ class _Search:
         self._clock.start_round(round_, unfinished.epochs)
         proposal = unfinished.propose(lambda: self._proposal(unfinished))
         if saved and not proposal.masks.alike(self._problem.full_masks()):
-            raise Mismatch("its masks are of another network or graph")
+            raise Mismatch("the saved masks belong to another network or graph")
         network = Network(self._problem, proposal.masks, self._theta0)
         result = self._train(unfinished, network, retrain_schedule(self._problem.config), "retrain")
         record = self._record(round_, proposal, result, unfinished.seconds)
@@ -109,7 +109,7 @@ class _Search:
         previous = self._seed_run.masks(round_ - 1)
         proposal = self._method.next_masks(self._context(unfinished, previous))
         if self._method.nests(self._problem.config) and not proposal.masks.within(previous):
-            raise ValueError(f"{self._method.name} promises nested masks, but round {round_} is not nested")
+            raise ValueError(f"{self._method.name} declares nested masks, but those of round {round_} are not nested")
         return proposal
 
     def _context(self, unfinished: UnfinishedRound, previous: Masks) -> RoundContext:
@@ -162,7 +162,7 @@ class _Search:
         unfinished.save_if_due()
 
     def _diagnosed(self, round_: int, masks: Masks) -> dict[str, Note]:
-        """Return notes on the round's epochs and masks, from the store: a resume knows no others."""
+        """Return notes on the round's epochs and masks, read from the store."""
         edges = (self._seed_run.edge_mask(round_ - 1), masks.edges) if round_ else None
         problem = self._problem
         return diagnosed(problem.config, problem.whole, problem.graph, edges, readable_epochs(self._seed_run, round_))
@@ -197,15 +197,14 @@ def saved_proposal(proposal: Proposal) -> tuple[dict[str, NDArray[Any]], dict[st
 
 
 def stored_proposal(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Proposal:
-    """Return what `saved_proposal` was given; raise KeyError, TypeError or ValueError otherwise."""
+    """Return the proposal from `saved_proposal`; raise KeyError, TypeError or ValueError if invalid."""
     return Proposal(unpacked_masks(arrays, about), arrays.get(EDGE_SCORES), dict(about.get(NOTES, {})))
 
 
 class UnfinishedRound:
-    """The round in progress: its stages in order, and its proposal, which replaces the search's stages.
+    """The round in progress: its stages in order and, after the search, its proposal.
 
-    Made from a checkpoint, it sets every stage to where it was. Raises Mismatch, in `train` too, if the checkpoint
-    belongs to other stages than those asked for.
+    Restores stages from a checkpoint. Raises Mismatch, also in `train`, if the checkpoint has other stages.
     """
 
     def __init__(self, seed_run: SeedRun, number: int, saved: Checkpoint | None = None) -> None:
@@ -216,7 +215,7 @@ class UnfinishedRound:
         self._known: list[tuple[str, StageState]] = []
         self._finished: list[tuple[str, StageState]] = []
         self._proposal: Proposal | None = None
-        self._at_work: tuple[str, Stage] | None = None
+        self._running: tuple[str, Stage] | None = None
         self._started = self._written = time.monotonic()
         self._interval = checkpoint_seconds()
         if saved:
@@ -224,11 +223,11 @@ class UnfinishedRound:
 
     @property
     def seconds(self) -> float:
-        """Seconds the round has taken so far, in all processes."""
+        """Seconds of the round so far, in all processes."""
         return time.monotonic() - self._started + self._seconds_before
 
     def propose(self, choose: Callable[[], Proposal]) -> Proposal:
-        """Return the known proposal, else that of `choose`; the search is then over."""
+        """Return the saved proposal, else that of `choose`; the search is then over."""
         if self._proposal is None:
             self._proposal = choose()
             if self._finished:
@@ -237,20 +236,20 @@ class UnfinishedRound:
         return self._proposal
 
     def train(self, name: str, stage: Stage, on_epoch: Callable[[EpochResult], None]) -> TrainResult:
-        """Run the next stage, or the rest of it; its network ends as if all of it ran here."""
+        """Run the next stage, from its saved state if there is one."""
         known = self._known.pop(0) if self._known else None
         if known:
             if known[0] != name:
-                raise Mismatch(f"it is of the stage {known[0]!r}, where {name!r} is computed")
+                raise Mismatch(f"the saved stage is {known[0]!r} instead of {name!r}")
             stage.restore(known[1])
-        self._at_work = name, stage
+        self._running = name, stage
         result = stage.run(on_epoch)
-        self._at_work = None
+        self._running = None
         self._finished.append((name, stage.state().copied()))
         return result
 
     def save_if_due(self) -> None:
-        """Write the round if GLT_CHECKPOINT_SECONDS (default 60) have passed since the last time."""
+        """Save the round if GLT_CHECKPOINT_SECONDS (default 60) have passed."""
         if time.monotonic() - self._written >= self._interval:
             self.save()
 
@@ -258,9 +257,9 @@ class UnfinishedRound:
         """Write the round as a checkpoint."""
         arrays: dict[str, NDArray[Any]] = {}
         state: dict[str, Any] = {"stages": []}
-        at_work = [(self._at_work[0], self._at_work[1].state())] if self._at_work else []
-        # Stages restored and not asked for yet stay.
-        for place, (name, known) in enumerate([*self._finished, *at_work, *self._known]):
+        running = [(self._running[0], self._running[1].state())] if self._running else []
+        # Saved stages that have not been restored yet are kept.
+        for place, (name, known) in enumerate([*self._finished, *running, *self._known]):
             arrays.update(named(f"stage {place}", known.arrays))
             state["stages"].append({"name": name, "about": dict(known.about)})
         if self._proposal:
@@ -276,25 +275,25 @@ class UnfinishedRound:
             if "proposal" in state:
                 self._proposal = stored_proposal(under("proposal", arrays), state["proposal"])
         except (KeyError, TypeError, ValueError) as error:
-            raise Mismatch(f"a part of it is not what this version writes ({error})") from None
+            raise Mismatch(f"a part of the checkpoint has an unknown format ({error})") from None
         parts = [under(f"stage {place}", arrays) for place in range(len(stages))]
         self._known = [(name, StageState(part, about)) for (name, about), part in zip(stages, parts, strict=True)]
 
 
 def checkpoint_seconds() -> float:
     """Return the seconds between checkpoints: GLT_CHECKPOINT_SECONDS, by default 60."""
-    wanted = os.environ.get(INTERVAL_VARIABLE)
+    text = os.environ.get(INTERVAL_VARIABLE)
     try:
-        seconds = INTERVAL if wanted is None else float(wanted)
+        seconds = INTERVAL if text is None else float(text)
     except ValueError:
         seconds = math.nan
     if math.isnan(seconds) or seconds < 0:
-        raise ConfigError(f"{INTERVAL_VARIABLE} is {wanted!r}: set it to a number of seconds, 0 for every epoch.")
+        raise ConfigError(f"{INTERVAL_VARIABLE} is {text!r}: set it to a number of seconds, or 0 to save every epoch.")
     return seconds
 
 
 class Clock:
-    """The share of a seed's epochs that is done, and the time left at this process's pace."""
+    """Share of a seed's epochs done, and remaining time at this process's pace."""
 
     def __init__(self, config: RunConfig) -> None:
         self._config = config
@@ -303,7 +302,7 @@ class Clock:
         self.epochs_done = 0
 
     def start_round(self, round_: int, epochs: int = 0) -> None:
-        """Count as done the rounds before, and this round's `epochs` of another process."""
+        """Count earlier rounds, and `epochs` of this round by another process, as done."""
         self.epochs_done = epochs_before(self._config, round_) + epochs
         if self._first_epoch is None:
             self._first_epoch = self.epochs_done

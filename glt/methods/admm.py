@@ -34,16 +34,16 @@ EDGES_CHANGED = "solver_edges_changed"
 class ADMMOptions(BaseModel):
     """Settings of the solver; the authors' where known, iterations capped near the cost of a UGS round."""
 
-    admm_hidden: Count = Field(16, description="Hidden units of the network the adjacency is solved under")
-    admm_rho: Positive = Field(1e-3, description="Weight of the quadratic term that ties values to their projection")
+    admm_hidden: Count = Field(16, description="Hidden units of the network in the solver")
+    admm_rho: Positive = Field(1e-3, description="Weight of the quadratic penalty (rho)")
     admm_learning_rate: Positive = Field(1e-3, description="Adam step size on the edge values")
     admm_weight_decay: NonNegative = Field(5e-4, description="Weight decay on the edge values")
-    admm_iterations: Count = Field(30, description="Most ADMM iterations a round")
-    admm_steps: Count = Field(10, description="Adam steps an iteration")
-    admm_patience: Count = Field(10, description="Iterations without a better validation score before it stops")
+    admm_iterations: Count = Field(30, description="Maximum ADMM iterations per round")
+    admm_steps: Count = Field(10, description="Adam steps per iteration")
+    admm_patience: Count = Field(10, description="Iterations without a better validation score until it stops")
     admm_start_competes: Annotated[bool, AbsentMeans(True)] = Field(
         False,
-        description="The projection of the start is kept unless an iterate has a strictly better validation score",
+        description="Keep the initial projection unless an iterate has a strictly better validation score",
     )
 
 
@@ -52,14 +52,14 @@ class ADMM(Method):
 
     name = "admm"
     label = "ADMM"
-    description = "Solves for a sparse adjacency under a trained network (SGCN); weights go by magnitude, in one shot."
+    description = "Solves for a sparse adjacency with a trained network (SGCN); one-shot magnitude pruning of weights."
     nested = False
     cause = "solver"
     ignores = frozenset({"gamma_graph", "gamma_weight"})
     Options = ADMMOptions
 
     def next_masks(self, context: RoundContext) -> Proposal:
-        """Solve for the round's number of undirected edges, then prune weights to its number."""
+        """Solve for the round's undirected edges, then prune weights."""
         solved = solved_edges(context)
         kind = context.config.edge_mask
         # Both directions of an edge share one value, so they are kept or removed together.
@@ -71,7 +71,7 @@ class ADMM(Method):
         return 2 * config.epochs
 
     def note_words(self, notes: Mapping[str, Note]) -> str:
-        """Say whether the solver left its start, with both validation scores.
+        """Return the solver's result in one line: changed edges and validation scores.
 
         >>> ADMM().note_words({"solver_iterate": 2, "solver_edges_changed": 9, "solver_start_validation": 0.776,
         ...                    "solver_validations": [0.77, 0.774]})
@@ -93,7 +93,7 @@ class SolverNotes(BaseModel):
     solver_validations: list[float]
 
     def words(self) -> str:
-        """Say in one line what the solver chose."""
+        """Return the solver's result in one line."""
         changed, tried = self.solver_edges_changed, len(self.solver_validations)
         differ = f"{number_of(changed, 'kept edge')} differ{'s' if changed == 1 else ''} from the start"
         what = differ if changed else "the projection of the start"
@@ -177,7 +177,7 @@ class SolverSettings:
 
 @dataclass(frozen=True, eq=False)
 class SolvedEdges:
-    """Which of the E undirected edges are kept, and how that was decided.
+    """The edges [E] that the solver kept, and its validation scores.
 
     `iterate` is the number (from 1) of the iterate whose projection is kept, 0 for that of the start; `changed` counts
     kept edges that the start's projection does not keep. `start_score` and `scores` are the validation scores of the

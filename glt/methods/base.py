@@ -1,4 +1,4 @@
-"""The interface of a method: theta_0 and the masks so far in, the next masks out."""
+"""The interface of a method: from theta_0 and the current masks to the next masks."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 TrainStage = Callable[["Network", "Schedule", str], "TrainResult"]
 Pulse = Callable[[str, int, int], None]
-# What decided a removal; "no gradient": a search in which only the penalty moved the mask.
+# What decided a removal; "no gradient": only the penalty changed the mask.
 Cause = Literal["gradient", "no gradient", "score", "random", "solver"]
-# The edge entries whose masks a search trains: those the last round left, or all of them.
+# Edge entries whose masks a search trains: the last round's survivors, or all.
 SearchedEdges = Literal["survivors", "all"]
 
 
@@ -90,7 +90,7 @@ class RoundContext:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next masks, the edge scores that decided (one per previous survivor), and notes for the round's record."""
+    """The next masks, edge scores (one per previous survivor) and notes for the record."""
 
     masks: Masks
     edge_scores: NDArray[np.float32] | None = None
@@ -98,7 +98,7 @@ class Proposal:
 
 
 class Method(ABC):
-    """One way to choose edges and weights; the rest is Algorithm 2 in `glt.lottery`.
+    """A way to choose edges and weights; `glt.lottery` does the rest of Algorithm 2.
 
     `nested`: a round keeps nothing an earlier one removed (`nests` may look at settings). `reads_runs`: it needs a
     finished run. `cause` is what decides about edges without a search of masks; None if masks come from elsewhere.
@@ -126,7 +126,7 @@ class Method(ABC):
         return ""
 
     def nests(self, config: RunConfig) -> bool:
-        """Say whether rounds are nested under these settings."""
+        """Return whether rounds are nested under these settings."""
         return self.nested
 
     def searched_edges(self, config: RunConfig) -> SearchedEdges | None:

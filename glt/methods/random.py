@@ -1,4 +1,4 @@
-"""Random pruning: the same rates, the survivors drawn at random, round within round."""
+"""Random pruning at the same rates; rounds are nested."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from glt.methods.base import Method, Proposal, RoundContext
 
 
 class RandomPruning(Method):
-    """The control: the cost of the same sparsity when nothing is learned."""
+    """The control: the same sparsity without learning."""
 
     name = "random"
     label = "Random pruning"
@@ -19,7 +19,7 @@ class RandomPruning(Method):
     ignores = frozenset({"epochs", "gamma_graph", "gamma_weight"})
 
     def next_masks(self, context: RoundContext) -> Proposal:
-        """Draw a score for every entry and remove the lowest, from streams of its own."""
+        """Draw a random score for every entry and remove the lowest."""
         previous, config = context.previous, context.config
         edge_scores = context.random("random edges").random(previous.edges.kept)
         draw = context.random("random weights")
@@ -28,7 +28,7 @@ class RandomPruning(Method):
         return Proposal(Masks(edges, previous.weights.prune(weight_scores, config.p_weight)))
 
     def search_epochs(self, config: RunConfig) -> int:
-        """Count nothing: no training chooses."""
+        """Return 0: nothing is trained."""
         return 0
 
 

@@ -18,34 +18,34 @@ SHARED = ("dataset", "task", "model", "hidden", "layers", "edge_mask")
 
 
 class ReinitOptions(BaseModel):
-    """Whose masks, and which of the fresh initialisations."""
+    """Source of the masks and number of the fresh initialisation."""
 
-    masks_of: str = Field("", description="Name of the finished run in this store whose masks are taken")
-    draw: int = Field(0, ge=0, description="Number of the fresh initialisation; give several for an average")
+    masks_of: str = Field("", description="Finished run in this store that provides the masks")
+    draw: int = Field(0, ge=0, description="Number of the fresh initialisation; sweep it for an average")
 
 
 class Reinit(Method):
-    """A ticket without its initialisation: the same masks, seed by seed, other weights."""
+    """The masks of a ticket, seed by seed, with a fresh initialisation."""
 
     name = "reinit"
     label = "Random ticket"
-    description = "Takes the masks of a finished run and trains from a fresh initialisation instead of theta_0."
+    description = "Trains the masks of a finished run from a fresh initialisation instead of theta_0."
     nested = False
     reads_runs = True
     ignores = frozenset({"epochs", "gamma_graph", "gamma_weight", "p_graph", "p_weight"})
     Options = ReinitOptions
 
     def next_masks(self, context: RoundContext) -> Proposal:
-        """Take the other run's masks of the same seed and round."""
+        """Return the source run's masks of the same seed and round."""
         source = context.find_run(context.options.masks_of)
         return Proposal(source.seed(context.seed).masks(context.round))
 
     def search_epochs(self, config: RunConfig) -> int:
-        """Count nothing: the search was done by the other run."""
+        """Return 0: the source run did the search."""
         return 0
 
     def initialisation(self, config: RunConfig) -> int:
-        """Number fresh draws from 1; 0 is every other method's start."""
+        """Return the number of the draw plus 1; 0 is theta_0."""
         return 1 + options_of(config.options, ReinitOptions).draw
 
     def reads(self, config: RunConfig) -> str | None:
@@ -53,10 +53,10 @@ class Reinit(Method):
         return options_of(config.options, ReinitOptions).masks_of or None
 
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
-        """Refuse a run that is missing, does not fit or lacks a seed or round."""
+        """Raise ConfigError if the source run is missing, unsuitable or incomplete."""
         name = options_of(config.options, ReinitOptions).masks_of
         if not name:
-            raise ConfigError("Random tickets need the run whose masks they take: name it with masks_of.")
+            raise ConfigError("Random tickets need a source of masks: set masks_of to a finished run.")
         source = find_run(name)
         for field in SHARED:
             _compare(field, getattr(config, field), getattr(source.config, field), source)
@@ -68,7 +68,7 @@ class Reinit(Method):
 
 
 def _shaping_options(config: RunConfig) -> dict[str, object]:
-    """Return the options of model and task, absent ones too, and the config's others."""
+    """Return all options of a config, those of model and task with defaults."""
     owners = MODELS.get(config.model), TASKS.get(config.task)
     filled = [options_of(config.options, owner.Options).model_dump() for owner in owners]
     return {**config.options, **{name: value for options in filled for name, value in options.items()}}
@@ -76,14 +76,14 @@ def _shaping_options(config: RunConfig) -> dict[str, object]:
 
 def _compare(field: str, ours: object, theirs: object, source: OtherRun) -> None:
     if ours != theirs:
-        raise ConfigError(f"{field} is {ours!r} here and {theirs!r} in {source.name}: masks fit only where they agree.")
+        raise ConfigError(f"{field} is {ours!r}, but {theirs!r} in {source.name}: masks need equal settings.")
 
 
 def _check_rounds(rounds: int, seed: int, source: OtherRun) -> None:
     finished = source.seed(seed).whole_rounds() - 1
     if seed not in source.seeds() or finished < rounds:
-        held = f"only {finished} of the {rounds} rounds" if seed in source.seeds() and finished >= 0 else "no round"
-        raise ConfigError(f"Seed {seed} of {source.name} has {held} asked for: finish it first, or ask for less.")
+        available = f"only {finished} of {rounds} rounds" if seed in source.seeds() and finished >= 0 else "no rounds"
+        raise ConfigError(f"Seed {seed} of {source.name} has {available}: finish it first, or lower rounds.")
 
 
 METHODS.register(Reinit())

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from glt.training.trainer import Schedule
 
 
-# Notes on the masks that decided: the epoch they were read at and, by kind, their share at or below zero, and the first
-# epoch after which that was half.
+# Names of notes: the epoch at which masks were read; by kind, their share at or below zero and since when it is half.
 MASKS_READ = "masks_read"
 KINDS = ("edges", "weights")
 
@@ -37,21 +36,21 @@ def zero_from(kind: str) -> str:
 
 
 class UGSOptions(BaseModel):
-    """Choices of the search on which paper and authors' code differ or are silent."""
+    """Search settings on which paper and authors' code differ or are silent."""
 
     schedule: Annotated[Literal["iterative", "one_run"], AbsentMeans("iterative")] = Field(
         "iterative",
-        description="A round prunes what the last one left, or starts from everything and prunes a slice each epoch "
-        "(the authors' for ogbn-proteins and ogbl-collab)",
+        description="iterative: each round prunes the survivors of the last; one_run: each round starts from the full "
+        "network and prunes a little every epoch (authors' code for ogbn-proteins and ogbl-collab)",
     )
     masks_from: Literal["best_validation", "last"] = Field(
-        "best_validation", description="Epoch of the search whose masks decide: best validation, or the last"
+        "best_validation", description="Epoch at which the masks are read"
     )
-    mask_weight_decay: bool = Field(True, description="Weight decay acts on the masks too, as in the authors' code")
-    mask_learning_rate: Positive | None = Field(None, description="Step size of the masks; empty = that of the weights")
-    mask_noise: NonNegative = Field(1e-5, description="Soft masks start at 1 +- U(noise)")
+    mask_weight_decay: bool = Field(True, description="Weight decay on the masks too (authors' code)")
+    mask_learning_rate: Positive | None = Field(None, description="Step size of the masks; empty = as the weights")
+    mask_noise: NonNegative = Field(1e-5, description="Soft masks start at 1 + U(-noise, noise)")
     search_learning_rate: Positive | None = Field(
-        None, description="Step size of the weights in the search; empty = as in retraining"
+        None, description="Step size of the weights in the search; empty = learning_rate"
     )
 
 
@@ -60,28 +59,30 @@ class UGS(Method):
 
     name = "ugs"
     label = "UGS"
-    description = "Learns edge and weight masks together with the network, then removes the lowest."
+    description = "Learns edge and weight masks together with the network, then removes the lowest values."
     nested = True
     Options = UGSOptions
 
     def nests(self, config: RunConfig) -> bool:
-        """Rounds that start from everything need not be nested."""
+        """Return whether rounds are nested; those of "one_run" need not be."""
         return options_of(config.options, UGSOptions).schedule == "iterative"
 
     def searched_edges(self, config: RunConfig) -> SearchedEdges:
-        """Return the survivors, or all entries for a search that prunes as it goes."""
+        """Return the survivors, or all entries for a search that prunes while training."""
         return "survivors" if self.nests(config) else "all"
 
     def next_masks(self, context: RoundContext) -> Proposal:
-        """Search, and remove the lowest magnitudes at the end or as it goes."""
-        return pruned_once(context) if context.options.schedule == "iterative" else pruned_as_it_goes(context)
+        """Search, and remove the lowest magnitudes at the end or during the search."""
+        return (
+            pruned_after_search(context) if context.options.schedule == "iterative" else pruned_during_search(context)
+        )
 
     def search_epochs(self, config: RunConfig) -> int:
         """Count one search stage."""
         return config.epochs
 
 
-def pruned_once(context: RoundContext) -> Proposal:
+def pruned_after_search(context: RoundContext) -> Proposal:
     """Search among the survivors and remove the lowest-magnitude share."""
     config = context.config
     result = context.train(_network(context, context.previous), _schedule(context), "search")
@@ -97,10 +98,10 @@ def pruned_once(context: RoundContext) -> Proposal:
     return Proposal(Masks(edges, weights), edge_scores, mask_notes(read, shares, result.zero_from))
 
 
-def pruned_as_it_goes(context: RoundContext) -> Proposal:
-    """Search from all entries, removing a slice after each epoch, down to the round's counts.
+def pruned_during_search(context: RoundContext) -> Proposal:
+    """Search from all entries, pruning after each epoch down to the round's counts.
 
-    Masks are those after the last epoch, whatever its score: before it, too much is left.
+    The masks are those after the last epoch: earlier ones keep too many entries.
     """
     from glt.training.network import Narrowing, Survivors
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 BYTES_OF_A_NUMBER = 4
 WEIGHT_COPIES, ROW_COPIES = 12, 7
-# Where a step sees few rows, evaluation decides, which keeps no gradients.
+# With few rows per step, evaluation takes the most memory; it keeps no gradients.
 FIELD_ROW_COPIES = 2.5
-# A receptive field with a larger share of the messages is not cut out.
+# A receptive field with a larger share of the messages is not worth cutting out.
 LARGEST_FIELD = 0.5
 # Indices of both layouts of the adjacency, its values, gradients, soft mask and moments.
 BYTES_OF_AN_ENTRY = 100
@@ -34,10 +34,7 @@ BYTES_OF_AN_ENTRY = 100
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """What decides a network's tensors: input features, hidden units, outputs, layers, the model's options.
-
-    Most data sets have 0 edge features.
-    """
+    """What determines the tensors of a network: widths, layers and the model's options."""
 
     features: int
     hidden: int
@@ -102,7 +99,7 @@ class NoOptions(BaseModel):
 
 
 class Model(ABC):
-    """A forward pass over (graph operator with edge values, features, effective weights); it never sees a mask.
+    """A forward pass over graph operator, features and effective weights; it sees no mask.
 
     The pass has two parts: `stem` is everything before the first random number, `head` the rest. Evaluation after one
     step and training in the next use the same weights, so they share a stem. `gives_memory_back`: a step's arrays are
@@ -117,11 +114,11 @@ class Model(ABC):
     Options: type[BaseModel] = NoOptions
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
-        """Return why pruned edges stay in the operator with value 0; usually None: they do not."""
+        """Return why pruned edges stay in the operator with value 0; None if they do not."""
         return None
 
     def clusters(self, config: RunConfig) -> Clusters | None:
-        """Return the mini-batches; usually None: the network sees the whole graph."""
+        """Return the mini-batches; None for full-batch training."""
         return None
 
     def messages(self, config: RunConfig) -> int | None:
@@ -132,11 +129,11 @@ class Model(ABC):
         return None
 
     def mask_effect(self, config: RunConfig) -> MaskEffect:
-        """Return where an edge entry's value acts, and so what its mask can learn."""
+        """Return where the value of an edge entry acts in the network."""
         return MaskEffect(pruned_send="always" if self.keeps_pruned_edges(config) else None)
 
     def writes_out_weights(self, config: RunConfig) -> str | None:
-        """Return where a pass writes out zeros of a sparse CSR weight; None: nowhere."""
+        """Return where a sparse CSR weight is written out densely; None if nowhere."""
         return None
 
     def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:
@@ -173,7 +170,7 @@ class Model(ABC):
         """
 
     def working_bytes(self, shape: NetworkShape, sizes: Sizes, entries: int) -> int:
-        """Estimate the bytes of training with so many directed `entries`, without the program's own.
+        """Estimate the bytes of training on `entries` directed entries, beyond the program's own.
 
         Right within a third of the measured peaks on Cora, PubMed and ogbn-arxiv: copies of every weight (gradient,
         mask, moments, best epoch) and of every layer's rows, features twice. Rows count less where `sizes.trained`

@@ -1,4 +1,4 @@
-"""GAT (Velickovic et al. 2018): attention over surviving edges and the node itself, several heads side by side."""
+"""GAT (Velickovic et al. 2018): attention over surviving edges and the node itself."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 ENDS = ("source", "target")
 # Logits, their softmax, factors and gradients of one entry and head.
 BYTES_OF_A_HEAD = 56
-WHY_LOGITS_STAY = "gat_mask=logit sets the logit of a pruned edge to 0, and exp(0) weighs in the softmax like any other"
-
-WHY_DENSE = "the first layer's attention logits multiply its weight by the attention vectors at every pass"
+WHY_LOGITS_STAY = (
+    "gat_mask=logit sets the logit of a pruned edge to 0, so it still has the weight exp(0) in the softmax"
+)
+WHY_DENSE = "the attention logits of the first layer multiply its weight by the attention vectors in every pass"
 
 
 class GATOptions(BaseModel):
-    """Heads, and what a mask does to attention."""
+    """Attention heads, and the effect of a mask on attention."""
 
-    gat_heads: Count = Field(8, description="Attention heads of a hidden layer, each of the hidden width")
-    gat_slope: NonNegative = Field(0.2, description="Slope of the leaky ReLU on attention logits below zero")
+    gat_heads: Count = Field(8, description="Attention heads per hidden layer, each as wide as `hidden`")
+    gat_slope: NonNegative = Field(0.2, description="Negative slope of the leaky ReLU on attention logits")
     gat_mask: Literal["remove", "logit"] = Field(
         "remove",
-        description="A pruned edge is absent from the softmax, or (the authors' code) stays in it with the logit 0",
+        description="remove: pruned edges leave the softmax; logit: they stay with logit 0 (authors' code)",
     )
 
 
@@ -45,7 +46,7 @@ class GAT(Model):
 
     name = "gat"
     label = "GAT"
-    description = "Graph attention network: learned weights on surviving edges, several heads side by side."
+    description = "Graph attention network: learned weights on surviving edges, several heads."
     tasks = frozenset({"node", "link"})
     Options = GATOptions
 
@@ -54,11 +55,11 @@ class GAT(Model):
         return config.layers
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
-        """Only the authors' form keeps them."""
+        """Return why pruned edges stay in the softmax; None unless `gat_mask` is "logit"."""
         return WHY_LOGITS_STAY if options_of(config.options, GATOptions).gat_mask == "logit" else None
 
     def writes_out_weights(self, config: RunConfig) -> str | None:
-        """Attention logits need the first layer's weight."""
+        """Return why the first weight is written out: attention logits need it."""
         return WHY_DENSE
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:

@@ -21,7 +21,7 @@ class GCN(Model):
 
     name = "gcn"
     label = "GCN"
-    description = "Graph convolutional network: normalised neighbourhood averages, bias-free layers."
+    description = "Graph convolutional network: normalised neighbourhood averages, no biases."
     tasks = frozenset({"node", "link"})
 
     def messages(self, config: RunConfig) -> int | None:

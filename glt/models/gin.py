@@ -18,31 +18,34 @@ if TYPE_CHECKING:
     from glt.sparse import Adjacency, Dropout, Features, GraphOperator
 
 
-WHY_DENSE = "the read-out, which is never pruned, is one product with the next layer's weight"
+WHY_DENSE = "the read-out, which is never pruned, shares a product with the weight of the next layer"
 
 
 class GINOptions(BaseModel):
     """Choices on which the paper and the authors' code differ."""
 
-    gin_aggregation: Literal["sum", "mean"] = Field("sum", description="How neighbours are put together")
+    gin_aggregation: Literal["sum", "mean"] = Field("sum", description="Aggregation of neighbours")
     gin_degree: Literal["surviving", "original"] = Field(
-        "surviving", description="What the mean divides by: surviving edges, or the unpruned graph's as in the code"
+        "surviving", description="Divisor of the mean: surviving degree, or that of the unpruned graph (authors' code)"
     )
-    gin_mlp: Literal["two", "one"] = Field("two", description="Linear maps in a layer, ReLU between two")
+    gin_mlp: Literal["two", "one"] = Field("two", description="Linear maps per layer, with a ReLU between two")
     gin_read_out: Literal["last", "jumping"] = Field(
-        "last", description="Logits: the last layer's, or its mean with a linear map of each hidden layer"
+        "last", description="Logits: the last layer, or its mean with linear maps of the hidden layers"
     )
     gin_last_relu: Annotated[bool, AbsentMeans(False)] = Field(
-        False, description="ReLU after the last layer too, before the read-out (the authors' code)"
+        False, description="ReLU after the last layer too, before the read-out (authors' code)"
     )
 
 
 class GIN(Model):
-    """x' = MLP((1 + eps) x + sum or mean of the neighbours' x); the first map of the MLP comes before the sum."""
+    """x' = MLP((1 + eps) x + sum or mean of neighbours' x).
+
+    The first map of the MLP is applied before aggregation.
+    """
 
     name = "gin"
     label = "GIN"
-    description = "Graph isomorphism network: neighbours summed or averaged, the node itself weighted by 1 + eps."
+    description = "Graph isomorphism network: sum or mean of neighbours, the node itself weighted by 1 + eps."
     tasks = frozenset({"node", "link"})
     Options = GINOptions
 
@@ -51,12 +54,12 @@ class GIN(Model):
         return config.layers if options_of(config.options, GINOptions).gin_read_out == "last" else None
 
     def mask_effect(self, config: RunConfig) -> MaskEffect:
-        """A mean over one surviving edge does not depend on its value."""
+        """Return the effect of masks; a mean over one edge does not depend on its value."""
         options = options_of(config.options, GINOptions)
         return MaskEffect(cancels_alone=options.gin_aggregation == "mean" and options.gin_degree == "surviving")
 
     def writes_out_weights(self, config: RunConfig) -> str | None:
-        """Only where a read-out, never pruned, shares a product with a map."""
+        """Return why weights are written out with jumping read-outs; else None."""
         return WHY_DENSE if options_of(config.options, GINOptions).gin_read_out == "jumping" else None
 
     def adjacency(self, operator: GraphOperator, config: RunConfig) -> Adjacency:

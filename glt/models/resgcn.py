@@ -38,37 +38,35 @@ ENCODER, HEAD = "encoder", "head"
 FURTHER_MAPS = ("second_weight", "third_weight")
 # Most that one block holds, in arrays of its rows or of its entries' messages.
 COPIES_OF_ROWS, COPIES_OF_MESSAGES = 16, 8
-WHY_DENOMINATOR = "gen_mask=message keeps a pruned edge in the denominator of its target's softmax (the authors' code)"
+WHY_DENOMINATOR = "gen_mask=message keeps a pruned edge in the denominator of the softmax (authors' code)"
 Weights = Mapping[str, "Tensor"]
 
 
 class ResGCNOptions(BaseModel):
-    """Aggregation, normalisation and mini-batches, on which the OGB settings and the authors' code differ."""
+    """Aggregation, normalisation and mini-batches; the authors' code differs from OGB's."""
 
     gen_t: Annotated[float, Field(allow_inf_nan=False)] = Field(
-        1.0, description="Where the learned temperature of the softmax aggregation starts"
+        1.0, description="Initial value of the learned softmax temperature"
     )
-    gen_norm: Literal["batch", "layer"] = Field("batch", description="Normalisation before a block's activation")
-    gen_mlp: Annotated[int, Field(ge=1, le=3)] = Field(1, description="Linear maps in a block, wider by two inside")
-    gen_self_loops: bool = Field(False, description="A node is among its own sources; self-loops are never pruned")
+    gen_norm: Literal["batch", "layer"] = Field("batch", description="Normalisation before the activation of a block")
+    gen_mlp: Annotated[int, Field(ge=1, le=3)] = Field(1, description="Linear maps per block; inner widths are doubled")
+    gen_self_loops: bool = Field(False, description="Self-loops in the softmax; they are never pruned")
     gen_gradient: Literal["full", "stopped"] = Field(
-        "full", description="Softmax weights carry a gradient, or none (the authors' code for ogbn-arxiv)"
+        "full", description="Gradient through the softmax weights, or none (authors' code for ogbn-arxiv)"
     )
     gen_mask: Literal["absent", "message"] = Field(
-        "absent", description="A pruned edge is absent, or only its message is and it stays in the softmax (the code)"
+        "absent", description="absent: a pruned edge is gone; message: it stays in the softmax (authors' code)"
     )
     gen_precision: Literal["float32", "bfloat16"] = Field(
-        "float32", description="Number format of the linear maps; sums over edges stay in single precision"
+        "float32", description="Number format of linear maps; sums over edges use single precision"
     )
-    batch_clusters: Annotated[int, Field(ge=0)] = Field(
-        0, description="Random node clusters an epoch is cut into; 0 = the whole graph at once"
-    )
+    batch_clusters: Annotated[int, Field(ge=0)] = Field(0, description="Random node clusters per epoch; 0 = full batch")
     batch_clusters_eval: Annotated[int, Field(ge=1)] = Field(
-        1, description="Clusters the graph is evaluated in, where batch_clusters is not 0"
+        1, description="Clusters in evaluation; ignored if batch_clusters is 0"
     )
-    cluster_steps: Annotated[int, Field(ge=1)] = Field(1, description="Steps on each cluster")
+    cluster_steps: Annotated[int, Field(ge=1)] = Field(1, description="Optimiser steps per cluster")
     cluster_masks: Literal["persistent", "fresh"] = Field(
-        "persistent", description="Soft edge masks stay from cluster to cluster, or start anew with each (the code)"
+        "persistent", description="Soft edge masks persist between clusters, or restart with each (authors' code)"
     )
 
 
@@ -81,15 +79,13 @@ class ResGCN(Model):
 
     name = "resgcn"
     label = "ResGCN"
-    description = (
-        "Deep residual network: softmax aggregation, pre-activation blocks, for graphs with millions of edges."
-    )
+    description = "Deep residual network with softmax aggregation, for graphs with millions of edges."
     tasks = frozenset({"node", "link"})
     gives_memory_back = True
     Options = ResGCNOptions
 
     def keeps_pruned_edges(self, config: RunConfig) -> str | None:
-        """Only the authors' form needs pruned edges."""
+        """Return why pruned edges stay in the softmax; None unless `gen_mask` is "message"."""
         return WHY_DENOMINATOR if options_of(config.options, ResGCNOptions).gen_mask == "message" else None
 
     def mask_effect(self, config: RunConfig) -> MaskEffect:

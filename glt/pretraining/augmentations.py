@@ -1,4 +1,4 @@
-"""The four augmentations of GraphCL (You et al. 2020, table 1): a graph in, a changed view of it out."""
+"""The four augmentations of GraphCL (You et al. 2020, table 1)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Augmentation(ABC):
 
     @abstractmethod
     def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
-        """Draw a view that changes a `share` of the graph; raise DataError if that is nothing."""
+        """Draw a view that changes a `share` of the graph; raise DataError if that rounds to 0."""
 
 
 AUGMENTATIONS: Registry[Augmentation] = Registry("augmentation")
@@ -51,8 +51,8 @@ def changed(share: float, total: int, things: str) -> int:
     count = prune_count(share, total)
     if count == 0:
         raise DataError(
-            f"A share of {share} of {total} {things} is none, so both views would be the graph itself: "
-            "raise share, or choose another augmentation."
+            f"A share of {share} of {total} {things} rounds down to 0, so views would not differ from the graph: raise "
+            "share, or choose another augmentation."
         )
     return count
 
@@ -79,7 +79,7 @@ class EdgePerturbation(Augmentation):
 
     name = "edges"
     label = "Edge perturbation"
-    description = "Drops a share of the edges and adds as many new ones."
+    description = "Removes a share of the edges and adds as many new ones."
 
     def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
         """Draw the edges to drop and the pairs to join, both uniformly."""
@@ -101,8 +101,8 @@ def new_edges(graph: Graph, count: int, generator: np.random.Generator) -> IntAr
     free = nodes * (nodes - 1) // 2 - graph.num_edges
     if free < count:
         raise DataError(
-            f"{graph.name} has only {free} pairs of nodes without an edge, too few to add {count}: "
-            "lower share, or choose another augmentation."
+            f"{graph.name} has only {free} pairs of nodes without an edge, fewer than the {count} to add: lower share, "
+            "or choose another augmentation."
         )
     rows = np.arange(nodes)
     starts = rows * (2 * nodes - rows - 1) // 2
@@ -111,7 +111,7 @@ def new_edges(graph: Graph, count: int, generator: np.random.Generator) -> IntAr
     ranks = generator.choice(free, count, replace=False)
     numbers = ranks + np.searchsorted(taken - np.arange(taken.size), ranks, side="right")
     first = np.searchsorted(starts, numbers, side="right") - 1
-    # The last row has no pairs, so no number lies in it.
+    # The last row has no pairs, so no number belongs to it.
     return np.stack([first, numbers - starts[first] + first + 1]).astype(np.int64)
 
 
@@ -132,7 +132,7 @@ class NodeDropping(Augmentation):
 
     name = "nodes"
     label = "Node dropping"
-    description = "Drops a share of the nodes with all their edges."
+    description = "Removes a share of the nodes with their edges."
 
     def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
         """Draw which nodes go."""
@@ -145,7 +145,7 @@ class Subgraph(Augmentation):
 
     name = "subgraph"
     label = "Subgraph"
-    description = "Keeps what a random walk reaches, all but a share of the nodes."
+    description = "Keeps the nodes that a random walk reaches, all but a share."
 
     def view(self, graph: Graph, share: float, generator: np.random.Generator) -> View:
         """Walk until all but the share of the nodes are reached."""

@@ -1,4 +1,4 @@
-"""PretrainConfig: everything that determines a pre-training; and whether a run can start from it.
+"""PretrainConfig: the settings of a pre-training, and whether a run can use it.
 
 `resolve_pretraining` completes what a user sets; `check_fit` compares a pre-training with a run's first layer.
 """
@@ -38,15 +38,15 @@ class PretrainConfig(BaseModel):
     method: ClassVar[str] = "graphcl"
 
     dataset: str = Field("cora", description="Data set the encoder is trained on")
-    task: str = Field("node", description="Task of the runs that will start from it; decides which edges it sees")
-    augmentation: str = Field("edges", description="How the two views differ from the graph")
+    task: str = Field("node", description="Task of the runs that will use it; link runs hide held-out edges")
+    augmentation: str = Field("edges", description="Augmentation that makes the two views")
     share: PruneRate = Field(0.2, description="Share of the edges or nodes that a view changes")
-    hidden: Width = Field(512, description="Width of the encoder, which is that of the first layer it is for")
+    hidden: Width = Field(512, description="Width of the encoder; must equal that of the first layer")
     learning_rate: Positive = Field(1e-3, description="Adam step size")
-    epochs: Epochs = Field(10_000, description="Most epochs")
-    patience: Count = Field(20, description="Epochs without a lower loss before it stops")
+    epochs: Epochs = Field(10_000, description="Maximum number of epochs")
+    patience: Count = Field(20, description="Epochs without a lower loss until it stops")
     split_seed: Annotated[int, Field(ge=0)] | None = Field(
-        None, description="Links only: decides which edges are held out, as in the runs that start from it"
+        None, description="Links only: seed of the held-out edges, as in the runs that use it"
     )
 
     def canonical_json(self) -> str:
@@ -78,16 +78,18 @@ def resolve_pretraining(values: Mapping[str, Any]) -> PretrainConfig:
     AUGMENTATIONS.get(config.augmentation)
     split = task.Options.model_fields.get(SPLIT_SEED)
     if split is None and config.split_seed is not None:
-        raise ConfigError(f"Task {config.task!r} holds no edges out, so it has no split_seed: leave it out.")
+        raise ConfigError(f"Task {config.task!r} has no held-out edges: omit split_seed.")
     if split is not None and config.split_seed is None:
         config = config.model_copy(update={SPLIT_SEED: split.default})
     if config.task not in spec.tasks:
-        raise ConfigError(f"Data set {spec.name!r} cannot be used for task {task.name!r}: {', '.join(spec.tasks)}.")
+        raise ConfigError(
+            f"Data set {spec.name!r} cannot be used for task {task.name!r}; its tasks: {', '.join(spec.tasks)}."
+        )
     return config
 
 
 def takes_first_layer(model: str) -> bool:
-    """Say whether a network's first map multiplies the features, as a pre-training's does.
+    """Return whether a network's first layer multiplies the features, as in pre-training.
 
     >>> takes_first_layer("gcn"), takes_first_layer("resgcn")
     (True, False)
@@ -107,27 +109,28 @@ def check_fit(config: RunConfig, name: str, pretraining: PretrainConfig) -> None
     """Raise ConfigError unless a pre-training has the run's data set, edges and first layer's width."""
     if not takes_first_layer(config.model):
         raise ConfigError(
-            f"{config.model} has a map of its own before its first layer, so it cannot start from {name}: leave "
-            "pretraining out, or choose another model."
+            f"The first layer of {config.model} does not multiply the features, so it cannot start from {name}: omit "
+            "pretraining, or choose another model."
         )
     width = first_layer_width(config)
-    wanted = as_typed("pretrain", "--dataset", config.dataset, "--task", config.task, "--hidden", width)
-    theirs, ours = pretraining.dataset, config.dataset
-    if theirs != ours:
-        raise ConfigError(f"{name} was pre-trained on {theirs}, the run is on {ours}: make one with `{wanted}`.")
+    command = as_typed("pretrain", "--dataset", config.dataset, "--task", config.task, "--hidden", width)
+    if pretraining.dataset != config.dataset:
+        raise ConfigError(
+            f"{name} was pre-trained on {pretraining.dataset}, this run uses {config.dataset}: run `{command}`."
+        )
     if pretraining.task != config.task:
         raise ConfigError(
-            f"{name} was pre-trained for task {pretraining.task!r}, whose edges are not those of task {config.task!r}: "
-            f"make one with `{wanted}`."
+            f"{name} was pre-trained for task {pretraining.task!r}, which uses other edges than task {config.task!r}: "
+            f"run `{command}`."
         )
     split = config.options.get(SPLIT_SEED)
     if pretraining.split_seed != split:
         raise ConfigError(
-            f"{name} has seen edges that the run holds out ({SPLIT_SEED} {pretraining.split_seed}, here {split}): "
-            f"make one with `{wanted} --set {SPLIT_SEED}={split}`."
+            f"{name} was trained on edges that this run holds out ({SPLIT_SEED} {pretraining.split_seed} instead of "
+            f"{split}): run `{command} --set {SPLIT_SEED}={split}`."
         )
     if pretraining.hidden != width:
         raise ConfigError(
-            f"{name} is {pretraining.hidden} wide, the first layer of {config.model} with hidden = {config.hidden} is "
-            f"{width}: make one with `{wanted}`."
+            f"{name} has width {pretraining.hidden}, but the first layer of {config.model} with hidden = "
+            f"{config.hidden} has {width}: run `{command}`."
         )

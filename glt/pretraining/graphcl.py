@@ -29,7 +29,7 @@ FIRST_SLOPE = 0.25
 
 
 class GraphCL:
-    """Real nodes against nodes with shuffled features, scored against summaries of two views.
+    """Contrasts nodes with feature-shuffled nodes, by summaries of two views.
 
     h = PReLU(A^ X W) with A^ = D^-1/2 (A + I) D^-1/2; s_v = sigmoid(mean h over the members of view v); a node's score
     is h' M s_1 + h' M s_2. There are no biases, as in the networks that W is for.
@@ -145,5 +145,5 @@ def drawn_views(graph: Graph, config: PretrainConfig, seed: int) -> tuple[View, 
 
 def _finite(loss: float, epoch: int) -> float:
     if not math.isfinite(loss):
-        raise DataError(f"The loss of pre-training became {loss} in epoch {epoch}: lower learning_rate.")
+        raise DataError(f"The pre-training loss is {loss} in epoch {epoch}: lower learning_rate.")
     return loss

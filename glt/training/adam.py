@@ -50,7 +50,7 @@ class Adam:
         """Resume from a `state`; raise Mismatch if it is of other tensors."""
         for name, count in under(STEPS, arrays).items():
             if name not in self._named:
-                raise Mismatch(f"a tensor {name} that this network lacks")
+                raise Mismatch(f"tensor {name} is not part of this network")
             tensor = self._named[name]
             moments = {kind: part(f"{kind}/{name}", tuple(tensor.shape), arrays) for kind in MOMENTS}
             self._adam.state[tensor] = {

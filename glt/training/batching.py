@@ -1,8 +1,8 @@
 """How a stage runs its network: on the whole graph, on receptive fields, or in random node clusters.
 
-`passes_of` chooses for training; `forward` is one pass without gradient, for audits, latency and ticket files.
-Clusters are Cluster-GCN's scheme with random clusters, as DeeperGCN trains ogbn-proteins: an epoch partitions the nodes
-anew, and only edges inside a cluster carry messages. Evaluation has one fixed partition.
+`passes_of` chooses for training; `forward` is one pass without gradient, for audits, latency and ticket files. Clusters
+are random, as DeeperGCN trains ogbn-proteins: every epoch has a new partition of the nodes, and only edges inside a
+cluster carry messages. Evaluation uses one fixed partition.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Passes(ABC):
         """Return validation and test score of the current tensors."""
 
     def refresh(self) -> None:
-        """Read tensors anew that were changed between epochs."""
+        """Read tensors that were changed between epochs."""
         return
 
 
@@ -81,9 +81,9 @@ class FullBatch(Passes):
 
 
 class FieldBatch(Passes):
-    """One step per epoch on the training nodes' receptive field; scores on that of all nodes in the split.
+    """One step per epoch on the training nodes' receptive field; scores on the split's.
 
-    An evaluation and the next step share the wide product of features and first weights.
+    An evaluation and the next step share the product of features and first weights.
     """
 
     def __init__(self, network: Network, reads: tuple[IntArray, IntArray], depth: int) -> None:
@@ -96,7 +96,7 @@ class FieldBatch(Passes):
         self._scored = View(scored, features, network.nodes(everyone))
         self._trained = View(trained, own, network.nodes(reads[0]))
         self.refresh()
-        # So the first step finds the product that later steps find.
+        # The first step, like later ones, reuses the product of an evaluation.
         with torch.no_grad():
             network.stem(self._weights, self._scored)
 
@@ -111,7 +111,7 @@ class FieldBatch(Passes):
 
     @torch.no_grad()
     def evaluate(self) -> Scores:
-        """Return the scores; nodes outside the split have zeros for an output."""
+        """Return the scores; outputs of nodes outside the split are zeros."""
         network, view = self._network, self._scored
         assert view.nodes is not None
         output = network.head(network.stem(self._weights, view), self._weights, Dropout(0, None))
@@ -215,7 +215,7 @@ def forward(
     """Return the outputs [N, C] of a config's network: logits of nodes, or embeddings for links.
 
     `features` are row-normalised. Weights may be sparse CSR; `edge_values` (default ones) has one value per entry of
-    the operator's mask. Networks evaluated in clusters are so here.
+    the operator's mask. Evaluation in clusters applies here too.
     """
     model = MODELS.get(config.model)
 

@@ -1,8 +1,8 @@
-"""Metrics: ogb's evaluators, ROC-AUC, and what a guess would score (`Chance`).
+"""Metrics: OGB's evaluators, ROC-AUC, and the score of guessing (`Chance`).
 
-`at_chance_from` finds a training that collapses: validation falls to chance and stays there. A penalty that goes on
-after masks have reached zero is the usual reason. Of ogb only the evaluator's file runs: the package around it asks a
-package index for news and loads graph libraries that no score needs (90 MB, three seconds).
+`at_chance_from` finds a collapsed training: validation falls to chance and stays there, usually because the penalty
+continues after masks have reached zero. Only the evaluator module of ogb is loaded: importing the package checks for
+updates and loads graph libraries (90 MB, three seconds).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from numpy.typing import NDArray
 from glt.datasets.registry import DATASETS
 from glt.errors import DataError
 
-# Hits@K of ogbl-collab; with fewer than K negatives ogb calls every positive a hit, and the score is 1.
+# Hits@K of ogbl-collab; with fewer than K negatives OGB returns 1.
 HITS_AT = 50
-# One-sided normal quantile: a guess scores higher by luck in one case of twenty.
+# One-sided normal quantile: guessing scores higher in one case of twenty.
 QUANTILE = 1.645
-# Epochs at chance that count as staying there.
+# Fewest final epochs at chance that count as a collapse.
 FEWEST = 2
 
 Counts = NDArray[np.integer]
 
 
 def evaluator_of(dataset: str) -> str:
-    """Return the name of ogb's evaluator for a data set, "" if it has none.
+    """Return the name of OGB's evaluator for a data set, "" if it has none.
 
     >>> evaluator_of("cora"), evaluator_of("some-day")
     ('', '')
@@ -43,7 +43,7 @@ def evaluator_of(dataset: str) -> str:
 def node_score(name: str, truth: NDArray[np.integer[Any]], predicted: NDArray[Any]) -> float:
     """Return accuracy of classes [n, 1] or mean ROC-AUC of binary tasks [n, T], by evaluator `name`.
 
-    Tasks that are all 0 or all 1 are left out of the mean. Raises DataError for what cannot be scored.
+    Tasks that are all 0 or all 1 are left out of the mean. Raises DataError if the evaluator fails.
     """
     return _scored("nodeproppred", name, y_true=truth, y_pred=predicted)
 
@@ -51,7 +51,7 @@ def node_score(name: str, truth: NDArray[np.integer[Any]], predicted: NDArray[An
 def link_score(name: str, true: NDArray[np.float32], false: NDArray[np.float32]) -> float:
     """Return Hits@K by evaluator `name`: the share of `true` [n] above the K-th highest of `false` [m].
 
-    Raises DataError for what cannot be scored.
+    Raises DataError if the evaluator fails.
     """
     return _scored("linkproppred", name, y_pred_pos=true, y_pred_neg=false)
 
@@ -60,11 +60,11 @@ def _scored(kind: str, name: str, **values: NDArray[Any]) -> float:
     try:
         return float(*_evaluator(kind, name).eval(values).values())
     except (RuntimeError, ValueError, ZeroDivisionError) as error:
-        raise DataError(f"ogb's evaluator of {name} cannot score this run: {error}") from None
+        raise DataError(f"OGB's evaluator of {name} cannot score this run: {error}") from None
 
 
 def load_evaluator(kind: str, name: str) -> None:
-    """Load evaluator `name`, if any: it takes seconds, which the first score then does not."""
+    """Load evaluator `name`, if any, before the first score: it takes seconds."""
     if name:
         _evaluator(kind, name)
 
@@ -81,7 +81,7 @@ def _evaluator(kind: str, name: str) -> Any:
 
 
 def roc_auc(true: np.ndarray, false: np.ndarray) -> float:
-    """Return the area under the ROC curve: Mann and Whitney's U over the number of pairs.
+    """Return the area under the ROC curve (Mann-Whitney U over the number of pairs).
 
     It is the share of (true, false) pairs in which the true one scores higher, ties counting half.
 
@@ -97,7 +97,7 @@ def roc_auc(true: np.ndarray, false: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Chance:
-    """The validation score of a guess, and how much luck adds in one case of twenty; fractions."""
+    """The expected validation score of guessing, and the 95 % margin above it; fractions."""
 
     level: float
     margin: float
@@ -109,7 +109,7 @@ class Chance:
 
 
 def accuracy_by_chance(labels: NDArray[np.integer]) -> Chance | None:
-    """Return the accuracy of the best constant guess on nodes with these `labels`.
+    """Return the accuracy of the best constant guess for these `labels`.
 
     It is the share c of the largest class, with margin 1.645 sqrt(c (1 - c) / n). Labels below 0 are unknown and always
     wrong.
@@ -126,7 +126,7 @@ def accuracy_by_chance(labels: NDArray[np.integer]) -> Chance | None:
 
 
 def auc_by_chance(positives: Counts, negatives: Counts) -> Chance | None:
-    """Return the ROC-AUC of a guess, one half, averaged over tasks with these counts.
+    """Return the ROC-AUC of guessing, 0.5, averaged over tasks with these counts.
 
     The margin is 1.645 standard deviations of Mann and Whitney's U, sqrt((p + n + 1) / (12 p n)), averaged over tasks
     as if one draw decided them all.
@@ -143,9 +143,9 @@ def auc_by_chance(positives: Counts, negatives: Counts) -> Chance | None:
 
 
 def hits_by_chance(positives: int, negatives: int, at: int) -> Chance | None:
-    """Return the Hits@K of a guess with m negatives: K / (m + 1) on average.
+    """Return the expected Hits@K of guessing with m negatives: K / (m + 1).
 
-    The margin combines the luck of the threshold (a Beta distribution) and of the positives.
+    The margin combines the variance of the threshold (a Beta distribution) and of the positives.
 
     >>> hits_by_chance(100, 499, 50).level
     0.1
@@ -158,9 +158,9 @@ def hits_by_chance(positives: int, negatives: int, at: int) -> Chance | None:
 
 
 def at_chance_from(scores: NDArray[np.floating], chance: Chance) -> int | None:
-    """Return the index in validation `scores` from which all are at chance; None if there is none.
+    """Return the index from which all validation `scores` are at chance; None if there is none.
 
-    0 means that none was above chance. The last score alone does not count.
+    0 means that none was above chance. A single last score does not count.
 
     >>> at_chance_from(np.array([0.3, 0.8, 0.3, 0.2]), Chance(0.3, 0.05))
     2

@@ -1,7 +1,7 @@
 """A network under masks: binary ones for retraining, soft ones for search.
 
 `Network` multiplies weights theta by their masks and hides pruned edges; `SoftMasks` are the trainable values of a
-search. A search that prunes as it goes has `Survivors` (what still counts) and a `Narrowing` (how many, by epoch).
+search. A search that prunes while training has `Survivors` (entries left) and a `Narrowing` (their number by epoch).
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from glt.training.tasks import TrainingPass
 
 EDGES = "edges"
 WEIGHTS = "weights"
-# A sample of a tensor's masks tells whether half of them may be at zero: its standard error is 0.8 points, ten times
-# that is allowed for.
+# Size of the sample that estimates the share of masks at zero, and its tolerance: ten standard errors.
 SAMPLE, SAMPLING = 4096, 0.08
 
 
@@ -52,7 +51,7 @@ class SoftMasks:
 
 
 class Survivors:
-    """Which entries of soft masks still count: `edges` [entries], and `weights` by tensor.
+    """The entries of soft masks that are left: `edges` [entries], and `weights` by tensor.
 
     Removed entries never return: their value is 0 in every pass, without gradient.
     """
@@ -80,7 +79,7 @@ class Survivors:
         return Masks(EdgeMask(self._start.edges.kind, keep), weights)
 
     def narrow(self, soft: SoftMasks, edges: int, weights: int) -> None:
-        """Remove the lowest magnitudes until so many entries remain, ties by index."""
+        """Remove the lowest magnitudes until `edges` and `weights` entries remain, ties by index."""
         left = self.masks()
         edge_scores = soft.edges.detach()[self.edges].abs().cpu().numpy()
         weight_scores = {name: values.detach().abs().cpu().numpy() for name, values in soft.weights.items()}
@@ -117,7 +116,7 @@ class Survivors:
 
 @dataclass(frozen=True)
 class Narrowing:
-    """The numbers (first, last) of edge entries and weights in a search that prunes as it goes."""
+    """First and last number of edge entries and of weights in a search that prunes."""
 
     edges: tuple[int, int]
     weights: tuple[int, int]
@@ -136,7 +135,7 @@ class Narrowing:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a pass sees: an operator, features, and the nodes of its outputs (None: all)."""
+    """Input of a pass: operator, features, and the nodes of its outputs (None: all)."""
 
     operator: GraphOperator
     features: Features
@@ -147,7 +146,7 @@ class Network:
     """Masked weights theta on the surviving graph.
 
     Pruned weights start at zero and get no gradient, so momentum and weight decay leave them there. Pruned edges are
-    not in the operator, unless the model keeps them on purpose. `alive` belongs to a search that prunes as it goes.
+    not in the operator, unless the model keeps them on purpose. `alive` is set by a search that prunes.
     """
 
     def __init__(self, problem: Problem, masks: Masks, theta: Arrays, soft: SoftMasks | None = None) -> None:
@@ -167,7 +166,7 @@ class Network:
         self.theta = {name: self._start(name, value, masks) for name, value in theta.items()}
 
     def stem(self, weights: Mapping[str, Tensor], view: View | None = None, order: Tensor | None = None) -> Any:
-        """Run the part of the pass before any randomness, on the whole graph or a view.
+        """Run the deterministic first part of the pass, on the whole graph or a view.
 
         With an `order`, node i has the features of node order[i].
         """
@@ -193,7 +192,7 @@ class Network:
         batch: Any = None,
         view: View | None = None,
     ) -> TrainingPass:
-        """Finish the pass and return it as the task's loss sees it."""
+        """Finish the pass and return the input of the task's loss."""
 
         def shuffled(order: Tensor) -> Tensor:
             return self.head(self.stem(weights, view, order), weights, dropout)
@@ -220,13 +219,13 @@ class Network:
             self.alive.still(self.soft)
 
     def shares_at_zero(self) -> dict[str, float]:
-        """Return the share of survivors' soft masks at or below zero, by kind; empty without soft masks."""
+        """Return the share of soft masks at or below zero, by kind; empty without any."""
         return {kind: _at_zero([self._soft_and_alive(name) for name in names]) for kind, names in self._kinds().items()}
 
     def have_reached_zero(self, share: float, known: Collection[str] = ()) -> list[str]:
-        """Return the kinds of soft masks (edges, weights), `known` ones left out, with this share at or below zero.
+        """Return the kinds of soft masks, except `known`, with this share at or below zero.
 
-        A sample decides whether all of them are looked at: that would take a fiftieth of an epoch on Cora.
+        All masks are counted only if a sample suggests it: counting takes 2 % of an epoch on Cora.
         """
         found = []
         for kind, names in self._kinds().items():
@@ -241,7 +240,7 @@ class Network:
         return {EDGES: [EDGES], WEIGHTS: list(self.soft.weights)} if self.soft else {}
 
     def _soft_and_alive(self, name: str) -> tuple[Tensor, Tensor]:
-        """Return a tensor's soft masks, and whether each still counts."""
+        """Return a tensor's soft masks, and which of them are left."""
         assert self.soft is not None
         if self.alive:
             alive = self.alive.edges if name == EDGES else self.alive.weights[name]
@@ -250,7 +249,7 @@ class Network:
         return self.soft.edges if name == EDGES else self.soft.weights[name], alive
 
     def _sampled(self, name: str) -> tuple[int, int]:
-        """Estimate how many of a tensor's soft masks are positive, and how many count."""
+        """Estimate how many of a tensor's soft masks are positive, and how many are left."""
         (values, alive), (places, step) = self._soft_and_alive(name), self._samples[name]
         positive = values.detach().reshape(-1).index_select(0, places) > 0
         if not self.alive:
@@ -259,7 +258,7 @@ class Network:
         return step * int(torch.count_nonzero(positive & counts)), step * int(torch.count_nonzero(counts))
 
     def narrow(self, edges: int, weights: int) -> None:
-        """Keep so many edge entries and weights, those with the largest soft masks."""
+        """Keep the given numbers of edge entries and weights with the largest soft masks."""
         if self.soft and self.alive:
             self.alive.narrow(self.soft, edges, weights)
 
@@ -286,7 +285,7 @@ class Network:
         """Return arrays as tensors; raise Mismatch unless names and shapes fit `state`."""
         known = self.trainable()
         if arrays.keys() != known.keys():
-            raise Mismatch(f"tensors {', '.join(sorted(arrays)) or 'none'} where {', '.join(sorted(known))} belong")
+            raise Mismatch(f"tensors are {', '.join(sorted(arrays)) or 'none'} instead of {', '.join(sorted(known))}")
         found = {name: part(name, tuple(tensor.shape), arrays) for name, tensor in known.items()}
         return {name: torch.from_numpy(values.copy()).to(self.problem.device) for name, values in found.items()}
 
@@ -318,13 +317,13 @@ class Network:
 
 
 def _searched(masks: Masks, device: str) -> dict[str, Tensor]:
-    """Mark, by tensor, the soft masks whose entries are searched; all of edges'."""
+    """Mark the searched entries of soft masks, by tensor."""
     edges = torch.ones(masks.edges.kept, dtype=torch.bool, device=device)
     return {EDGES: edges, **{name: torch.from_numpy(keep).to(device) for name, keep in masks.weights.keep.items()}}
 
 
 def _sample(searched: Tensor) -> tuple[Tensor, int]:
-    """Return the places of some thousand searched entries, and how many each stands for."""
+    """Return the places of a sample of searched entries, and its step."""
     places = torch.nonzero(searched.reshape(-1)).squeeze(1)
     step = max(places.numel() // SAMPLE, 1)
     return places[::step].clone(), step
@@ -335,7 +334,7 @@ def _summed(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _at_zero(parts: Sequence[tuple[Tensor, Tensor]]) -> float:
-    """Return the share at or below zero of soft masks: values, and whether each counts."""
+    """Return the share at or below zero of soft masks, given as (values, is left)."""
     count = sum(int(counts.sum()) for _, counts in parts)
     positive = sum(int(torch.count_nonzero((values.detach() > 0) & counts)) for values, counts in parts)
     return 1 - positive / count if count else 0.0

@@ -1,6 +1,7 @@
-"""Problem: a config and a graph on a device, shared by all seeds and rounds; with its tensors and full masks.
+"""Problem: a config and a graph on a device, shared by all seeds and rounds.
 
-Only a `Problem` itself needs torch; shapes, tensors and masks do not, so estimates and pages can ask for them.
+Only `Problem` itself needs torch; shapes, tensor specifications and full masks do not. `StageState` is the saved state
+of a training stage.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Arrays = Mapping[str, NDArray[np.float32]]
 
 
 def network_shape(config: RunConfig, sizes: Sizes) -> NetworkShape:
-    """Return what decides the tensors of a config's network on a graph of these sizes."""
+    """Return the shape of a config's network on a graph of these sizes."""
     outputs = TASKS.get(config.task).outputs(sizes.outputs, config)
     return NetworkShape(sizes.features, config.hidden, outputs, config.layers, config.options, sizes.edge_features)
 
@@ -56,7 +57,7 @@ class Problem:
         self.features = features_of(graph, device, keep_product=self.task.shuffles)
 
     def under(self, config: RunConfig) -> Problem:
-        """Return the problem of another config on the same graph; links held out stay the same."""
+        """Return the problem of another config on the same graph and held-out links."""
         return Problem(config, self.whole, self.device)
 
     def full_masks(self) -> Masks:
@@ -64,23 +65,22 @@ class Problem:
         return full_masks(self.config, self.graph)
 
     def initial_weights(self, seed: int, draw: int = 0) -> Arrays:
-        """Draw theta_0, which depends on seed, network and number of the draw alone."""
+        """Draw theta_0; it depends only on seed, network and number of the draw."""
         return initial_weights(self.specs, stream(seed, draw, "init"))
 
 
-# The state of a training stage, from which it can resume: named arrays, and JSON beside them.
-
+# Saved state of a training stage.
 
 Array = NDArray[Any]
 
 
 class Mismatch(Exception):
-    """A saved state that does not fit what it is restored into; the text says why."""
+    """A saved state that does not fit; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
 class StageState:
-    """All that a stage's further epochs depend on; arrays may be views, valid until the next."""
+    """Everything the remaining epochs depend on; arrays may be views, valid until the next epoch."""
 
     arrays: Mapping[str, Array]
     about: Mapping[str, Any]
@@ -114,12 +114,12 @@ def part(name: str, shape: tuple[int, ...], arrays: Mapping[str, Array], dtype: 
     found = arrays.get(name)
     if found is None or found.shape != shape or found.dtype != dtype:
         held = "none" if found is None else f"{found.dtype} {found.shape}"
-        raise Mismatch(f"{name} is {held}, {np.dtype(dtype)} {shape} belongs there")
+        raise Mismatch(f"{name} is {held} instead of {np.dtype(dtype)} {shape}")
     return found
 
 
 def generator_words(generator: np.random.Generator) -> dict[str, Any]:
-    """Return the state of an SFC64 generator for JSON; its 64-bit words as strings."""
+    """Return the state of an SFC64 generator for JSON, 64-bit words as strings."""
     state: Mapping[str, Any] = generator.bit_generator.state
     words = [str(int(word)) for word in state["state"]["state"]]
     return {"kind": state["bit_generator"], "words": words, "spare": [state["has_uint32"], state["uinteger"]]}
@@ -141,4 +141,4 @@ def restore_generator(generator: np.random.Generator, words: Any) -> None:
             raise ValueError(f"{state.size} words")
         generator.bit_generator.state = known
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise Mismatch(f"no state of a generator ({error})") from None
+        raise Mismatch(f"the state of the random generator is invalid ({error})") from None

@@ -1,4 +1,4 @@
-"""The one training loop, for search and retraining: Adam steps, scores every epoch, the best epoch kept.
+"""The training loop of search and retraining: Adam steps, scores, best epoch.
 
 `train` runs a network through a `Schedule`; a `Stage` is the same loop with a state that it can resume from.
 """
@@ -27,9 +27,9 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to train; mask fields count only where masks are trained.
+    """Epochs, step sizes and penalties; mask fields matter only in a search.
 
-    With a `narrowing`, a search prunes a slice after each epoch.
+    With a `narrowing`, a search prunes after each epoch.
     """
 
     epochs: int
@@ -118,7 +118,7 @@ class Stage:
 
     def _train(self, on_epoch: Callable[[EpochResult], None]) -> None:
         dropout = Dropout(self._network.problem.config.dropout, self._generator)
-        # Passes read the tensors when they are made, so a state must be restored before.
+        # Passes read the tensors when created, so a state must be restored before.
         passes = passes_of(self._network)
         while not self.is_over:
             loss = passes.epoch(dropout, self._generator, self._optimise)
@@ -148,9 +148,9 @@ class Stage:
         about, arrays = state.about, state.arrays
         done, best_epoch = about.get("done"), about.get("best_epoch")
         if not (isinstance(done, int) and isinstance(best_epoch, int) and 0 <= best_epoch < done):
-            raise Mismatch(f"{done} epochs, the best of them {best_epoch}")
+            raise Mismatch(f"{done} epochs are done, but the best one is {best_epoch}")
         if done > self._schedule.epochs:
-            raise Mismatch(f"{done} epochs of {self._schedule.epochs}")
+            raise Mismatch(f"{done} epochs are done of {self._schedule.epochs}")
         self._network.restore(under("tensors", arrays))
         if self._network.alive:
             self._network.alive.restore(under("alive", arrays))
@@ -191,7 +191,7 @@ def _adam(network: Network, schedule: Schedule) -> Adam:
 
 
 def _epochs_of(about: Mapping[str, Any]) -> dict[str, int]:
-    """Return the epochs at which masks reached zero, by kind; older states hold none."""
+    """Return the epochs at which masks reached zero, by kind; older states have none."""
     found = about.get("zero_from", {})
     if not (isinstance(found, Mapping) and all(isinstance(epoch, int) for epoch in found.values())):
         raise Mismatch(f"zero_from is {found}")

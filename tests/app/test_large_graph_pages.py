@@ -191,4 +191,4 @@ def test_another_graph_of_the_name_is_one_sentence(make_run: MakeRun, open_page:
     make_run("ugs", ("done",)).seed(0).write_environment({"data_hash": "f" * 64})
     app = open_page(page)
     assert not app.exception
-    assert any("is not the one that seed 0 of" in error.value for error in app.error)
+    assert any("differs from the one that seed 0 of" in error.value for error in app.error)

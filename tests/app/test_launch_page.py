@@ -124,7 +124,7 @@ def test_random_tickets_wait_for_a_run_to_read(
 ) -> None:
     app = open_page("launch", methods="reinit", seeds="0")
     assert [error.value for error in app.error] == [
-        "Random tickets need the run whose masks they take: name it with masks_of."
+        "Random tickets need a source of masks: set masks_of to a finished run."
     ]
     assert app.button(key="start").disabled
     run = make_run("ugs")

@@ -97,7 +97,7 @@ def test_one_that_does_not_fit_is_one_sentence(
     run = make_pretraining()
     app = open_page("launch", pretraining=run.name)
     assert not app.exception
-    assert ["is 16 wide, the first layer of gcn" in error.value for error in app.error] == [True]
+    assert ["has width 16, but the first layer of gcn" in error.value for error in app.error] == [True]
     assert app.button(key="start").disabled
 
 

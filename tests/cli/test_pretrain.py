@@ -111,5 +111,5 @@ def test_it_can_be_stopped(glt: Glt, store: Store) -> None:
     assert seed.status().state == "stopped"
     refused = glt("run", *RUN, f"pretraining={name}")
     assert refused.returncode == 2
-    assert "is not finished: go on with" in refused.stderr
+    assert "is not finished: run `" in refused.stderr
     assert store.runs() == []

@@ -1,8 +1,15 @@
-"""Graph and simple_edges: what is kept, what is dropped, what is refused."""
+"""Graphs, their files on disk, and the lock of the cache."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +18,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from glt.datasets import Graph, Provenance, Split, simple_edges
+from glt.datasets.cache import file_lock, scratch_folder
+from glt.datasets.graph import LinkSplit
+from glt.datasets.npz import read_graph, read_mapped, remove_others, sizes_of, write_graph, write_mapped
+from glt.errors import DataError
 
 MAX_NODES = 12
 nodes = st.integers(0, MAX_NODES - 1)
@@ -78,3 +89,221 @@ def test_content_hash_is_about_content() -> None:
     assert one.content_hash != dataclasses.replace(one, split=Split(*np.eye(3, dtype=np.int64))).content_hash
     narrow = dataclasses.replace(one, edges=one.edges.astype(np.int32))
     assert one.content_hash == narrow.content_hash
+
+
+# Graphs on disk.
+
+
+def make(rng: np.random.Generator, nodes: int, features: int, binary: bool) -> Graph:
+    pairs = np.stack(np.triu_indices(nodes, 1))
+    matrix = rng.random((nodes, features), dtype=np.float32) * (rng.random((nodes, features)) < 0.3)
+    split = np.split(rng.permutation(nodes), [nodes // 3, nodes // 2])
+    return Graph(
+        name="made",
+        edges=pairs[:, rng.random(pairs.shape[1]) < 0.2],
+        features=csr_array((matrix > 0).astype(np.float32) if binary else matrix),
+        labels=rng.integers(-1, 400, nodes),
+        split=Split(*(np.sort(part) for part in split)),
+        provenance=Provenance("made", 10, 2, 1),
+        class_names=("a", "ü <b>"),
+    )
+
+
+def same(one: Graph, other: Graph) -> bool:
+    plain = ("name", "provenance", "class_names", "node_ids")
+    return one.content_hash == other.content_hash and all(getattr(one, x) == getattr(other, x) for x in plain)
+
+
+@given(seed=st.integers(0, 2**32 - 1), nodes=st.integers(1, 40), features=st.integers(1, 9), binary=st.booleans())
+def test_a_graph_survives_the_file(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, nodes: int, features: int, binary: bool
+) -> None:
+    path = tmp_path_factory.mktemp("archive") / "graph.npz"
+    graph = make(np.random.default_rng(seed), nodes, features, binary)
+    write_graph(path, graph)
+    read = read_graph(path)
+    assert same(graph, read)
+    assert read.features.dtype == np.float32
+    assert (read.features != graph.features).nnz == 0
+
+
+def test_equal_graphs_give_equal_bytes_and_nothing_beside(tmp_path: Path) -> None:
+    graph = dataclasses.replace(make(np.random.default_rng(0), 30, 5, binary=True), node_ids=tuple(map(str, range(30))))
+    write_graph(tmp_path / "one.npz", graph)
+    write_graph(tmp_path / "two.npz", read_graph(tmp_path / "one.npz"))
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.npz", "two.npz"]
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+def test_a_truncated_file_is_one_sentence(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "graph.npz"
+    write_graph(path, make(np.random.default_rng(0), 30, 5, binary=True))
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(DataError, match="cannot be read as a graph") as caught:
+        read_graph(path)
+    assert str(path) in str(caught.value)
+
+
+def test_pickles_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "graph.npz"
+    np.savez(path, edges=np.array([{"an": "object"}], dtype=object))
+    with pytest.raises(DataError, match="allow_pickle=False"):
+        read_graph(path)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="No such file"):
+        read_graph(tmp_path / "none.npz")
+
+
+def test_a_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+    path, graph = tmp_path / "graph.npz", make(np.random.default_rng(0), 30, 5, binary=True)
+    write_graph(path, graph)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        with suppress(DataError):
+            assert read_graph(path).content_hash == graph.content_hash
+
+
+@pytest.fixture
+def full_graph(small_graph: Graph) -> Graph:
+    """The small graph with dense features and all that only some graphs have."""
+    generator = np.random.default_rng(0)
+    pairs = [generator.integers(0, 6, (2, count)) for count in (2, 3, 4, 5)]
+    return replace(
+        small_graph,
+        features=generator.random((6, 4), dtype=np.float32),
+        targets=generator.integers(0, 2, (6, 3)).astype(np.uint8),
+        edge_features=generator.random((5, 2), dtype=np.float32),
+        links=LinkSplit(small_graph.edges, *pairs),
+        class_names=("a", "b", "ß"),
+    )
+
+
+def test_everything_comes_back(full_graph: Graph, tmp_path: Path) -> None:
+    write_mapped(tmp_path / "graph", full_graph)
+    again = read_mapped(tmp_path / "graph")
+    assert replace(again).content_hash == again.content_hash == full_graph.content_hash
+    assert again.sizes == full_graph.sizes == sizes_of(tmp_path / "graph")
+    assert (again.name, again.class_names, again.provenance) == (
+        full_graph.name,
+        full_graph.class_names,
+        full_graph.provenance,
+    )
+    assert again.edges.dtype == again.labels.dtype == np.int64
+    assert again.targets is not None
+    assert again.targets.dtype == np.uint8
+
+
+def test_the_hash_of_the_content_is_known_without_reading_it(
+    full_graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_mapped(tmp_path / "graph", full_graph)
+    expected = full_graph.content_hash
+    monkeypatch.setattr(Graph, "_parts", lambda graph: pytest.fail("reads features that lie in a file"))
+    assert read_mapped(tmp_path / "graph").content_hash == expected
+
+
+def test_what_a_graph_has_not_is_not_there(full_graph: Graph, tmp_path: Path) -> None:
+    write_mapped(tmp_path / "graph", replace(full_graph, targets=None, edge_features=None, links=None))
+    again = read_mapped(tmp_path / "graph")
+    assert (again.targets, again.edge_features, again.links) == (None, None, None)
+
+
+def test_a_second_graph_takes_the_place_of_the_first(full_graph: Graph, tmp_path: Path) -> None:
+    write_mapped(tmp_path / "graph", full_graph)
+    other = replace(full_graph, labels=full_graph.labels[::-1].copy())
+    write_mapped(tmp_path / "graph", other)
+    again = read_mapped(tmp_path / "graph")
+    assert replace(again).content_hash == again.content_hash == other.content_hash != full_graph.content_hash
+    assert [path.name for path in tmp_path.iterdir()] == ["graph"]
+
+
+def test_a_write_that_fails_leaves_nothing(full_graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(OSError, match="No space"):
+        write_mapped(tmp_path / "graph", full_graph)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read as a graph"):
+        read_mapped(tmp_path / "graph")
+
+
+def test_features_of_another_graph_are_refused(full_graph: Graph, tmp_path: Path) -> None:
+    write_mapped(tmp_path / "graph", full_graph)
+    np.save(tmp_path / "graph" / "features.npy", np.zeros((6, 5), np.float32))
+    with pytest.raises(DataError, match=r"features\.npy holds \(6, 5\)"):
+        read_mapped(tmp_path / "graph")
+
+
+def test_only_other_folders_of_the_same_place_go(full_graph: Graph, tmp_path: Path) -> None:
+    for name in ("set-1-here-a", "set-1-here-b", "set-1-there-a"):
+        write_mapped(tmp_path / name, full_graph)
+    remove_others(tmp_path / "set-1-here-b", "set-1-here-*")
+    assert {path.name for path in tmp_path.iterdir()} == {"set-1-here-b", "set-1-there-a"}
+
+
+# The cache: one process at a time, leftovers removed.
+
+OTHER = """
+import sys
+from pathlib import Path
+from glt.datasets.cache import file_lock
+print("started", flush=True)
+with file_lock(Path(sys.argv[1]), "reading"):
+    print(Path(sys.argv[2]).exists(), flush=True)
+"""
+
+
+def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    with file_lock(tmp_path / "locks" / "lock", "reading"):
+        other = subprocess.Popen(
+            [sys.executable, "-c", OTHER, str(tmp_path / "locks" / "lock"), str(done)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert other.stdout is not None
+        assert other.stderr is not None
+        assert other.stdout.readline() == "started\n"
+        assert other.stderr.readline() == "Waiting: another process is reading.\n"
+        done.touch()
+    assert other.communicate(timeout=1800)[0] == "True\n"
+
+
+def test_where_no_lock_can_be_made_the_work_is_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    entered = False
+    with file_lock(tmp_path / "file" / "lock", "reading"):
+        entered = True
+    assert entered
+    assert capsys.readouterr().err == ""
+
+
+def test_an_error_inside_gives_the_lock_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="no"), file_lock(tmp_path / "lock", "reading"):
+        raise ValueError("no")
+    with file_lock(tmp_path / "lock", "reading"):
+        assert capsys.readouterr().err == ""
+
+
+def test_what_a_killed_process_left_goes_and_what_another_needs_stays(tmp_path: Path) -> None:
+    for name in (".ogb-old", ".ogb-new", "mine-old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+    long_ago = time.time() - 2 * 86_400
+    for name in (".ogb-old", "mine-old"):
+        os.utime(tmp_path / name, (long_ago, long_ago))
+    with scratch_folder(tmp_path, ".ogb-") as made:
+        assert made.parent == tmp_path
+        assert {path.name for path in tmp_path.iterdir()} == {".ogb-new", "mine-old", made.name}
+    assert not made.exists()

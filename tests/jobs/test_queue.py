@@ -181,7 +181,7 @@ def test_a_run_that_is_not_at_work_must_be_finished(store: Store, begun: Run) ->
 
 def test_settings_that_do_not_fit_are_refused_although_it_is_at_work(store: Store, begun: Run) -> None:
     other = ticket_of(begun).model_copy(update={"hidden": 8})
-    with pytest.raises(ConfigError, match="masks fit only where they agree"):
+    with pytest.raises(ConfigError, match="masks need equal settings"):
         check_needs(store, other, [0])
 
 

@@ -111,7 +111,7 @@ def test_without_the_data_set_what_is_not_noted_stays_open(collapsed: SeedRun, m
     monkeypatch.setattr(type(DATASETS.get("cora")), "is_at_hand", lambda self: False)
     assert diagnoses(collapsed, without_notes(collapsed)) == [Diagnosis()] * 3
     assert diagnoses(collapsed, collapsed.rounds())[1].is_read_late
-    assert "not known" in cuts_line(collapsed.config, [None] * 3)
+    assert "unknown" in cuts_line(collapsed.config, [None] * 3)
 
 
 def test_damaged_epochs_leave_only_validation_open(tmp_path: Path) -> None:

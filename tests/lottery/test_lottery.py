@@ -1,22 +1,30 @@
-"""Algorithm 2: counts, nesting, rewinding, and resuming to the same bytes."""
+"""Algorithm 2: counts, nesting, rewinding, byte-equal resuming, on every model and data set."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from glt.config import RunConfig
-from glt.datasets import load_graph
+from glt.datasets import Graph, load_graph, registry
 from glt.lottery.audit import audit
-from glt.lottery.lottery import Stopped, epochs_before, find_tickets
+from glt.lottery.lottery import Stopped, epochs_before, find_tickets, retrain_schedule
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve
+from glt.seeds import stream
+from glt.sparse import GraphOperator, features_of
 from glt.store import SeedRun, Store, run_name
+from glt.training.batching import forward
+from glt.training.network import Network
+from glt.training.problem import Problem
+from glt.training.tasks import metric_of
+from glt.training.trainer import train
 
 Compute = Callable[..., SeedRun]
 Watch = Callable[..., Any]
@@ -138,7 +146,7 @@ def test_a_method_that_breaks_its_promise_of_nesting_is_caught(
     monkeypatch.setattr(type(METHODS.get("admm")), "nested", True)
     monkeypatch.setattr("glt.methods.admm.ADMM.next_masks", lambda self, context: widened(context))
     run = Store(tmp_path / "broken").create(resolve({**small, "method": "admm"})).seed(0)
-    with run.lock(), pytest.raises(ValueError, match="promises nested masks"):
+    with run.lock(), pytest.raises(ValueError, match="declares nested masks"):
         find_tickets(run, watch())
 
 
@@ -199,3 +207,176 @@ def test_the_usual_schedule_leaves_names_of_runs_as_they_were() -> None:
     assert "schedule" not in usual.options
     assert run_name(usual) == "cora-node-gcn-ugs-df8e8f72"
     assert run_name(resolve({"schedule": "one_run"})) != run_name(usual)
+
+
+# Every model, data set and task: two rounds and an audit.
+
+TINY = {"hidden": 16, "epochs": 2, "retrain_epochs": 2, "rounds": 2}
+# Fewer clusters than by default: their number changes no step of the computation, only how long it takes.
+LINK = {"gic_clusters": 8, "gic_iterations": 1}
+TRAINING_EDGES = {"cora": 4488, "citeseer": 3870, "pubmed": 37676}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def data_root(test_data: Path) -> Generator[None, None, None]:
+    """The reference data as data root, so that each graph is read once for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GLT_DATA", str(test_data))
+        yield
+
+
+@pytest.mark.parametrize("task", ["node", "link"])
+@pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed"])
+@pytest.mark.parametrize("model", ["gcn", "gin", "gat"])
+def test_two_rounds_are_computed_and_audited(tmp_path: Path, model: str, dataset: str, task: str) -> None:
+    options: dict[str, Any] = {"gat": {"hidden": 8, "gat_heads": 2}}.get(model, {})
+    values = {**TINY, "model": model, "dataset": dataset, "task": task, **options}
+    config = resolve(values | (LINK if task == "link" else {}), "official")
+    run = Store(tmp_path).create(config).seed(0)
+    with run.lock():
+        find_tickets(run, Nobody())
+    rounds = run.rounds()
+    assert [record.round for record in rounds] == [0, 1, 2]
+    assert all(0 < record.test <= 1 for record in rounds)
+    edges = TRAINING_EDGES[dataset] if task == "link" else load_graph(dataset).num_edges
+    assert run.masks(2).edges.kept == remaining_after(0.05, 2 * edges, 2)
+    assert rounds[2].macs["dense_features"] < rounds[0].macs["dense_features"]
+    for number in (0, 2):
+        report = audit(run, number)
+        assert report.passed
+        assert report.test == pytest.approx(report.recorded_test, abs=0.01)
+
+
+class Nobody:
+    """An observer who never stops a run, or does after a number of reports."""
+
+    def __init__(self, stop_after: int = 0) -> None:
+        self._left = stop_after
+
+    def on_progress(self, progress: object) -> None:
+        self._left -= 1
+
+    def should_stop(self) -> bool:
+        return self._left == 0
+
+
+@pytest.mark.parametrize("objective", ["gic", "bce"])
+@pytest.mark.parametrize("method", ["ugs", "random", "admm"])
+def test_a_link_run_goes_on_after_a_stop_with_the_same_bytes(tmp_path: Path, method: str, objective: str) -> None:
+    own = {"admm_iterations": 2, "admm_steps": 1} if method == "admm" else {}
+    values = {**TINY, **LINK, **own, "rounds": 1, "task": "link", "method": method, "link_objective": objective}
+    runs = [Store(tmp_path / name).create(resolve(values)).seed(0) for name in ("whole", "cut")]
+    with runs[0].lock():
+        find_tickets(runs[0], Nobody())
+    with runs[1].lock():
+        with pytest.raises(Stopped):
+            find_tickets(runs[1], Nobody(3))
+        find_tickets(runs[1], Nobody())
+    whole, cut = ({path.name: path.read_bytes() for path in run.path.glob("*.safetensors")} for run in runs)
+    assert whole == cut
+    assert (runs[0].path / "events.jsonl").read_bytes() == (runs[1].path / "events.jsonl").read_bytes()
+
+
+# ResGCN on OGB samples: exact counts, audits, OGB's scores.
+
+SMALL = {"model": "resgcn", "layers": 3, "hidden": 8, "rounds": 2, "epochs": 2, "retrain_epochs": 3}
+SETS = {
+    "ogbn-arxiv": {"task": "node"},
+    "ogbn-proteins": {"task": "node", "batch_clusters": 3, "batch_clusters_eval": 2, "cluster_steps": 1},
+    "ogbl-collab": {"task": "link"},
+}
+METRICS = {"ogbn-arxiv": "accuracy", "ogbn-proteins": "ROC-AUC", "ogbl-collab": "Hits@50"}
+
+
+@pytest.fixture
+def samples(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The samples as data root, with a cache of the test's own, and no graph remembered from another root."""
+    monkeypatch.setenv("GLT_DATA", str(test_data / "ogb_sample"))
+    monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
+    registry.load_graph.cache_clear()
+    yield
+    registry.load_graph.cache_clear()
+
+
+@pytest.mark.usefixtures("samples")
+@pytest.mark.parametrize("dataset", SETS)
+@pytest.mark.parametrize("method", ["ugs", "random"])
+def test_two_rounds_remove_their_share_and_pruned_means_gone(
+    compute: Callable[..., SeedRun], dataset: str, method: str
+) -> None:
+    run = compute(**SMALL, dataset=dataset, method=method, **SETS[dataset])
+    full = run.masks(0)
+    for number in (1, 2):
+        masks = run.masks(number)
+        assert masks.edges.kept == remaining_after(0.05, full.edges.keep.size, number)
+        assert masks.weights.kept == remaining_after(0.2, full.weights.total, number)
+        assert masks.within(run.masks(number - 1))
+    report = audit(run, 2)
+    assert report.passed
+    assert report.edge_entries_deleted > 0
+    assert report.test == pytest.approx(report.recorded_test, abs=1e-3)
+    assert metric_of(dataset, run.config.task) == METRICS[dataset]
+
+
+@pytest.mark.usefixtures("samples")
+@pytest.mark.parametrize("dataset", SETS)
+def test_scores_are_those_of_ogbs_evaluator(compute: Callable[..., SeedRun], dataset: str) -> None:
+    """The recorded test score is what an Evaluator made here says of the stored weights."""
+    run = compute(**{**SMALL, **SETS[dataset], "rounds": 1}, dataset=dataset, method="random")
+    problem = Problem(run.config, registry.load_graph(dataset))
+    weights = {name: torch.from_numpy(value) for name, value in run.weights(1).items()}
+    operator = GraphOperator(problem.graph, run.masks(1).edges)
+    output = forward(run.config, operator, features_of(problem.graph), weights)
+    assert run.record(1).test == pytest.approx(EVALUATED[dataset](problem.graph, output, weights), abs=1e-6)
+
+
+def _accuracy(graph: Graph, output: torch.Tensor, weights: Any) -> float:
+    from ogb.nodeproppred import Evaluator
+
+    nodes = graph.split.test
+    predicted = output[nodes].argmax(1).numpy()[:, None]
+    return float(Evaluator("ogbn-arxiv").eval({"y_true": graph.labels[nodes][:, None], "y_pred": predicted})["acc"])
+
+
+def _roc_auc(graph: Graph, output: torch.Tensor, weights: Any) -> float:
+    from ogb.nodeproppred import Evaluator
+
+    assert graph.targets is not None
+    nodes = graph.split.test
+    pair = {"y_true": graph.targets[nodes], "y_pred": output[nodes].numpy()}
+    return float(Evaluator("ogbn-proteins").eval(pair)["rocauc"])
+
+
+def _hits(graph: Graph, output: torch.Tensor, weights: dict[str, torch.Tensor]) -> float:
+    from ogb.linkproppred import Evaluator
+
+    assert graph.links is not None
+
+    def scored(pairs: np.ndarray[Any, Any]) -> torch.Tensor:
+        rows = output[pairs[0]] * output[pairs[1]]
+        maps = sorted(name for name in weights if "predictor" in name and name.endswith("weight"))
+        for place, name in enumerate(maps):
+            rows = (rows.relu() if place else rows) @ weights[name] + weights[name.replace("weight", "bias")]
+        return rows.squeeze(1)
+
+    pair = {"y_pred_pos": scored(graph.links.test), "y_pred_neg": scored(graph.links.test_negatives)}
+    return float(Evaluator("ogbl-collab").eval(pair)["hits@50"])
+
+
+EVALUATED: dict[str, Callable[..., float]] = {
+    "ogbn-arxiv": _accuracy,
+    "ogbn-proteins": _roc_auc,
+    "ogbl-collab": _hits,
+}
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here; the CPU path is tested above")
+@pytest.mark.usefixtures("samples")
+@pytest.mark.parametrize("dataset", SETS)
+def test_the_same_config_trains_on_cuda(dataset: str) -> None:
+    config = resolve({**SMALL, "dataset": dataset, **SETS[dataset]})
+    problem = Problem(config, registry.load_graph(dataset), "cuda")
+    network = Network(problem, problem.full_masks(), problem.initial_weights(0))
+    losses: list[float] = []
+    train(network, retrain_schedule(config), stream(0, 0, "retrain"), lambda result: losses.append(result.loss))
+    assert np.isfinite(losses).all()

@@ -144,8 +144,8 @@ def test_hidden_activation_is_heeded() -> None:
 @pytest.mark.parametrize(
     ("changes", "values", "sentence"),
     [
-        ({"edges": 19}, {}, "Cora has 19 edges, too few to hold some out for link prediction"),
-        ({"tasks": ("node",)}, {}, "Data set 'cora' cannot be used for task 'link'; it can be for: node."),
+        ({"edges": 19}, {}, "Cora has 19 edges, too few for link prediction"),
+        ({"tasks": ("node",)}, {}, "Data set 'cora' cannot be used for task 'link'; its tasks: node."),
         ({}, {"gic_clusters": 2709}, "gic_clusters cannot be 2709: Cora has 2708 nodes"),
         ({}, {"split_seed": -1}, "split_seed cannot be -1"),
         ({}, {"link_objective": "dgi"}, "link_objective cannot be 'dgi'"),
@@ -455,7 +455,7 @@ class TestAnOwnSplit:
     def test_too_few_negatives_are_refused_at_once(self, graph: Graph) -> None:
         """The evaluator itself would call every score perfect."""
         config = resolve({"dataset": "ogbl-collab", "task": "link", "hidden": 4})
-        with pytest.raises(DataError, match="small has 1 validation edges and 49 pairs without one, but Hits@50 needs"):
+        with pytest.raises(DataError, match="small has 1 validation edges and 49 negatives, but Hits@50 needs"):
             LINK.bind(replace(graph, links=own_split(49)), config, "cpu")
 
     def test_estimates_count_all_its_edges(self) -> None:

@@ -1,16 +1,32 @@
-"""A search that removes entries as it goes: exact counts after every epoch, nothing comes back, gone means gone."""
+"""Networks that prune during a search; full-graph, receptive-field and cluster passes agree."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
-from glt.datasets import Graph
+from glt.datasets import Graph, load_graph
+from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.presets import resolve
 from glt.seeds import stream
-from glt.sparse import Dropout
+from glt.sparse import Dropout, GraphOperator, features_of
+from glt.training.batching import (
+    ClusterBatch,
+    FieldBatch,
+    FullBatch,
+    Passes,
+    evaluation_parts,
+    field_batch,
+    forward,
+    partition,
+    passes_of,
+)
 from glt.training.network import Narrowing, Network, SoftMasks, Survivors
 from glt.training.problem import Mismatch, Problem
 from glt.training.trainer import EpochResult, Schedule, train
@@ -140,3 +156,221 @@ def test_the_scores_of_an_epoch_are_of_what_is_left_after_it(problem: Problem) -
     with torch.no_grad():
         scores = problem.task.scores(output(network), network.effective_weights())
     assert scores == seen[-1].scores == result.last
+
+
+# Passes.
+
+SMALL = {"dataset": "cora", "hidden": 8, "epochs": 5, "retrain_epochs": 5}
+VALUES = {"model": "resgcn", "hidden": 4, "layers": 3, "dropout": 0.5, "gen_norm": "layer"}
+
+
+def pruned(problem: Problem) -> Masks:
+    """Masks with a fifth of the entries and half of the weights gone."""
+    full, rng = problem.full_masks(), np.random.default_rng(0)
+    scores = {name: rng.random(keep.shape) for name, keep in full.weights.keep.items()}
+    return Masks(full.edges.prune(rng.random(full.edges.kept), 0.2), full.weights.prune(scores, 0.5))
+
+
+def network_of(problem: Problem, soft: bool) -> Network:
+    masks = pruned(problem)
+    start = SoftMasks.around_one(masks, 0.3, stream(0, 1, "start"), "cpu") if soft else None
+    return Network(problem, masks, problem.initial_weights(0), start)
+
+
+def on_fields(network: Network) -> FieldBatch:
+    """Passes on fields of any size."""
+    problem = network.problem
+    reads, depth = problem.task.reads(), problem.model.messages(problem.config)
+    assert reads is not None
+    assert depth is not None
+    return FieldBatch(network, reads, depth)
+
+
+def one_epoch(passes: Passes, network: Network) -> tuple[float, dict[str, Tensor]]:
+    """Return the loss and the gradient of every tensor in an epoch without a step."""
+    generator = stream(0, 1, "x")
+    for tensor in network.trainable().values():
+        tensor.grad = None
+    loss = passes.epoch(Dropout(network.problem.config.dropout, generator), generator, lambda loss: loss.backward())
+    return loss, {name: tensor.grad for name, tensor in network.trainable().items() if tensor.grad is not None}
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"degree": "source"},
+        {"degree": "both", "layers": 3, "hidden": 5},
+        {"edge_mask": "undirected", "dropout": 0.3},
+        {"model": "gin"},
+        {"model": "gin", "gin_aggregation": "mean", "gin_mlp": "one"},
+        {"model": "gat", "gat_heads": 2},
+        {"model": "gat", "gat_heads": 2, "gat_mask": "logit", "layers": 3},
+    ],
+)
+def test_an_epoch_is_that_of_the_whole_graph(settings: dict[str, Any], soft: bool) -> None:
+    problem = Problem(resolve({**SMALL, **settings}), load_graph("cora"))
+    network = network_of(problem, soft)
+    whole, field = FullBatch(network), on_fields(network)
+    assert field.evaluate() == whole.evaluate()
+    (loss, expected), (found_loss, found) = one_epoch(whole, network), one_epoch(field, network)
+    assert found_loss == pytest.approx(loss, rel=1e-5)
+    assert found.keys() == expected.keys()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-3, atol=1e-6)
+
+
+def test_an_entry_that_reaches_no_training_node_has_no_gradient_at_all() -> None:
+    problem = Problem(resolve(SMALL), load_graph("cora"))
+    network = network_of(problem, soft=True)
+    _, gradients = one_epoch(on_fields(network), network)
+    field = network.operator.towards(np.unique(problem.graph.split.train), 2)
+    reached = set(field.layer(0).nodes.tolist())
+    source = problem.graph.entries()[0][pruned(problem).edges.keep]
+    outside = torch.tensor([node not in reached for node in source.tolist()])
+    assert outside.any()
+    assert not gradients["mask/edges"][outside].any()
+    assert gradients["mask/edges"][~outside].any()
+
+
+def test_fields_are_used_where_they_are_small_and_all_nodes_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    def passes(**settings: Any) -> Passes:
+        problem = Problem(resolve({**SMALL, **settings}), load_graph("cora"))
+        return passes_of(Network(problem, problem.full_masks(), problem.initial_weights(0)))
+
+    assert isinstance(passes(), FieldBatch)
+    assert isinstance(passes(layers=6), FullBatch)
+    assert isinstance(passes(task="link"), FullBatch)
+    assert isinstance(passes(model="resgcn", layers=2), FullBatch)
+    assert isinstance(passes(model="resgcn", layers=2, batch_clusters=3), ClusterBatch)
+    assert isinstance(passes(model="gin", gin_read_out="jumping"), FullBatch)
+
+
+def test_a_split_without_training_nodes_has_no_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(resolve(SMALL), load_graph("cora"))
+    nobody = np.empty(0, dtype=np.int64)
+    monkeypatch.setattr(problem.task, "reads", lambda: (nobody, np.arange(5)))
+    assert field_batch(network_of(problem, soft=False)) is None
+
+
+def test_the_first_step_of_a_stage_finds_the_product_that_later_ones_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a stage which goes on from a checkpoint computes the very bits of one that was never stopped."""
+    problem = Problem(resolve(SMALL), load_graph("cora"))
+    network = network_of(problem, soft=True)
+    passes = on_fields(network)
+    monkeypatch.setattr(passes._trained.features._rows, "product", None)
+    one_epoch(passes, network)
+    passes.evaluate()
+    one_epoch(passes, network)
+
+
+def problem_of(graph: Graph, **values: object) -> Problem:
+    return Problem(resolve({**VALUES, **values}), graph)
+
+
+def test_a_partition_holds_every_node_once() -> None:
+    parts = partition(11, 3, np.random.default_rng(0))
+    assert sorted(np.concatenate(parts)) == list(range(11))
+    assert [part.size for part in parts] == [4, 4, 3]
+    assert all((np.diff(part) > 0).all() for part in parts)
+    assert len(partition(2, 5, np.random.default_rng(0))) == 2
+
+
+@pytest.mark.parametrize("kind", ["directed", "undirected"])
+def test_a_part_has_the_entries_inside_its_cluster_with_their_values(small_graph: Graph, kind: str) -> None:
+    mask = EdgeMask(kind, np.arange(10 if kind == "directed" else 5) != 2)  # type: ignore[arg-type]
+    whole = GraphOperator(small_graph, mask, dtype=torch.float64)
+    values = torch.arange(1.0, mask.kept + 1, dtype=torch.float64)
+    full = whole.structure.matrix(whole.entry_values(values)).to_dense()
+    clusters = [np.array([0, 2, 4]), np.array([1, 3, 5])]
+    parts = list(whole.parts(clusters))
+    for nodes, part in zip(clusters, parts, strict=True):
+        assert part.nodes.tolist() == nodes.tolist()
+        found = part.structure.matrix(part.entry_values(values)).to_dense()
+        torch.testing.assert_close(found, full[nodes][:, nodes])
+        inside = full[nodes][:, nodes].fill_diagonal_(0)
+        assert set(values[part.value_numbers()].tolist()) == set(inside[inside > 0].tolist())
+
+
+def test_evaluation_in_clusters_is_the_whole_graph_without_the_edges_between(small_graph: Graph) -> None:
+    drawn = np.random.default_rng(2).random((small_graph.num_edges, 2), dtype=np.float32)
+    graph = replace(small_graph, edge_features=drawn)
+    problem = problem_of(graph, batch_clusters=3, batch_clusters_eval=2)
+    clusters = evaluation_parts(problem.config, graph.num_nodes)
+    assert clusters is not None
+    cluster = np.zeros(6, dtype=int)
+    cluster[clusters[1]] = 1
+    inside = EdgeMask("undirected", cluster[graph.edges[0]] == cluster[graph.edges[1]])
+    assert 0 < inside.kept < graph.num_edges
+    weights = {name: torch.from_numpy(value) for name, value in problem.initial_weights(0).items()}
+    features = features_of(graph)
+    found = forward(problem.config, GraphOperator(graph, EdgeMask.full("directed", 5)), features, weights)
+    whole = problem_of(graph).config
+    torch.testing.assert_close(found, forward(whole, GraphOperator(graph, inside), features, weights))
+    assert evaluation_parts(whole, 6) is None
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_soft_edge_masks_stay_from_cluster_to_cluster(small_graph: Graph, fresh: bool) -> None:
+    """Edges inside a cluster have moved after its steps, and steps stay finite either way."""
+    options = {"batch_clusters": 2, "cluster_masks": "fresh" if fresh else "persistent", "cluster_steps": 2}
+    problem = problem_of(small_graph, **options)
+    masks = problem.full_masks()
+    soft = SoftMasks.around_one(masks, 0.0, np.random.default_rng(0), "cpu")
+    network = Network(problem, Masks(masks.edges, masks.weights), problem.initial_weights(0), soft)
+    results = []
+    schedule = Schedule(3, 0.1, 0.0, 0.1, 0.0, 0.0, 0.0)
+    train(network, schedule, stream(0, 1, "search"), results.append)
+    assert len(results) == 3
+    assert all(np.isfinite(result.loss) for result in results)
+    moved = (soft.edges.detach() != 1).sum()
+    assert moved > 0
+
+
+def test_restarted_edges_are_back_where_they_began(small_graph: Graph) -> None:
+    problem = problem_of(small_graph, batch_clusters=2, cluster_masks="fresh")
+    masks = problem.full_masks()
+    soft = SoftMasks.around_one(masks, 0.5, np.random.default_rng(0), "cpu")
+    began = soft.edges.detach().clone()
+    network = Network(problem, masks, problem.initial_weights(0), soft)
+    with torch.no_grad():
+        soft.edges.add_(1)
+    network.restart_edges(torch.tensor([1, 4]))
+    torch.testing.assert_close(soft.edges.detach()[[1, 4]], began[[1, 4]])
+    torch.testing.assert_close(soft.edges.detach()[[0, 2]], began[[0, 2]] + 1)
+
+
+def test_clusters_without_a_training_node_train_nothing(small_graph: Graph) -> None:
+    """Three training nodes, six clusters: losses are finite, and the same seed gives the same numbers."""
+    losses = []
+    for _ in range(2):
+        problem = problem_of(small_graph, batch_clusters=6, batch_clusters_eval=2)
+        network = Network(problem, problem.full_masks(), problem.initial_weights(0))
+        results = []
+        train(network, Schedule(2, 0.1, 0.0), stream(0, 0, "retrain"), results.append)
+        losses.append([result.loss for result in results])
+    assert losses[0] == losses[1]
+    assert np.isfinite(losses).all()
+
+
+def test_links_are_not_predicted_in_clusters() -> None:
+    with pytest.raises(ConfigError, match="batch_clusters"):
+        resolve({"model": "resgcn", "task": "link", "batch_clusters": 3})
+
+
+def test_a_part_can_be_run_with_its_features_shuffled(small_graph: Graph) -> None:
+    """Objectives that tell real nodes from false ones see a part as they see a whole graph."""
+    problem = problem_of(small_graph, dropout=0.0)
+    network = Network(problem, problem.full_masks(), problem.initial_weights(0))
+    weights = network.effective_weights()
+    (part,) = network.operator.parts([np.array([0, 2, 3])])
+    view = network.part(part)
+    step = network.step(network.stem(weights, view), weights, Dropout(0, None), stream(0, 0, "x"), view=view)
+    assert step.nodes is not None
+    assert step.nodes.tolist() == [0, 2, 3]
+    torch.testing.assert_close(step.shuffled(torch.tensor([0, 1, 2])), step.output)
+    reordered = network.problem.features.of_nodes(torch.tensor([3, 2, 0]))
+    expected = problem.model.stem(part, None, reordered, weights, problem.config)
+    found = step.shuffled(torch.tensor([2, 1, 0]))
+    torch.testing.assert_close(found, problem.model.head(expected, weights, Dropout(0, None), problem.config))
+    assert not torch.allclose(found, step.output)

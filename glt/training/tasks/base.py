@@ -31,7 +31,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class TrainingPass:
-    """One training step as a task sees it: the output, all trained tensors, and a generator.
+    """A training step as a task sees it: output, trained tensors and a generator.
 
     `shuffled(order)` runs the network again with the features of node order[i] at node i. `batch` is the task's own
     part of an epoch. `nodes` are those of the output's rows, None for all.
@@ -82,7 +82,7 @@ class BoundTask(ABC):
 
 
 class Task(ABC):
-    """What is predicted, how it is scored, and how wide a network's output is.
+    """A prediction task: its loss, its score, and the width of the output.
 
     `metric` names the usual score, `metric_on` that of a data set. `trains_on_split`: losses read outputs of training
     nodes alone.
@@ -104,18 +104,18 @@ class Task(ABC):
         return None
 
     def chance(self, graph: Graph, config: RunConfig) -> Chance | None:
-        """Return the validation score of a guess on a whole data set, if known."""
+        """Return the validation score of guessing on a whole data set, if known."""
         return None
 
     @abstractmethod
     def outputs(self, classes: int, config: RunConfig) -> int:
-        """Return the width of the network's last layer for so many classes."""
+        """Return the width of the network's output."""
 
     def check(self, config: RunConfig, spec: DatasetSpec) -> None:
-        """Raise a StudioError for a data set the task cannot be done on."""
+        """Raise a StudioError for an unsuitable data set."""
         if self.name not in spec.tasks:
             able = ", ".join(spec.tasks)
-            raise ConfigError(f"Data set {spec.name!r} cannot be used for task {self.name!r}; it can be for: {able}.")
+            raise ConfigError(f"Data set {spec.name!r} cannot be used for task {self.name!r}; its tasks: {able}.")
 
     @abstractmethod
     def bind(self, graph: Graph, config: RunConfig, device: str) -> BoundTask:

@@ -51,24 +51,20 @@ class LinkOptions(BaseModel):
 
     link_objective: Literal["gic", "bce", "hadamard"] = Field(
         "gic",
-        description="Trained on: GIC (self-supervised, the authors'), binary cross-entropy on edges (GAE), or the same "
-        "with an MLP on the product of two rows (the authors' for ogbl-collab)",
+        description="Training objective: gic (self-supervised, authors' code), bce (cross-entropy on edges, GAE), "
+        "hadamard (cross-entropy of an MLP on products of embeddings, authors' code for ogbl-collab)",
     )
     split_seed: Annotated[int, Field(ge=0)] = Field(
-        0, description="Decides which edges are held out, for all seeds; nothing where a data set brings its split"
+        0, description="Seed of the held-out edges, for all seeds; ignored if the data set has its own split"
     )
-    link_dimension: Count = Field(
-        16, description="Width of an embedding: the encoder is features-hidden-this; hadamard has hidden in its place"
-    )
-    hidden_activation: Activation = Field("none", description="What stands between the encoder's layers")
+    link_dimension: Count = Field(16, description="Width of embeddings; hadamard uses `hidden` instead")
+    hidden_activation: Activation = Field("none", description="Activation between the layers of the encoder")
     gic_clusters: Count = Field(128, description="GIC: number of soft clusters")
-    gic_beta: Positive = Field(100.0, description="GIC: how sharply a node belongs to its nearest cluster")
+    gic_beta: Positive = Field(100.0, description="GIC: inverse temperature of cluster membership")
     gic_alpha: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.5, description="GIC: weight of the graph's summary in the loss; the clusters' has the rest"
+        0.5, description="GIC: weight of the graph summary in the loss; 1 - alpha for clusters"
     )
-    gic_iterations: Annotated[int, Field(ge=0)] = Field(
-        10, description="GIC: steps of soft k-means before the one that has a gradient"
-    )
+    gic_iterations: Annotated[int, Field(ge=0)] = Field(10, description="GIC: soft k-means steps without gradient")
 
 
 class LinkPrediction(BoundTask):
@@ -96,7 +92,7 @@ class LinkPrediction(BoundTask):
         """Return validation and test score; raise DataError if a pair's score is not finite."""
         scores = self._objective.scores(output, weights, self._pairs).cpu().numpy()
         if not np.isfinite(scores).all():
-            raise DataError("Embeddings grew beyond all bounds while links were trained: lower learning_rate.")
+            raise DataError("Embeddings are no longer finite: lower learning_rate.")
         val, val_negatives, test, test_negatives = np.split(scores, self._ends)
         return Scores(self._score(val, val_negatives), self._score(test, test_negatives))
 
@@ -109,7 +105,7 @@ class LinkTask(Task):
 
     name = "link"
     label = "Link prediction"
-    description = "Tell held-out edges from pairs of nodes without one."
+    description = "Distinguish held-out edges from pairs of nodes without an edge."
     metric = "ROC-AUC"
     Options = LinkOptions
 
@@ -130,18 +126,18 @@ class LinkTask(Task):
         return auc_by_chance(pairs, pairs)
 
     def check(self, config: RunConfig, spec: DatasetSpec) -> None:
-        """Refuse more clusters than nodes, and too few edges to split."""
+        """Raise ConfigError for too many clusters or too few edges."""
         super().check(config, spec)
         sizes = spec.sizes
         _check_clusters(options_of(config.options, LinkOptions), spec.label, sizes.nodes)
         if MODELS.get(config.model).clusters(config) is not None:
             raise ConfigError(
-                "batch_clusters cuts the pairs that links are predicted for: set it to 0 for task 'link'."
+                "Mini-batches would separate the pairs of link prediction: set batch_clusters to 0 for task 'link'."
             )
         if not spec.brings_split and not held_out(sizes.edges)[0]:
             raise ConfigError(
-                f"{spec.label} has {sizes.edges} edges, too few to hold some out for link prediction: choose a data "
-                "set with at least 20."
+                f"{spec.label} has {sizes.edges} edges, too few for link prediction: choose a data set with at least "
+                "20."
             )
         if spec.bundled:
             self.message_graph(load_graph(spec.name), config)
@@ -159,7 +155,7 @@ class LinkTask(Task):
         return LinkPrediction(split, objective, evaluator, device)
 
     def objective(self, config: RunConfig) -> str:
-        """Return what the embeddings are trained on."""
+        """Return the name of the training objective."""
         return OBJECTIVES[options_of(config.options, LinkOptions).link_objective]
 
     def tensors(self, config: RunConfig, outputs: int) -> Sequence[TensorSpec]:
@@ -201,20 +197,20 @@ def _predictor(width: int) -> list[TensorSpec]:
 
 
 def _check_split(split: LinkSplit, where: str) -> None:
-    """Refuse a split without Hits@K: with fewer than K negatives ogb returns 1."""
+    """Raise DataError for a split without Hits@K: with fewer than K negatives OGB returns 1."""
     parts = {"validation": (split.val, split.val_negatives), "test": (split.test, split.test_negatives)}
     for name, (edges, negatives) in parts.items():
         if not edges.size or negatives.shape[1] < HITS_AT:
             raise DataError(
-                f"{where} has {edges.shape[1]} {name} edges and {negatives.shape[1]} pairs without one, but "
-                f"Hits@{HITS_AT} needs an edge and at least {HITS_AT} pairs: use a larger part of the data set."
+                f"{where} has {edges.shape[1]} {name} edges and {negatives.shape[1]} negatives, but "
+                f"Hits@{HITS_AT} needs at least 1 edge and {HITS_AT} negatives: use a larger part of the data set."
             )
 
 
 def _check_clusters(options: LinkOptions, where: str, nodes: int) -> None:
     if options.link_objective == "gic" and options.gic_clusters > nodes:
         raise ConfigError(
-            f"gic_clusters cannot be {options.gic_clusters}: {where} has {nodes} nodes, so choose at most that many."
+            f"gic_clusters cannot be {options.gic_clusters}: {where} has {nodes} nodes; choose at most {nodes}."
         )
 
 

@@ -49,7 +49,7 @@ class NodeClassification(NodesOfSplit):
         from torch.nn.functional import cross_entropy
 
         output, nodes = step.among(self._train)
-        # A cluster may hold no training node, and the mean over none is not a number.
+        # A cluster may have no training node, and the mean over none is NaN.
         return cross_entropy(output, self._labels[nodes]) if nodes.numel() else output.sum()
 
     def scores(self, output: Tensor, weights: Mapping[str, Tensor]) -> Scores:
@@ -89,7 +89,7 @@ class BinaryTasks(NodesOfSplit):
         """Return mean ROC-AUC of logits [N, T]; raise DataError if one is not finite."""
         logits = output.float().cpu().numpy()
         if not np.isfinite(logits).all():
-            raise DataError("Outputs grew beyond all bounds while nodes were trained: lower learning_rate.")
+            raise DataError("Outputs are no longer finite: lower learning_rate.")
         val, test = (node_score(self._evaluator, truth, logits[nodes]) for nodes, truth in (self._val, self._test))
         return Scores(val, test)
 
@@ -103,7 +103,7 @@ class NodeTask(Task):
 
     name = "node"
     label = "Node classification"
-    description = "Predict the class of each node from a few labelled ones."
+    description = "Predict the class of each node from a few labelled nodes."
     metric = "accuracy"
     trains_on_split = True
 
@@ -138,16 +138,16 @@ class NodeTask(Task):
 
 
 def _check_targets(graph: Graph, evaluator: str) -> None:
-    """Refuse binary targets that no evaluator can score."""
+    """Raise DataError for binary targets that cannot be scored."""
     if not evaluator:
-        raise DataError(f"{graph.name} has binary targets, which only data sets with an evaluator of ogb can be for.")
+        raise DataError(f"{graph.name} has binary targets, which need one of OGB's evaluators.")
     assert graph.targets is not None
     for name, nodes in (("validation", graph.split.val), ("test", graph.split.test)):
         positives = graph.targets[nodes].sum(axis=0, dtype=np.int64)
         if not ((positives > 0) & (positives < nodes.size)).any():
             raise DataError(
-                f"{graph.name} has no task with both a positive and a negative among its {nodes.size} {name} nodes, "
-                "so there is no ROC-AUC: use a larger part of the data set."
+                f"{graph.name} has no task with a positive and a negative among its {nodes.size} {name} nodes, so "
+                "ROC-AUC is undefined: use a larger part of the data set."
             )
 
 

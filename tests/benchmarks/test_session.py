@@ -1,4 +1,4 @@
-"""A session without a browser notices what a person would."""
+"""The visitor without a browser reports errors that a person would see."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks import visitor as visiting
+from benchmarks import session as visiting
 from benchmarks.load import _failures, _slope, _spread
-from benchmarks.visitor import Visitor
+from benchmarks.session import Visitor
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def test_tracebacks_are_errors_unless_they_say_that_a_tab_was_closed() -> None:
     ("ends", "said"),
     [
         (None, "runs: no answer within 0 s"),
-        (KeyError("frag"), "runs: an answer cannot be read: KeyError('frag')"),
-        ("closed", "runs: no answer, the connection has ended"),
+        (KeyError("frag"), "runs: an answer could not be read: KeyError('frag')"),
+        ("closed", "runs: no answer: the connection has ended"),
     ],
 )
 def test_a_missing_answer_says_why(

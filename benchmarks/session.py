@@ -1,27 +1,80 @@
-"""A session of the app without a browser: it speaks the protocol of Streamlit's own client over a socket."""
+"""Sessions of the app for its benchmarks: the server process, and a visitor without a browser.
+
+`Visitor` speaks the protocol of Streamlit's client over a websocket.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+import psutil
 import websockets
+from playwright.sync_api import Page
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-# Seconds after which a script counts as stuck.
+from docs.screenshots import SETTLED
+
+
+@contextmanager
+def opened_store(home: Path, store: Path | None) -> Iterator[Path]:
+    """Link a store to where a server with home folder `home` looks for it."""
+    runs = home / "runs"
+    if store is not None:
+        runs.symlink_to(store.absolute())
+    yield runs
+
+
+def settled(page: Page) -> None:
+    """Wait until a page has a heading and has finished computing."""
+    page.wait_for_function("document.querySelector('h1')")
+    page.wait_for_function(SETTLED)
+
+
+def server_of() -> psutil.Process:
+    """Return the server process started by this one."""
+    return next(child for child in psutil.Process().children() if "streamlit" in child.cmdline())
+
+
+def cpu_seconds(process: psutil.Process) -> float:
+    """Return the CPU seconds that a process has used."""
+    used = process.cpu_times()
+    return round(float(used.user + used.system), 3)
+
+
+def browser_cpu_seconds(server: psutil.Process) -> float:
+    """Return the CPU seconds of the browser and its driver."""
+    used = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            used += cpu_seconds(process) if process != server else 0.0
+    return used
+
+
+def megabytes(process: psutil.Process) -> int:
+    """Return the resident memory of a process in MB."""
+    return round(process.memory_info().rss / 1e6)
+
+
+# A visitor without a browser.
+
+# Seconds until a script counts as stuck.
 PATIENCE = 120.0
 FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
 class Answer(NamedTuple):
-    """One run of the script: the page, `live` for a fragment that runs by itself, seconds from request to finish."""
+    """One script run: its page, whether a fragment refreshed itself, seconds and bytes."""
 
     page: str
     live: bool
@@ -30,7 +83,7 @@ class Answer(NamedTuple):
 
 
 class Visitor:
-    """One session: opens pages, flips toggles, and lets fragments run by themselves as a tab does."""
+    """A session that opens pages, flips toggles and refreshes fragments as a tab does."""
 
     def __init__(self, address: str, chance: random.Random) -> None:
         self.answers: list[Answer] = []
@@ -47,7 +100,7 @@ class Visitor:
         self._finished = asyncio.Event()
 
     async def __aenter__(self) -> Visitor:
-        """Connect as the browser does."""
+        """Connect as a browser does."""
         origin = self._address
         stream = f"{origin.replace('http', 'ws', 1)}/_stcore/stream"
         self._socket = await connect(
@@ -68,13 +121,13 @@ class Visitor:
             await self._socket.close()
 
     async def open(self, page: str, **view: str) -> float:
-        """Switch to a page and return the seconds until its script has finished."""
+        """Open a page; return the seconds until its script has finished."""
         self._toggles.clear()
         self._page, self._query = page, urlencode(view)
         return await self._run()
 
     async def click(self) -> float:
-        """Flip one of the page's toggles, or ask for the page once more where it has none."""
+        """Flip one of the page's toggles, or reload a page without any."""
         if not self._toggles:
             return await self._run()
         chosen = self._chance.choice(sorted(self._toggles))
@@ -82,7 +135,7 @@ class Visitor:
         return await self._run()
 
     async def _run(self) -> float:
-        # A whole run names anew which fragments run by themselves.
+        # A full run announces its refreshing fragments anew.
         self._stop_timers()
         self._finished.clear()
         begun = time.perf_counter()
@@ -179,8 +232,8 @@ class Visitor:
 
 
 def _why_none(listening: asyncio.Task[None]) -> str:
-    """Say why a request has no answer: nothing came in time, or nobody listens any more."""
+    """Return why a request has no answer."""
     if not listening.done():
         return f"no answer within {PATIENCE:.0f} s"
     failed = listening.exception()
-    return f"an answer cannot be read: {failed!r}" if failed else "no answer, the connection has ended"
+    return f"an answer could not be read: {failed!r}" if failed else "no answer: the connection has ended"

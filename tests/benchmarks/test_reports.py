@@ -1,0 +1,319 @@
+"""Reports of benchmarks: results, comparison with the baseline, failures and docs/speed.md."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from rich.console import Console
+
+from benchmarks import report as reports
+from benchmarks import results
+from benchmarks.__main__ import COMMANDS
+from benchmarks.parts import PARTS, Part, as_results
+from benchmarks.report import Verdict, collect, compare, differences, measured, ratio_table, read_report, value_words
+from benchmarks.results import Failed, Measured, Report, document, repeated, single, spread
+from benchmarks.speed_page import page, write_page
+from glt.errors import ConfigError, DataError
+from glt.formats import MISSING
+
+# No ogbn-arxiv there: a StudioError, reported in one line.
+NO_FOLDER = Part("missing", None, quick=("arxiv-loading", "--root", "/nowhere/at/all"))
+REFUSED = Part("refused", None, quick=("floors", "--datasets", "nothing"))
+
+
+def test_every_part_is_a_command_or_one_of_the_app() -> None:
+    known = {*COMMANDS, "start", "events", "load"}
+    names = {words[0] for part in PARTS for words in (part.usual, part.quick, part.full) if words}
+    assert names <= known
+    assert len({part.name for part in PARTS}) == len(PARTS)
+
+
+def test_a_part_that_fails_is_named_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Part("whole", None, quick=("stores", "--runs", "1", "--seconds", "0"))
+    monkeypatch.setattr(reports, "PARTS", (REFUSED, whole))
+    options = Namespace(quick=True, full=False, only=None, out=tmp_path / "report.json")
+    report = measured(options, Console(stderr=True, quiet=True))
+    assert [failed.part for failed in report.failed] == ["refused"]
+    assert "invalid choice: 'nothing'" in report.failed[0].reason
+    sizes = {each.name: each.value for each in report.results if each.unit == "B"}
+    assert sizes["stores/round 0 of cora gcn/weights"] > sizes["stores/round 20 of cora gcn/weights"] > 0
+    assert sizes["stores/1 runs/size"] > 0
+    assert read_report(tmp_path / "report.json") == report
+
+
+def test_no_folder_of_the_machine_stands_in_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "PARTS", (NO_FOLDER,))
+    options = Namespace(quick=True, full=False, only=None, out=tmp_path / "report.json")
+    report = measured(options, Console(stderr=True, quiet=True))
+    assert [failed.part for failed in report.failed] == ["missing"]
+    assert "/" not in report.failed[0].reason.replace("n/a", "")
+
+
+def test_documents_of_the_app_become_results() -> None:
+    found = as_results(
+        "pages",
+        {
+            "Curves": {"first": {"seconds": 1.5, "server_cpu_seconds": 0.25}, "shown": 3},
+            "memory": {"before": 100, "after": 120},
+            "text": "no number",
+        },
+    )
+    assert {each.name: (each.value, each.unit) for each in found} == {
+        "pages/Curves/first/seconds": (1.5, "s"),
+        "pages/Curves/first/server cpu seconds": (0.25, "CPU s"),
+        "pages/memory/before": (100e6, "B"),
+        "pages/memory/after": (120e6, "B"),
+    }
+
+
+def test_of_memory_by_the_minute_start_and_end_are_results() -> None:
+    minutes = [{"uss": 200, "minute": 0}, {"uss": 300, "minute": 1}, {"uss": 210, "minute": 2}]
+    load = {"seconds": {"live": {"count": 7, "p95": 0.4}}, "memory": {"by_minute": minutes, "uss_mb_a_minute": 0.1}}
+    found = {each.name: (each.value, each.unit) for each in as_results("load", load)}
+    assert found == {
+        "load/seconds/live/p95": (0.4, "s"),
+        "load/memory/start/uss": (200e6, "B"),
+        "load/memory/end/uss": (210e6, "B"),
+    }
+
+
+@pytest.mark.parametrize("text", ["", "{", json.dumps({"schema": 2})])
+def test_a_file_that_is_no_report_is_one_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=r"report\.json is not a benchmark report"):
+        read_report(path)
+
+
+def test_a_baseline_needs_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "PARTS", ())
+    monkeypatch.setattr(reports, "BASELINE", tmp_path / "baseline.json")
+    with pytest.raises(ConfigError, match="every part"):
+        collect(["--quick", "--save-baseline", "--out", str(tmp_path / "report.json")])
+    assert not (tmp_path / "baseline.json").exists()
+    assert collect(["--save-baseline", "--out", str(tmp_path / "report.json")]) == 0
+    assert read_report(tmp_path / "baseline.json").machine == results.machine()
+
+
+def test_the_machine_is_its_processor_and_no_name() -> None:
+    found = results.machine()
+    assert set(found) == {"processor", "cores", "memory_gb", "system"}
+    assert found["processor"]
+
+
+# Comparison.
+
+
+def report(*results: Measured, **about: str) -> Report:
+    return Report(machine={"processor": "P", **about}, versions={}, revision=None, time="", results=results)
+
+
+def ranged(value: float, low: float, high: float, lower_is_better: bool = True) -> Measured:
+    return Measured(name="a/b", value=value, unit="s", p10=low, p90=high, lower_is_better=lower_is_better)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "ratio", "verdict"),
+    [
+        (ranged(2, 1.8, 2.2), ranged(4, 3.5, 4.5), 0.5, "better"),
+        (ranged(4, 3.5, 4.5), ranged(2, 1.8, 2.2), 2.0, "worse"),
+        (ranged(3, 2.0, 4.0), ranged(2, 1.8, 2.2), 1.5, "same"),
+        (ranged(10, 9, 11, lower_is_better=False), ranged(5, 4, 6, lower_is_better=False), 2.0, "better"),
+        (Measured(name="a/b", value=1.15, unit="s"), Measured(name="a/b", value=1.0, unit="s"), 1.15, "same"),
+        (Measured(name="a/b", value=1.3, unit="s"), Measured(name="a/b", value=1.0, unit="s"), 1.3, "worse"),
+    ],
+)
+def test_ratios_and_verdicts(now: Measured, before: Measured, ratio: float, verdict: Verdict) -> None:
+    (found,) = compare(report(now), report(before))
+    assert (found.ratio, found.verdict) == (pytest.approx(ratio), verdict)
+
+
+def test_what_only_one_report_has_is_said() -> None:
+    new, gone = (Measured(name=name, value=1, unit="s") for name in ("a/new", "a/gone"))
+    found = [(each.name, each.verdict, each.ratio) for each in compare(report(new), report(gone))]
+    assert found == [("a/new", "new", None), ("a/gone", "gone", None)]
+
+
+def test_a_baseline_of_nothing_has_no_ratio() -> None:
+    now, before = (Measured(name="a/b", value=value, unit="B") for value in (1, 0))
+    assert next(compare(report(now), report(before))).ratio is None
+
+
+def test_another_machine_is_told() -> None:
+    assert differences(report(processor="New"), report(processor="Old")) == ["machine: processor Old before, New now"]
+    assert differences(report(), report()) == []
+
+
+def test_the_table_marks_what_moved() -> None:
+    table = ratio_table(compare(report(ranged(4, 3.5, 4.5)), report(ranged(2, 1.8, 2.2))))
+    cells = [next(iter(column.cells)) for column in table.columns]
+    assert cells == ["a/b", "4 s", "3.5 s - 4.5 s", "2 s", "2.00", "worse"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "words"),
+    [
+        ("s", 0.0213, "21.3 ms"),
+        ("CPU s", 6.15, "6.15 s"),
+        ("s", 150, "2.5 min"),
+        ("B", 4.4e8, "0.44 GB"),
+        ("B", 30_200, "30.2 kB"),
+        ("ratio", 1.304, "1.3"),
+    ],
+)
+def test_values_are_put_into_words(unit: str, value: float, words: str) -> None:
+    assert value_words(Measured.model_validate({"name": "a/b", "value": value, "unit": unit}), value) == words
+
+
+# Schema.
+
+ABOUT: dict[str, Any] = {"machine": {"processor": "P"}, "versions": {}, "revision": None, "time": "2026-01-01T00:00:00"}
+
+
+def test_repetitions_become_median_and_percentiles() -> None:
+    found = spread("epochs/cora", [float(value) for value in range(1, 12)], "s")
+    assert (found.p10, found.value, found.p90) == (2, 6, 10)
+
+
+def test_a_report_reads_back_as_it_was_written() -> None:
+    report = Report(**ABOUT, results=(single("runs/cora", 12.3456789, "s"), spread("a/b", [1.0, 3.0])))
+    written = report.to_json()
+    assert Report.model_validate_json(written) == report
+    assert json.loads(written)["schema"] == 1
+    assert json.loads(written)["results"][0] == {
+        "name": "runs/cora",
+        "value": 12.3457,
+        "unit": "s",
+        "lower_is_better": True,
+        "p10": None,
+        "p90": None,
+        "note": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "no part"},
+        {"name": "a/b|c"},
+        {"unit": "hours"},
+        {"value": float("nan")},
+        {"p10": 0.5},
+        {"p10": 2.0, "p90": 3.0},
+        {"host": "somewhere"},
+    ],
+)
+def test_what_is_no_result_is_refused(wrong: dict[str, Any]) -> None:
+    right = {"name": "a/b", "value": 1.0, "unit": "s"}
+    assert Measured.model_validate(right)
+    with pytest.raises(ValidationError):
+        Measured.model_validate({**right, **wrong})
+
+
+def test_a_name_stands_once() -> None:
+    with pytest.raises(ValidationError, match="repeated"):
+        Report(**ABOUT, results=(single("a/b", 1, "s"), single("a/b", 2, "s")))
+
+
+def test_a_step_is_repeated_until_its_time_is_over_but_measured_at_least_once() -> None:
+    calls: list[int] = []
+    found = repeated("a/b", lambda: calls.append(1), most=4)
+    assert (len(calls), found.unit) == (5, "CPU s")
+    calls.clear()
+    repeated("a/b", lambda: calls.append(1), most=4, seconds=0)
+    assert len(calls) == 2
+
+
+def test_a_part_prints_what_the_collector_reads() -> None:
+    results = [single("a/b", 1, "B"), spread("a/c", [1.0, 2.0], "ratio", lower_is_better=False)]
+    printed = json.loads(json.dumps(document(results)))
+    assert [Measured.model_validate(each) for each in printed["results"]] == results
+
+
+# docs/speed.md is made of a report: what it measured, what is aimed at, and what was not reached.
+
+
+def speed_page_report(*results: Measured, failed: tuple[Failed, ...] = ()) -> Report:
+    machine = {"processor": "EPYC", "cores": 2, "memory_gb": 24.9, "system": "Linux x86_64"}
+    about = {"revision": "0123456789abcdef", "time": "2026-11-28T21:00:00+00:00", "versions": {"torch": "2.13.0"}}
+    return Report(machine=machine, **about, results=results, failed=failed)
+
+
+def row(text: str, start: str) -> list[str]:
+    line = next(line for line in text.splitlines() if line.startswith(f"| {start} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_aims_stand_next_to_what_was_measured() -> None:
+    found = page(
+        speed_page_report(
+            spread("epochs/cora/gcn/search", [0.020, 0.022, 0.023]), single("runs/cora/20 rounds", 200, "s")
+        )
+    )
+    reached = row(found, "Cora, GCN of 512: search epoch")
+    assert reached[1:] == ["at most 24 ms", "22 ms (20.4 ms - 22.8 ms)", "yes"]
+    assert row(found, "Cora, 20 rounds of UGS")[1:] == ["at most 2.8 min", "3.3 min", "no"]
+    assert row(found, "Two seeds side by side over one alone")[3] == "not measured"
+    assert "Not reached: Cora, 20 rounds of UGS.\n" in found
+
+
+def test_times_faster_are_to_be_high() -> None:
+    name = "formulations/cora/times faster than authors"
+    found = page(speed_page_report(single(name, 240, "ratio", lower_is_better=False)))
+    assert row(found, "The same as the authors run it, over ours")[1:] == ["at least 250", "240", "no"]
+
+
+def test_epochs_and_floors_have_their_tables() -> None:
+    found = page(
+        speed_page_report(
+            single("epochs/cora/gat/search", 0.8, "CPU s"),
+            single("epochs/cora/gat/search memory", 1.3e9, "B"),
+            single("floors/cora/search/epoch", 0.030, "CPU s"),
+            single("floors/cora/search/floor", 0.025, "CPU s"),
+            single("floors/cora/search/floor of seen rows", 0.020, "CPU s"),
+            single("floors/cora/search/epoch over floor", 1.2, "ratio"),
+            single("floors/cora/search/epoch over floor of seen rows", 1.5, "ratio"),
+            Measured(name="floors/cora/search/kernels/X W", value=0.003, unit="CPU s", note="1 x, embedding_bag"),
+        )
+    )
+    assert row(found, "Cora") == ["Cora", "GAT, 8 x 512", "800 ms", MISSING, MISSING, "1.30 GB"]
+    assert row(found, "Cora, search") == ["Cora, search", "30 ms", "25 ms", "1.2", "20 ms", "1.5"]
+    aim = row(found, "Cora, GCN of 512: search epoch over the floor of the rows it needs")
+    assert aim[2:] == ["1.5", "no"]
+    assert row(found, "X W") == ["X W", "1 x, embedding_bag", "3 ms"]
+
+
+def test_parts_that_failed_are_named_and_machine_and_revision_said() -> None:
+    found = page(
+        speed_page_report(single("stores/x/listed", 1, "s"), failed=(Failed(part="start", reason="no browser"),))
+    )
+    assert "These parts failed when this was measured: start." in found
+    assert "EPYC, 2 cores, 24.9 GB of memory, Linux x86_64. torch 2.13.0. Measured on 2026-11-28" in found
+    assert "at revision 0123456789ab." in found
+
+
+def test_results_of_pages_stand_in_a_grid() -> None:
+    found = page(
+        speed_page_report(
+            single("pages/Runs/first/seconds", 2.6, "s"),
+            single("pages/Runs/first/browser cpu seconds", 2.8, "CPU s"),
+            single("pages/Curves/load/seconds", 1.5, "s"),
+            single("pages/memory/before", 74e6, "B"),
+        )
+    )
+    assert row(found, "what")[1:] == ["seconds", "browser cpu seconds"]
+    assert row(found, "Runs, first")[1:] == ["2.6 s", "2.8 s"]
+    assert row(found, "Curves, load")[1:] == ["1.5 s", MISSING]
+    assert row(found, "memory, before")[1:] == ["74 MB", "B"]
+
+
+def test_the_command_writes_the_page_of_a_report(tmp_path: Path) -> None:
+    written = speed_page_report(single("stores/1000 runs/listed", 1.5, "s"))
+    (tmp_path / "report.json").write_text(written.to_json())
+    assert write_page(["--report", str(tmp_path / "report.json"), "--out", str(tmp_path / "speed.md")]) == 0
+    assert (tmp_path / "speed.md").read_text() == page(written)

@@ -1,0 +1,442 @@
+"""Pre-training: augmentations, GraphCL's loss, and runs that start from a pre-trained encoder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from glt.datasets import Graph, load_graph
+from glt.datasets.graph import IntArray, Provenance, Split
+from glt.errors import ConfigError, DataError, JobError
+from glt.jobs import start
+from glt.jobs.devices import Settings
+from glt.jobs.environment import record_environment
+from glt.lottery.initial_weights import check_start, source_of, starts_of
+from glt.lottery.lottery import find_tickets
+from glt.presets import resolve
+from glt.pretraining.augmentations import AUGMENTATIONS, View, new_edges, walked
+from glt.pretraining.config import FIRST_LAYER, PretrainConfig, first_layer_width, resolve_pretraining
+from glt.pretraining.graphcl import DISCRIMINATOR, ENCODER, SLOPE, GraphCL, drawn_views, pretrain, starting_tensors
+from glt.seeds import stream
+from glt.store import Pretraining, SeedRun, Store, run_name
+from glt.training.problem import Problem
+
+SHARE = 0.2
+
+
+def make_graph(nodes: int, pairs: list[tuple[int, int]]) -> Graph:
+    edges: IntArray = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+    none = np.empty(0, dtype=np.int64)
+    features = csr_array(np.eye(nodes, dtype=np.float32))
+    return Graph("drawn", edges, features, np.zeros(nodes, dtype=np.int64), Split(none, none, none), HAND_MADE)
+
+
+HAND_MADE = Provenance("by hand", 0, 0, 0)
+
+
+def codes(graph: Graph, edges: IntArray) -> set[int]:
+    return set((edges[0] * graph.num_nodes + edges[1]).tolist())
+
+
+@pytest.fixture(scope="module")
+def cora() -> Graph:
+    return load_graph("cora")
+
+
+def test_the_registry_has_the_four() -> None:
+    assert AUGMENTATIONS.names() == ["edges", "features", "nodes", "subgraph"]
+
+
+@pytest.mark.parametrize("name", ["edges", "features", "nodes", "subgraph"])
+def test_a_view_is_a_simple_graph_and_drawn_alike_from_a_seed(cora: Graph, name: str) -> None:
+    view, again, other = (AUGMENTATIONS.get(name).view(cora, SHARE, stream(seed, 0, "view")) for seed in (3, 3, 4))
+    low, high = view.edges
+    assert (low < high).all()
+    assert (np.diff(low * cora.num_nodes + high) > 0).all()
+    for field in ("edges", "members", "visible"):
+        np.testing.assert_array_equal(getattr(view, field), getattr(again, field))
+    different = [not np.array_equal(getattr(view, f), getattr(other, f)) for f in ("edges", "members", "visible")]
+    assert any(different)
+
+
+def test_edges_drops_and_adds_the_same_number(cora: Graph) -> None:
+    view = AUGMENTATIONS.get("edges").view(cora, SHARE, stream(0, 0, "view"))
+    before, after = codes(cora, cora.edges), codes(cora, view.edges)
+    assert len(after) == len(before) == view.edges.shape[1]
+    assert len(before - after) == len(after - before) == cora.num_edges // 5
+    assert view.members.all()
+    assert view.visible.all()
+
+
+def test_nodes_leave_with_their_edges(cora: Graph) -> None:
+    view = AUGMENTATIONS.get("nodes").view(cora, SHARE, stream(0, 0, "view"))
+    assert (~view.members).sum() == cora.num_nodes // 5
+    touched = ~view.members[cora.edges].all(axis=0)
+    assert codes(cora, view.edges) == codes(cora, cora.edges[:, ~touched])
+    assert view.visible.all()
+
+
+def test_features_are_hidden_and_edges_stay(cora: Graph) -> None:
+    view = AUGMENTATIONS.get("features").view(cora, SHARE, stream(0, 0, "view"))
+    assert (~view.visible).sum() == cora.num_nodes // 5
+    assert view.members.all()
+    np.testing.assert_array_equal(view.edges, cora.edges)
+
+
+def test_a_subgraph_is_what_a_walk_reaches(cora: Graph) -> None:
+    view = AUGMENTATIONS.get("subgraph").view(cora, SHARE, stream(0, 0, "view"))
+    assert view.members.sum() == cora.num_nodes - cora.num_nodes // 5
+    assert view.members[view.edges].all()
+    assert view.edges.shape[1] == view.members[cora.edges].all(axis=0).sum()
+
+
+def test_a_walk_stays_in_a_component_until_it_is_exhausted() -> None:
+    graph = make_graph(9, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)])
+    for seed in range(20):
+        reached = set(np.flatnonzero(walked(graph, 4, stream(seed, 0, "walk"))).tolist())
+        whole = {0, 1, 2, 3} <= reached or {4, 5, 6, 7} <= reached
+        assert whole or 8 in reached, reached
+
+
+def test_a_walk_reaches_all_nodes_of_a_graph_without_edges() -> None:
+    assert walked(make_graph(5, []), 5, stream(0, 0, "walk")).all()
+
+
+def test_every_pair_without_an_edge_can_be_added() -> None:
+    graph = make_graph(6, [(0, 1), (0, 5), (1, 2), (3, 4), (4, 5)])
+    every = {(i, j) for i in range(6) for j in range(i + 1, 6)}
+    added = new_edges(graph, 10, stream(0, 0, "view"))
+    assert {(int(i), int(j)) for i, j in added.T} == every - {(0, 1), (0, 5), (1, 2), (3, 4), (4, 5)}
+
+
+def test_new_pairs_are_drawn_evenly() -> None:
+    graph = make_graph(4, [(0, 1), (2, 3)])
+    drawn = [tuple(new_edges(graph, 1, stream(seed, 0, "view"))[:, 0].tolist()) for seed in range(400)]
+    assert {pair: drawn.count(pair) > 60 for pair in set(drawn)} == {
+        (0, 2): True,
+        (0, 3): True,
+        (1, 2): True,
+        (1, 3): True,
+    }
+
+
+def full(nodes: int) -> Graph:
+    return make_graph(nodes, [(i, j) for i in range(nodes) for j in range(i + 1, nodes)])
+
+
+@pytest.mark.parametrize(
+    ("name", "graph", "words"),
+    [
+        ("edges", lambda: make_graph(5, []), "of 0 edges rounds down to 0"),
+        ("edges", lambda: full(6), "only 0 pairs of nodes without an edge"),
+        ("nodes", lambda: make_graph(4, []), "of 4 nodes rounds down to 0"),
+        ("features", lambda: make_graph(2, [(0, 1)]), "of 2 nodes rounds down to 0"),
+        ("subgraph", lambda: make_graph(1, []), "of 1 nodes rounds down to 0"),
+    ],
+)
+def test_too_little_to_change_is_one_sentence(name: str, graph: Callable[[], Graph], words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        AUGMENTATIONS.get(name).view(graph(), SHARE, stream(0, 0, "view"))
+
+
+def test_a_large_share_leaves_at_least_one_node() -> None:
+    for name in ("nodes", "subgraph"):
+        assert AUGMENTATIONS.get(name).view(full(3), 0.99, stream(0, 0, "view")).members.sum() == 1
+
+
+# GraphCL.
+
+SMALL = {"hidden": 8, "epochs": 6}
+
+
+def hand_sized() -> Graph:
+    generator = np.random.default_rng(0)
+    edges = np.array([[0, 0, 1, 2, 3, 4, 5], [1, 2, 2, 3, 4, 5, 6]])
+    none = np.empty(0, dtype=np.int64)
+    features = csr_array((generator.random((8, 5)) * (generator.random((8, 5)) < 0.6)).astype(np.float32))
+    return Graph("hand", edges, features, np.zeros(8, dtype=np.int64), Split(none, none, none), HAND_MADE)
+
+
+def objective(graph: Graph, views: tuple[View, View]) -> GraphCL:
+    start = starting_tensors(graph.num_features, 3, stream(1, 0, "init"))
+    return GraphCL(graph, views, start, dtype=torch.float64)
+
+
+def dense_loss(graph: Graph, views: tuple[View, View], model: GraphCL, order: NDArray[np.int64]) -> float:
+    """The formulas of the paper, with matrices of size N x N."""
+    tensors = {name: tensor.detach().numpy() for name, tensor in model.tensors.items()}
+    rows = graph.features.toarray().astype(np.float64)
+    rows = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-30)
+
+    def embed(edges: NDArray[np.int64], features: NDArray[np.float64]) -> NDArray[np.float64]:
+        adjacency = np.eye(graph.num_nodes)
+        adjacency[edges[0], edges[1]] = adjacency[edges[1], edges[0]] = 1
+        root = 1 / np.sqrt(adjacency.sum(axis=1))
+        hidden = (root[:, None] * adjacency * root) @ features @ tensors[ENCODER]
+        return np.where(hidden > 0, hidden, tensors[SLOPE] * hidden)
+
+    def sigmoid(value: NDArray[np.float64]) -> NDArray[np.float64]:
+        return 1 / (1 + np.exp(-value))
+
+    def scores(hidden: NDArray[np.float64]) -> NDArray[np.float64]:
+        summaries = [sigmoid(embed(v.edges, rows * v.visible[:, None])[v.members].mean(axis=0)) for v in views]
+        return sum((hidden @ tensors[DISCRIMINATOR] @ s for s in summaries), np.zeros(graph.num_nodes))
+
+    real, false = sigmoid(scores(embed(graph.edges, rows))), sigmoid(scores(embed(graph.edges, rows[order])))
+    return float(-np.concatenate([np.log(real), np.log(1 - false)]).mean())
+
+
+@pytest.mark.parametrize("name", ["edges", "features", "nodes", "subgraph"])
+def test_the_loss_is_that_of_a_dense_formulation(name: str) -> None:
+    graph = hand_sized()
+    draw = AUGMENTATIONS.get(name).view
+    views = (draw(graph, 0.3, stream(0, 0, "view 1")), draw(graph, 0.3, stream(0, 0, "view 2")))
+    model, order = objective(graph, views), np.random.default_rng(2).permutation(8)
+    loss = float(model.loss(torch.from_numpy(order)).detach())
+    # Features are normalised in single precision.
+    assert loss == pytest.approx(dense_loss(graph, views, model, order), abs=1e-7)
+
+
+def test_the_gradient_is_that_of_finite_differences() -> None:
+    graph = hand_sized()
+    views = (
+        AUGMENTATIONS.get("nodes").view(graph, 0.3, stream(0, 0, "view 1")),
+        AUGMENTATIONS.get("features").view(graph, 0.3, stream(0, 0, "view 2")),
+    )
+    model, order = objective(graph, views), torch.from_numpy(np.random.default_rng(2).permutation(8))
+    names = list(model.tensors)
+
+    def loss(*values: torch.Tensor) -> torch.Tensor:
+        model.tensors = dict(zip(names, values, strict=True))
+        return model.loss(order)
+
+    assert torch.autograd.gradcheck(loss, tuple(model.tensors.values()))
+
+
+def test_equal_seeds_give_equal_bits_and_others_do_not() -> None:
+    graph, config = load_graph("cora"), PretrainConfig(**SMALL)
+    first, again, other = (pretrain(graph, config, seed, lambda *_: None) for seed in (0, 0, 1))
+    assert first.weight.tobytes() == again.weight.tobytes()
+    assert first.loss == again.loss
+    assert first.weight.tobytes() != other.weight.tobytes()
+    assert first.weight.shape == (1433, 8)
+
+
+def test_the_encoder_starts_where_a_random_run_of_the_seed_does() -> None:
+    from glt.presets import resolve
+
+    theta0 = Problem(resolve({"hidden": 8}), load_graph("cora")).initial_weights(5)
+    start = starting_tensors(1433, 8, stream(5, 0, "init"))
+    np.testing.assert_array_equal(start[ENCODER], theta0[ENCODER])
+
+
+def test_it_learns_and_keeps_the_epoch_of_the_lowest_loss() -> None:
+    losses: list[float] = []
+    config = PretrainConfig(hidden=16, epochs=60, learning_rate=0.01)
+    result = pretrain(load_graph("cora"), config, 0, lambda _, loss: losses.append(loss))
+    assert losses[0] == pytest.approx(np.log(2), abs=0.01)
+    assert result.loss == min(losses) < 0.6
+    assert result.best_epoch == losses.index(min(losses))
+    assert result.epochs == len(losses)
+
+
+def test_patience_ends_it() -> None:
+    losses: list[float] = []
+    config = PretrainConfig(hidden=4, epochs=500, patience=2, learning_rate=3.0)
+    result = pretrain(load_graph("cora"), config, 0, lambda _, loss: losses.append(loss))
+    assert result.epochs < 500
+    assert result.epochs == result.best_epoch + 3
+    assert min(losses[-2:]) >= result.loss
+
+
+def test_both_views_are_drawn_once_and_differ() -> None:
+    graph, config = load_graph("cora"), PretrainConfig(augmentation="nodes")
+    first, second = drawn_views(graph, config, 0)
+    assert not np.array_equal(first.members, second.members)
+    np.testing.assert_array_equal(first.members, drawn_views(graph, config, 0)[0].members)
+
+
+def test_a_loss_that_is_no_number_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GraphCL, "loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
+    with pytest.raises(DataError, match="loss is nan in epoch 0: lower learning_rate"):
+        pretrain(load_graph("cora"), PretrainConfig(**SMALL), 0, lambda *_: None)
+
+
+# Runs that start from a pre-training.
+
+TINY = {"hidden": 4, "rounds": 1, "epochs": 2, "retrain_epochs": 2}
+
+
+class Quiet:
+    def on_progress(self, progress: object) -> None: ...
+
+    def should_stop(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+def pretrained(store: Store, seeds: tuple[int, ...] = (0,), **settings: Any) -> Pretraining:
+    """Write a pre-training whose first layers are drawn, not trained."""
+    config = resolve_pretraining({"hidden": 4, **settings})
+    run = store.create_pretraining(config)
+    from glt.training.tasks import message_graph
+
+    graph = message_graph(config.graph_config())
+    for seed in seeds:
+        weight = np.random.default_rng(seed).normal(size=(graph.num_features, config.hidden)).astype(np.float32)
+        run.seed(seed).make()
+        about = {"best_epoch": 0, "epochs": 1, "loss": 0.1, "graph": graph.content_hash}
+        run.seed(seed).write_first_layer(weight, about)
+    return run
+
+
+def seed_from(store: Store, pretraining: Pretraining, seed: int, **settings: Any) -> SeedRun:
+    seed_run = store.create(resolve({**TINY, "pretraining": pretraining.name, **settings})).seed(seed)
+    seed_run.make()
+    return seed_run
+
+
+def test_theta0_is_the_pretrained_first_layer_and_the_seeds_own_rest(store: Store) -> None:
+    pretraining = pretrained(store, (0, 3))
+    seed_run = seed_from(store, pretraining, 3)
+    find_tickets(seed_run, Quiet())
+    theta0 = seed_run.theta0()
+    own = Problem(seed_run.config, load_graph("cora")).initial_weights(3)
+    np.testing.assert_array_equal(theta0[FIRST_LAYER], pretraining.seed(3).first_layer().weight)
+    assert not np.array_equal(theta0[FIRST_LAYER], own[FIRST_LAYER])
+    assert set(theta0) == set(own)
+    for name in set(own) - {FIRST_LAYER}:
+        np.testing.assert_array_equal(theta0[name], own[name])
+    assert len(seed_run.rounds()) == 2
+
+
+@pytest.mark.parametrize(("model", "settings"), [("gin", {}), ("gat", {"gat_heads": 2, "hidden": 2})])
+def test_other_networks_take_it_where_the_width_fits(store: Store, model: str, settings: dict[str, Any]) -> None:
+    pretraining = pretrained(store)
+    seed_run = seed_from(store, pretraining, 0, model=model, **settings)
+    assert first_layer_width(seed_run.config) == 4
+    find_tickets(seed_run, Quiet())
+    np.testing.assert_array_equal(seed_run.theta0()[FIRST_LAYER], pretraining.seed(0).first_layer().weight)
+
+
+def test_the_name_of_a_run_changes_only_when_it_starts_from_one() -> None:
+    assert "pretraining" not in resolve({}).options
+    assert run_name(resolve({})) != run_name(resolve({"pretraining": "cora-node-gcn-graphcl-00000000"}))
+
+
+def test_a_seed_takes_its_own_pretraining_else_the_first(store: Store) -> None:
+    pretraining = pretrained(store, (1, 4))
+    config = resolve({**TINY, "pretraining": pretraining.name})
+    assert check_start(store, config, [0, 1, 4, 7]) == {0: 1, 1: 1, 4: 4, 7: 1}
+    assert check_start(store, resolve(TINY), [0]) == {}
+
+
+def test_a_begun_seed_stays_with_the_one_it_recorded(store: Store) -> None:
+    pretraining = pretrained(store, (1,))
+    seed_run = seed_from(store, pretraining, 0)
+    source = source_of(seed_run)
+    assert source is not None
+    record_environment(seed_run, Settings(), "a" * 64, source)
+    pretrained(store, (0, 1))
+    again = source_of(seed_run)
+    assert again is not None
+    assert again.record() == source.record() == seed_run.environment()["pretraining"]
+    assert starts_of(store.find(seed_run.path.parent.name), [0]) == {0: 1}
+    record_environment(seed_run, Settings(), "a" * 64, again)
+
+
+def test_a_changed_pretraining_is_refused_on_resume(store: Store) -> None:
+    pretraining = pretrained(store)
+    seed_run = seed_from(store, pretraining, 0)
+    record_environment(seed_run, Settings(), "a" * 64, source_of(seed_run))
+    layer = pretraining.seed(0).first_layer()
+    about = {"best_epoch": 0, "epochs": 1, "loss": 0.1, "graph": layer.graph_hash}
+    pretraining.seed(0).write_first_layer(layer.weight + 1, about)
+    with pytest.raises(JobError, match=r"is not what seed 0 of .* began with \(content \w{8}, then \w{8}\)"):
+        record_environment(seed_run, Settings(), "a" * 64, source_of(seed_run))
+
+
+@pytest.mark.parametrize(
+    ("pretraining", "run", "sentence"),
+    [
+        (
+            {"dataset": "citeseer"},
+            {},
+            "was pre-trained on citeseer, this run uses cora: run `python",
+        ),
+        ({"hidden": 8}, {}, "has width 8, but the first layer of gcn with hidden = 4 has 4: run"),
+        ({}, {"model": "gat"}, "has width 4, but the first layer of gat with hidden = 4 has 32: .*--hidden 32"),
+        ({}, {"model": "resgcn"}, "The first layer of resgcn does not multiply the features, so it cannot start from"),
+        ({"task": "link"}, {}, "was pre-trained for task 'link', which uses other edges than task 'node'"),
+        ({}, {"task": "link"}, "was pre-trained for task 'node', which uses other edges than task 'link'"),
+        (
+            {"task": "link", "split_seed": 1},
+            {"task": "link"},
+            r"was trained on edges that this run holds out \(split_seed 1 instead of 0\)",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_starts(
+    store: Store, pretraining: dict[str, Any], run: dict[str, Any], sentence: str
+) -> None:
+    name = pretrained(store, **pretraining).name
+    config = resolve({**TINY, **run, "pretraining": name})
+    with pytest.raises(ConfigError, match=sentence):
+        start(store, config, [0])
+    assert store.runs() == []
+
+
+def test_an_unknown_unfinished_or_wrong_one_is_refused(store: Store) -> None:
+    name = store.create_pretraining(resolve_pretraining({"hidden": 4})).name
+    other = store.create(resolve(TINY)).name
+    cases = {
+        name: f"{name} is not finished: run `",
+        name[:-1]: f"pretraining cannot be '{name[:-1]}': No run '{name[:-1]}' .* did you mean {name}",
+        other: "is not a pre-training run",
+        str(store.root / name): "pretraining cannot be the path",
+    }
+    for given, sentence in cases.items():
+        with pytest.raises(ConfigError, match=sentence):
+            start(store, resolve({**TINY, "pretraining": given}), [0])
+
+
+def test_another_graph_is_noticed_when_it_starts(store: Store) -> None:
+    pretraining = pretrained(store)
+    seed = pretraining.seed(0)
+    weight = seed.first_layer().weight
+    seed.write_first_layer(weight, {"best_epoch": 0, "epochs": 1, "loss": 0.1, "graph": "b" * 64})
+    with pytest.raises(DataError, match="pre-trained on a different graph"):
+        find_tickets(seed_from(store, pretraining, 0), Quiet())
+
+
+def test_no_edge_that_links_are_scored_on_is_seen(store: Store) -> None:
+    from glt.datasets.link_split import split_links
+    from glt.training.tasks import message_graph
+
+    graph = load_graph("cora")
+    config = resolve_pretraining({"task": "link", "split_seed": 2})
+    seen = {tuple(edge) for edge in message_graph(config.graph_config()).edges.T.tolist()}
+    split = split_links(graph, 2)
+    held_out = {tuple(sorted(edge)) for edge in np.concatenate([split.val, split.test], axis=1).T.tolist()}
+    assert held_out
+    assert not seen & held_out
+    assert len(seen) + len(held_out) == graph.num_edges
+
+
+def test_the_config_document_is_plain(store: Store) -> None:
+    run = pretrained(store)
+    document = json.loads((run.path / "config.json").read_text())
+    assert document["kind"] == "pre-training"
+    assert document["config"]["augmentation"] == "edges"
