@@ -364,7 +364,7 @@ def test_a_changed_pretraining_is_refused_on_resume(store: Store) -> None:
     layer = pretraining.seed(0).first_layer()
     about = {"best_epoch": 0, "epochs": 1, "loss": 0.1, "graph": layer.graph_hash}
     pretraining.seed(0).write_first_layer(layer.weight + 1, about)
-    with pytest.raises(JobError, match=r"is not what seed 0 of .* began with \(content \w{8}, then \w{8}\)"):
+    with pytest.raises(JobError, match=r"has changed since seed 0 of .* began \(content hash \w{8}, then \w{8}\)"):
         record_environment(seed_run, Settings(), "a" * 64, source_of(seed_run))
 
 
