@@ -1,6 +1,7 @@
-"""Tables as LaTeX: booktabs, escaped text, means with their intervals, the best in bold.
+"""Tables as LaTeX: booktabs, escaped text, means with intervals, the best in bold.
 
-A table is fitted to its page: over one column or two, in smaller type, with labels broken into lines.
+`measurements_latex`, `paper_latex` and `tickets_latex` fill `booktabs`, which fits a table to its page: one column or
+two, smaller type, labels broken into lines.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ TICKET_HEADERS = (
     "MACs (% dense)",
 )
 
-# In points of TeX: one column of an article (letter paper, margins of 1 in), narrower than the 3.25 in of ICML;
-# and the 5.5 in of NeurIPS and ICLR, less than the 6.75 in and 6.5 in of the two columns of ICML and an article.
+# In TeX points. COLUMN fits one column of an article (letter paper, margins of 1 in) and of ICML (3.25 in); PAGE fits
+# NeurIPS and ICLR (5.5 in), and two columns of ICML (6.75 in) and of an article (6.5 in).
 COLUMN, PAGE = 229.0, 396.0
-# How wide letters of Computer Modern are at 10 points, none of them less than it is.
+# Upper bounds of the widths of Computer Modern letters at 10 points.
 WIDTHS = {
     **dict.fromkeys("ijl.,:;'|!`", 2.8),
     **dict.fromkeys("frst()[]-I ", 4.0),
@@ -63,19 +64,19 @@ WIDTHS = {
     **dict.fromkeys("mw", 8.4),
     **dict.fromkeys("M%&+=<>", 9.2),
     "W": 10.3,
-    # A sign between two numbers has room on both sides.
+    # Binary signs have space on both sides.
     "\N{PLUS-MINUS SIGN}": 12.3,
     "\N{MINUS SIGN}": 7.8,
 }
 OTHER, CAPITAL = 5.6, 7.8
-# What TeX takes as a command, or prints as another letter in its oldest font encoding (OT1), as it is typed in TeX.
+# Characters that TeX reads as commands, or prints differently in its oldest font encoding (OT1), and their escapes.
 SPECIAL: Mapping[str, str] = {
     "\\": r"\textbackslash{}",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     "~": r"\textasciitilde{}",
     "`": r"\`{}",
     "^": r"\textasciicircum{}",
-    # In OT1 these four print as two marks of Spanish, a dash and a closing quotation mark.
+    # In OT1 these four print as ¡, ¿, a dash and a closing quotation mark.
     "<": r"\ensuremath{<}",
     ">": r"\ensuremath{>}",
     "|": r"\ensuremath{|}",
@@ -93,11 +94,11 @@ SPECIAL: Mapping[str, str] = {
     "\N{NO-BREAK SPACE}": "~",
     "\N{ZERO WIDTH SPACE}": "{}",
 }
-# Letters beyond these stop pdflatex, unless the paper loads a package for their script.
+# Letters beyond this one stop pdflatex, unless the paper loads a package for their script.
 LAST_LATIN = "\N{LATIN SMALL LETTER Z WITH CARON}"
-# Those among them that OT1 does not have.
+# Letters up to it that OT1 lacks.
 NOT_IN_OT1 = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų")
-# Two of them in a row would print as one dash or one quotation mark.
+# Two of these in a row would print as one dash or quotation mark.
 _PAIRS = re.compile(r"(?<=([-',]))(?=\1)")
 UNKNOWN = "?"
 _OPENING = re.compile(r'(?<!\S)"(?=\S)')
@@ -132,9 +133,9 @@ TEMPLATE = r"""% needs \usepackage{booktabs}
 def measurements_latex(
     table: pd.DataFrame, dataset: str, shown: Sequence[str] = SHOWN, label: str = "tab:measurements", note: str = ""
 ) -> str:
-    """Return `measurement_table` as LaTeX: means over seeds with 95% t intervals, the closest to the original in bold.
+    """Return `measurement_table` as LaTeX: means with 95% t intervals, the one closest to the original in bold.
 
-    Under a measure that the paper prints, a second line gives the paper's values; a `note` ends the caption.
+    A second line gives the values that the paper prints; `note` ends the caption.
     """
     rows = []
     for name in shown:
@@ -147,7 +148,7 @@ def measurements_latex(
 
 def _measure_row(table: pd.DataFrame, name: str) -> list[str]:
     scale, decimals, unit = _scale(name, float(table[name].iloc[0]))
-    # What is the same for every seed by construction (a sparsity) gets no interval.
+    # A value that is equal for all seeds by construction (a sparsity) has no interval.
     halves = half_width(table[f"{name}_spread"].replace(0.0, np.nan), table["seeds"])
     closest = _closest(table, name)
     cells = [
@@ -159,7 +160,7 @@ def _measure_row(table: pd.DataFrame, name: str) -> list[str]:
 
 def _published_row(table: pd.DataFrame, name: str) -> list[str]:
     scale, decimals, _ = _scale(name, float(table[name].iloc[0]))
-    # The paper prints five decimals, of which three go into the scale.
+    # The paper prints five decimals; the scale takes three of them.
     decimals = min(decimals, 2) if scale == SMALL else decimals
     return ["\N{EM SPACE}in the paper", *(number(scale * v, decimals=decimals) for v in table[f"{name}_published"])]
 
@@ -182,13 +183,13 @@ def _scale(name: str, original: float) -> tuple[float, int, str]:
 
 
 def _measurements_caption(table: pd.DataFrame, dataset: str, note: str) -> str:
-    # Of the original there is one; a graph that no seed has yet says nothing.
+    # The first row is the original graph; rows without a finished seed do not count.
     seeds = [int(count) for count in table["seeds"].iloc[1:] if count] or [1]
     over = averaged_over(seeds).replace("95% t", r"95\% $t$")
     rounds = sorted({number for numbers in table["rounds"] for number in numbers})
     after = f" after round{'s' if len(rounds) > 1 else ''} {', '.join(map(str, rounds))}" if rounds else ""
     parts = [
-        f"Graph measurements of {escape(dataset_label(dataset))} and of what pruning leaves of it{after}: {over}",
+        f"Graph measurements of {escape(dataset_label(dataset))}, original and pruned{after}: {over}",
         "an edge is kept when either direction is",
         "bold: the mean closest to the original (not tested)",
     ]
@@ -196,7 +197,7 @@ def _measurements_caption(table: pd.DataFrame, dataset: str, note: str) -> str:
     if printed:
         parts.append(escape(published.measured_at(dataset)).replace("The", "the", 1).removesuffix("."))
     if printed and published.swapped(dataset):
-        parts.append("they are taken from under the heading it swapped them with")
+        parts.append("its columns of Cora and Citeseer are swapped, which is corrected here")
     return " ".join(["; ".join(parts) + ".", *([escape(note)] if note else [])])
 
 
@@ -225,7 +226,7 @@ def tickets_latex(
     margin: float = DELTA,
     label: str = "tab:tickets",
 ) -> str:
-    """Return a `tickets_table` made with these choices as LaTeX; best score and graph sparsity of tickets bold."""
+    """Return a `tickets_table` made with these choices as LaTeX; the tickets' best score and sparsity in bold."""
     tickets = table[table["is_ticket"]]
     best = {name: tickets[name].max() for name in ("mean", "graph_sparsity")}
     rows = [_ticket_row(row, best) for row in table.to_dict("records")]
@@ -257,8 +258,9 @@ def _macs(row: Mapping[str, Any]) -> str:
 def _tickets_caption(table: pd.DataFrame, score: Score, macs: MacConvention, margin: float) -> str:
     settings = table[["dataset", "task", "objective", "model"]].drop_duplicates().itertuples(index=False)
     where = "; ".join(f"{dataset_label(d)} {model_label(m)}, {task_label(t, o)}" for d, t, o, m in settings)
+    over = averaged_over(map(int, table["seeds"])).replace("95% t", r"95\% $t$")
     parts = [
-        f"Sparsest round of every run that is shown to be a graph lottery ticket ({escape(where)}): {_over(table)}",
+        f"Sparsest round of every run that is shown to be a graph lottery ticket ({escape(where)}): {over}",
         score_words(table, score),
         f"a ticket is {escape(rule_words(margin, int(table['family'].max()))).replace('paired t', 'paired $t$')}",
         r"sparsities, kept edges, scores and MACs of dense in \%",
@@ -274,12 +276,8 @@ def _tickets_caption(table: pd.DataFrame, score: Score, macs: MacConvention, mar
     return "; ".join(parts) + "."
 
 
-def _over(table: pd.DataFrame) -> str:
-    return averaged_over(map(int, table["seeds"])).replace("95% t", r"95\% $t$")
-
-
 def number(mean: float, half_width: float = math.nan, decimals: int = 1, bold: bool = False, unit: str = "") -> str:
-    r"""Return a mean with the half-width of its interval in mathematics mode; without the latter, the mean alone.
+    r"""Return a mean with the half-width of its interval, where it has one, in mathematics mode.
 
     >>> number(80.91, 0.42), number(80.91, bold=True), number(float("nan"))
     ('$80.9 \\pm 0.4$', '$\\mathbf{80.9}$', '--')
@@ -298,10 +296,10 @@ def _digits(value: float, decimals: int) -> str:
 
 
 def booktabs(headers: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, label: str) -> str:
-    """Return a table environment (needs the package booktabs) that no page of `LAYOUTS` is too narrow for.
+    """Return a table environment (needs the package booktabs) in the first of `LAYOUTS` that fits.
 
-    Headers and the first cell of every row are plain words, broken into lines where there is little room; the other
-    cells are LaTeX. Columns that fit no page side by side stand one part below the other.
+    Headers and the first cell of every row are plain text, broken into lines where needed; other cells are LaTeX. A
+    table too wide for any layout is split into parts, one below the other.
     """
     blocks, layout = fitted([Block(headers, rows)])
     environment = "table*" if layout.wide else "table"
@@ -314,13 +312,13 @@ def _template() -> Template:
 
     marks: dict[str, Any] = {"block_start_string": "<%", "block_end_string": "%>"}
     marks |= {"variable_start_string": "<<", "variable_end_string": ">>", "comment_start_string": "<#"}
-    # LaTeX in and out: nothing here is HTML, and all words are escaped for TeX before they arrive.
+    # LaTeX, not HTML; all text is escaped for TeX before.
     made = Environment(**marks, trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)  # noqa: S701
     return made.from_string(TEMPLATE)
 
 
 def _cell(words: str, limit: int, side: str, place: str) -> str:
-    """Return words as one escaped cell; of several lines, `place` ("t", "b") is the one level with the row."""
+    """Return words as one escaped cell; `place` ("t", "b") aligns the first or the last of several lines."""
     lines = wrapped(words, limit)
     if len(lines) == 1:
         return escape(lines[0])
@@ -330,7 +328,7 @@ def _cell(words: str, limit: int, side: str, place: str) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """A way to set a table: its room, the size of its words, half the gap between columns, letters in a line."""
+    """A layout of a table: columns of the page, font size, half the gap between columns, letters a line."""
 
     wide: bool
     size: str
@@ -345,7 +343,7 @@ class Layout:
         return PAGE if self.wide else COLUMN
 
 
-# The smaller fonts of Computer Modern are wider than their size says.
+# Smaller sizes of Computer Modern are relatively wider.
 LAYOUTS = (
     Layout(False, "", 1.0, 6, 20, 40),
     Layout(False, r"\small", 0.925, 5, 16, 32),
@@ -361,13 +359,13 @@ LAYOUTS = (
 
 @dataclass(frozen=True)
 class Block:
-    """Columns that stand side by side: headers and first cells in plain words, other cells in LaTeX."""
+    """Columns side by side: headers and first cells in plain text, other cells in LaTeX."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
 
     def width(self, layout: Layout) -> float:
-        """Return the width in points that these columns take at most."""
+        """Return an upper bound of the columns' width in points."""
         label, *cells = zip_longest(*self.rows, fillvalue="") if self.rows else [()] * len(self.headers)
         first = [line for words in label for line in wrapped(words, layout.label)]
         columns = [_widest([*wrapped(self.headers[0], layout.header), *first])]
@@ -376,16 +374,16 @@ class Block:
         return layout.scale * sum(columns) + 2 * layout.gap * (len(columns) - 1)
 
     def header_cells(self, layout: Layout) -> list[str]:
-        """Return the headers as LaTeX, in lines where there is little room."""
+        """Return the headers as LaTeX, broken into lines where needed."""
         first, *others = self.headers
         return [_cell(first, layout.header, "l", "b"), *(_cell(header, layout.header, "r", "b") for header in others)]
 
     def body_cells(self, layout: Layout) -> list[list[str]]:
-        """Return the rows as LaTeX, their first cells in lines where there is little room."""
+        """Return the rows as LaTeX, first cells broken into lines where needed."""
         return [[_cell(name, layout.label, "l", "t"), *cells] for name, *cells in self.rows]
 
     def halves(self) -> list[Block]:
-        """Return the first and the second half of the columns, the labels before both."""
+        """Return both halves of the columns, each with the labels."""
         middle = (len(self.headers) + 1) // 2
         kept = (slice(1, middle), slice(middle, None))
         return [
@@ -394,7 +392,7 @@ class Block:
 
 
 def fitted(blocks: Sequence[Block]) -> tuple[Sequence[Block], Layout]:
-    """Return the columns, in several parts where there must be, and the first layout in which every part fits."""
+    """Return the columns, split into parts where needed, and the first layout that fits every part."""
     for layout in LAYOUTS:
         if all(block.width(layout) <= layout.room for block in blocks):
             return blocks, layout
@@ -404,7 +402,7 @@ def fitted(blocks: Sequence[Block]) -> tuple[Sequence[Block], Layout]:
 
 
 def wrapped(words: str, limit: int) -> list[str]:
-    """Return words in lines of at most `limit` letters, a longer word broken.
+    """Return words in lines of at most `limit` letters; longer words are broken.
 
     >>> wrapped("Random pruning (hidden = 32)", 14)
     ['Random pruning', '(hidden = 32)']
@@ -413,7 +411,7 @@ def wrapped(words: str, limit: int) -> list[str]:
 
 
 def printed(cell: str) -> str:
-    r"""Return what a cell of numbers prints.
+    r"""Return the printed text of a cell of numbers.
 
     >>> printed(r"$\mathbf{82.3} \pm 1.4$")
     '82.3±1.4'
@@ -432,7 +430,7 @@ def _points(letter: str) -> float:
 
 
 def escape(text: str) -> str:
-    r"""Return text with everything escaped that TeX would run as a command, print as another letter or refuse.
+    r"""Return text escaped for TeX: commands, letters that print differently, and letters that it refuses.
 
     >>> print(escape('p_g = 5% & more'), escape('"a" <b>'))
     p\_g = 5\% \& more ``a'' \ensuremath{<}b\ensuremath{>}
@@ -450,6 +448,6 @@ def _escaped(letter: str) -> str:
 
 
 def _plain(letter: str) -> str:
-    """Return the plain Latin letters that Unicode says a letter stands for, else a question mark."""
+    """Return a letter's plain Latin equivalent in Unicode, else a question mark."""
     parts = [part for part in unicodedata.normalize("NFKD", letter) if part.isascii()]
     return "".join(SPECIAL.get(part, part) for part in parts) or UNKNOWN

@@ -143,8 +143,8 @@ def test_a_cache_that_cannot_be_written_is_said_once_with_the_right_remedy(
         assert analysis(["betweenness", run.name, "--round", "1", "--sample", "2", *place]) == 0
     told = [record.getMessage() for record in caplog.records if record.name.startswith("analysis")]
     assert told == [
-        f"What is measured is not kept, because the cache folder {unwritable} cannot be written (Not a directory): set "
-        "GLT_CACHE to a folder that can be."
+        f"Measured values are not saved, because the cache folder {unwritable} cannot be written (Not a directory): "
+        "set GLT_CACHE to a writable folder."
     ]
 
 

@@ -1,4 +1,4 @@
-"""Measurements of a graph: families of measures in a registry, their values, descriptions and tables."""
+"""Measurements of graphs: a registry of measures, their values, descriptions and tables."""
 
 from __future__ import annotations
 

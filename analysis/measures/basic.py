@@ -13,26 +13,26 @@ from glt.datasets.graph import IntArray
 
 
 def nodes(graph: MeasuredGraph) -> int:
-    """How many nodes there are, isolated ones included.
+    """Number of nodes, isolated ones included.
 
-    Pruning removes edges, never nodes, so it stays as it is, and means over nodes count those without an edge too.
+    Pruning removes edges, never nodes, so it does not change, and means over nodes include nodes without an edge.
     """
     return graph.num_nodes
 
 
 def edges(graph: MeasuredGraph) -> int:
-    """How many undirected edges there are; of a pruned graph, those that survive in at least one direction.
+    """Number of undirected edges; of a pruned graph, those kept in at least one direction.
 
-    With directed masks this flatters: the share of surviving entries is lower, and edges that survive both ways
-    are fewer still. Self-loops do not count.
+    With directed masks this looks better than it is: the share of kept entries is lower, and fewer edges are kept both
+    ways. Self-loops do not count.
     """
     return graph.num_edges
 
 
 def isolated_nodes(graph: MeasuredGraph) -> int:
-    """How many nodes have no edge; a network sees only their own features.
+    """Number of nodes without an edge; a network sees only their own features.
 
-    Citeseer has such nodes before any pruning: what counts is how many more there are than in the original graph.
+    Citeseer has such nodes before any pruning: compare with the original graph.
     """
     return int((graph.degrees == 0).sum())
 
@@ -40,26 +40,26 @@ def isolated_nodes(graph: MeasuredGraph) -> int:
 def mean_degree(graph: MeasuredGraph) -> float:
     """Mean number of neighbours, 2 M / N for M edges and N nodes; NaN for a graph without nodes.
 
-    Nodes stay, so it falls with the edges kept either way and says nothing of which edges went.
+    Nodes stay, so it falls with the edges kept either way and does not depend on which edges were removed.
     """
     return 2 * graph.num_edges / graph.num_nodes if graph.num_nodes else nan
 
 
 def degree_counts(graph: MeasuredGraph) -> IntArray:
-    """Return how many nodes have 0, 1, 2, ... neighbours: the degree distribution, [largest degree + 1]."""
+    """Return the number of nodes with 0, 1, 2, ... neighbours, [largest degree + 1]."""
     return np.bincount(graph.degrees, minlength=1)
 
 
 def largest_degree(graph: MeasuredGraph) -> float:
-    """How many neighbours the node with the most of them has; NaN for a graph without nodes.
+    """Largest number of neighbours of a node; NaN for a graph without nodes.
 
-    It is the value of one node: a method that spares hubs shows in `degree_gini` too.
+    It is the value of one node: a method that spares hubs also changes `degree_gini`.
     """
     return int(graph.degrees.max()) if graph.num_nodes else nan
 
 
 def degree_gini(graph: MeasuredGraph) -> float:
-    """Gini coefficient of the degrees: 0 when all nodes have as many neighbours, near 1 when few have nearly all.
+    """Gini coefficient of the degrees: 0 when all degrees are equal, near 1 when few nodes have nearly all neighbours.
 
     Isolated nodes count with degree 0, so random pruning raises it too. NaN for a graph without edges.
     """
@@ -70,9 +70,9 @@ def degree_gini(graph: MeasuredGraph) -> float:
 
 
 def degree_assortativity(graph: MeasuredGraph) -> float:
-    """Pearson correlation of the degrees at the two ends of an edge (Newman, 2002), each edge read both ways.
+    """Pearson correlation of the degrees at the two ends of an edge (Newman, 2002), each edge counted both ways.
 
-    Below 0, hubs are joined to nodes of few neighbours. NaN when all ends have the same degree.
+    Below 0, hubs are connected to nodes with few neighbours. NaN when all ends have the same degree.
     """
     ends = graph.degrees[graph.edges]
     if not graph.num_edges or ends.min() == ends.max():
@@ -81,10 +81,10 @@ def degree_assortativity(graph: MeasuredGraph) -> float:
 
 
 def average_clustering(graph: MeasuredGraph) -> float:
-    """Mean over ALL nodes of the share of a node's pairs of neighbours that are joined; NetworkX's convention.
+    """Mean over ALL nodes of the share of a node's pairs of neighbours that are connected; NetworkX's convention.
 
-    Nodes of degree 0 and 1 have no pair and count as 0, so the value falls merely because pruning makes more of
-    them; `clustering_degree_two` leaves them out. NaN for a graph without nodes.
+    Nodes of degree 0 and 1 have no pair and count as 0, so the value falls when pruning makes more of them;
+    `clustering_degree_two` leaves them out. NaN for a graph without nodes.
     """
     return float(_coefficients(graph).sum()) / graph.num_nodes if graph.num_nodes else nan
 
@@ -92,24 +92,24 @@ def average_clustering(graph: MeasuredGraph) -> float:
 def clustering_degree_two(graph: MeasuredGraph) -> float:
     """Mean of the clustering coefficient over the nodes of degree 2 or more, where it is defined; NaN without one.
 
-    Pruning changes which nodes those are, so it can rise while triangles go: read it with `triangles`.
+    Pruning changes which nodes those are, so it can rise while triangles are removed: read it with `triangles`.
     """
     defined = _coefficients(graph)
     return float(defined.mean()) if defined.size else nan
 
 
 def node_clustering(graph: MeasuredGraph) -> NDArray[np.float64]:
-    """Return the clustering coefficient of every node, [N]; 0 below degree 2, as NetworkX has it."""
+    """Return the clustering coefficient of every node, [N]; 0 below degree 2, as in NetworkX."""
     coefficients = np.zeros(graph.num_nodes)
     coefficients[graph.degrees >= 2] = _coefficients(graph)
     return coefficients
 
 
 def triangles(graph: MeasuredGraph) -> int:
-    """How many triples of nodes are all neighbours of each other, each counted once.
+    """Number of triples of nodes that are all neighbours of each other, each counted once.
 
-    A triangle is gone with any of its three edges, so random pruning to a share s of the edges leaves about s cubed of
-    them: compare with random graphs of equal density.
+    A triangle needs all its three edges, so random pruning to a share s of the edges leaves about s cubed of them:
+    compare with random graphs of equal density.
     """
     return int(graph.triangles.sum()) // 3
 
@@ -124,7 +124,7 @@ def _coefficients(graph: MeasuredGraph) -> NDArray[np.float64]:
 def edge_homophily(graph: MeasuredGraph) -> float:
     """Share of edges whose two ends have the same label, over the edges with both labels known; NaN without one.
 
-    Random pruning leaves it as it is, so a shift says that the method chose edges by class. What counts as high
+    Random pruning does not change it on average, so a shift shows that the removed edges depend on class. What is high
     depends on the number and the sizes of the classes.
     """
     low, high = _labels_at_ends(graph)
@@ -132,7 +132,7 @@ def edge_homophily(graph: MeasuredGraph) -> float:
 
 
 def adjusted_homophily(graph: MeasuredGraph) -> float:
-    """Edge homophily beyond what classes of these sizes give by chance: 1 when all edges join equals, 0 by chance.
+    """Edge homophily corrected for class sizes: 1 when all edges connect equal classes, 0 by chance.
 
     (h - sum_k p_k^2) / (1 - sum_k p_k^2), where p_k is the share of edge ends in class k (Platonov et al., 2023, which
     is also the assortativity of the labels); comparable between data sets, unlike the plain share. NaN when only one
@@ -147,7 +147,7 @@ def adjusted_homophily(graph: MeasuredGraph) -> float:
 
 
 def _labels_at_ends(graph: MeasuredGraph) -> IntArray:
-    """Return the labels at both ends of every edge of which both are known, [2, edges]."""
+    """Return the labels at both ends of every edge with both labels known, [2, edges]."""
     ends = graph.labels[graph.edges]
     return ends[:, (ends >= 0).all(axis=0)]
 

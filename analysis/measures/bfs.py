@@ -1,7 +1,7 @@
-"""Distances between all pairs of nodes, or from some nodes, by breadth-first search from 64 sources per machine word.
+"""Sums of distances between nodes, by breadth-first search from 64 sources per machine word.
 
-A word holds one bit for each of 64 sources; a level of all their searches is one OR over neighbours
-(Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014).
+A word holds one bit for each of 64 sources; one level of all their searches is one OR over neighbours (Then et al.,
+"The more the merrier: efficient multi-source graph traversal", VLDB 2014).
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ Indices = NDArray[np.integer]
 WORD = 64
 MOST_WORDS = 64
 MOST_BYTES = 32_000_000
-# Neighbours beyond so many, which hubs alone have, are looked at hub by hub.
+# Further neighbours, which only hubs have, are processed hub by hub.
 COLUMNS = 128
 SOURCES = 512
 
 
 @dataclass(frozen=True)
 class Distances:
-    """Over ordered pairs of different nodes that a path connects: how many there are and the sum of their distances.
+    """The number of connected ordered pairs of different nodes, and the sum of their distances.
 
-    Estimates come from `sources` nodes, and `parts` are the estimates that leave out one group of them each.
+    Estimates come from `sources` nodes; each of `parts` is the estimate without one group of sources.
     """
 
     pairs: float
@@ -37,7 +37,7 @@ class Distances:
 
 
 def all_distances(indptr: Indices, indices: Indices) -> Distances:
-    """Sum up the distances of an undirected graph given as a symmetric CSR structure; exact integers.
+    """Return the exact distances of an undirected graph given as a symmetric CSR structure.
 
     Time grows with N / 64 times the number of edges times the diameter, memory with N (at most some 100 MB).
 
@@ -61,11 +61,10 @@ def all_distances(indptr: Indices, indices: Indices) -> Distances:
 def sampled_distances(
     indptr: Indices, indices: Indices, pairs: int, sources: int = SOURCES, seed: int = 0
 ) -> Distances:
-    """Estimate what `all_distances` sums up from so many nodes drawn with `seed` (all of them where there are no more).
+    """Estimate `all_distances` from `sources` nodes drawn with `seed`; exact where the graph has no more nodes.
 
-    `pairs` is how many ordered pairs a path connects, known exactly from the components; the sum of distances is that
-    many times the mean distance from the sources. Every group of 64 sources is a sample by itself: what it would change
-    to leave one out tells how exact the whole is.
+    `pairs` is the number of connected ordered pairs, known exactly from the components; the sum of distances is `pairs`
+    times the mean distance from the sources. Groups of 64 sources give the error by the jackknife, see `half_width`.
     """
     count = indptr.size - 1
     if sources >= count:
@@ -83,10 +82,10 @@ def _total(found: NDArray[np.int64], pairs: int) -> float:
 
 
 def half_width(distances: Distances, nodes: int, value: Callable[[Distances], float]) -> float:
-    """Return the half-width of the 95 % interval of a value of estimated distances between so many nodes.
+    """Return the half-width of the 95 % interval of a value of estimated distances in a graph of `nodes` nodes.
 
-    The jackknife over the groups of sources (Tukey, 1958), with Student's t and the share of nodes that were no source;
-    0 where every node was one, NaN where a group alone gives no value.
+    The jackknife over the groups of sources (Tukey, 1958), with Student's t and the finite population correction; 0
+    for exact distances, NaN where a group gives no value.
     """
     if distances.sources is None:
         return 0.0
@@ -99,7 +98,7 @@ def half_width(distances: Distances, nodes: int, value: Callable[[Distances], fl
 
 
 def _ranks(degrees: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the place of every node by falling degree."""
+    """Return the rank of every node by falling degree."""
     rank = np.empty(degrees.size, dtype=np.int64)
     rank[np.argsort(-degrees, kind="stable")] = np.arange(degrees.size)
     return rank
@@ -109,8 +108,8 @@ def _ranks(degrees: NDArray[np.integer]) -> NDArray[np.int64]:
 class _Neighbours:
     """Neighbours of the nodes that have any, renumbered by falling degree.
 
-    Item k of `columns` lists the k-th neighbour of all that have one, a prefix of the nodes, so that a level needs no
-    more than one indexed OR for each item. What is left of hubs lies one after the other in `rest`, from `first` on.
+    Item k of `columns` lists the k-th neighbour of all nodes that have one (a prefix of the nodes), so a level needs at
+    most one indexed OR per item. Further neighbours of hubs are concatenated in `rest`, each hub's starting at `first`.
     """
 
     columns: list[NDArray[np.int64]]
@@ -135,7 +134,7 @@ class _Neighbours:
         return self.columns[0].size if self.columns else 0
 
     def met(self, frontier: Words, nodes: NDArray[np.int64]) -> Words:
-        """Return which sources stand next to each of these nodes, which are in rising order."""
+        """Return which sources are next to each of these nodes, given in rising order."""
         met = frontier[self.columns[0][nodes]]
         counts = np.searchsorted(nodes, [column.size for column in self.columns])
         for column, count in zip(self.columns[1:], counts[1:].tolist(), strict=True):
@@ -147,9 +146,9 @@ class _Neighbours:
 
 
 def _search(neighbours: _Neighbours, sources: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Search from all sources at once and return the pairs and the distances of every 64 of them, [2, words].
+    """Search from all sources at once and return pairs and distances of every 64 of them, [2, words].
 
-    `frontier[node]` has a bit for each source; a source beyond the nodes that have neighbours reaches none.
+    `frontier[node]` has a bit for each source; a source without neighbours reaches no node.
     """
     place = np.flatnonzero(sources < neighbours.count)
     frontier: Words = np.zeros((neighbours.count, -(-sources.size // WORD)), dtype=np.uint64)
@@ -158,7 +157,7 @@ def _search(neighbours: _Neighbours, sources: NDArray[np.int64]) -> NDArray[np.i
     unseen = ~frontier
     while True:
         distance += 1
-        # Only searches that still go on matter, and most nodes have met those long before the last ones have.
+        # Only unfinished searches matter, and most nodes are reached long before the last ones.
         unseen &= np.bitwise_or.reduce(frontier, axis=0)
         waiting = np.flatnonzero(unseen.any(axis=1))
         met = neighbours.met(frontier, waiting) & unseen[waiting] if waiting.size else frontier[:0]

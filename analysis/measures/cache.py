@@ -1,4 +1,4 @@
-"""Measured values kept by the content of the graph: in memory and in the user's cache folder (`GLT_CACHE`)."""
+"""Cache of measured values by content of the graph, in memory and in the user's cache folder (`GLT_CACHE`)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from glt.user_path import cache_folder
 
 Values = dict[str, float]
 
-# Raise it when betweenness values change: files of other versions are not read.
+# Raise it when betweenness values change: files of other versions are ignored.
 BETWEENNESS_VERSION = 2
 
 _log = logging.getLogger(__name__)
 
 
 class MeasureCache:
-    """Values under the hash of a graph: one small JSON file a graph, NaN as null.
+    """Values by the hash of a graph: one small JSON file per graph, NaN as null.
 
-    The cache only saves time: an unreadable file is measured again, one that cannot be written is left out, and of two
-    processes that write at once the later file stays, with true values either way.
+    The cache only saves time: an unreadable file is ignored, a failed write is skipped, and of two simultaneous writes
+    the later file stays.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -40,7 +40,7 @@ class MeasureCache:
         self._read_at: dict[str, int] = {}
 
     def get(self, graph_hash: str) -> Values:
-        """Return the known values of a graph by versioned name; a file that has changed is read again."""
+        """Return the cached values of a graph by versioned name; a changed file is read again."""
         written = self._written(graph_hash)
         if graph_hash not in self._memory or written != self._read_at.get(graph_hash):
             self._memory[graph_hash] = {**self._memory.get(graph_hash, {}), **self._read(graph_hash)}
@@ -57,7 +57,7 @@ class MeasureCache:
                 warn_not_kept(self.folder.parent, error)
 
     def _written(self, graph_hash: str) -> int:
-        """Return when the file of a graph was written (ns), 0 where there is none."""
+        """Return the time (ns) at which a graph's file was written, 0 without a file."""
         try:
             return 0 if self.folder is None else (self.folder / f"{graph_hash}.json").stat().st_mtime_ns
         except OSError:
@@ -87,7 +87,7 @@ def _number(value: object) -> float:
 
 
 def warn_not_kept(folder: Path, error: StoreError) -> None:
-    """Say on standard error, once a process, that the cache folder cannot be written and what to do."""
+    """Log once per process that the cache folder cannot be written, and the remedy."""
     why = error.__cause__.strerror if isinstance(error.__cause__, OSError) else None
     _warn_once(folder, why or str(error))
 
@@ -95,8 +95,8 @@ def warn_not_kept(folder: Path, error: StoreError) -> None:
 @cache
 def _warn_once(folder: Path, why: str) -> None:
     _log.warning(
-        "What is measured is not kept, because the cache folder %s cannot be written (%s): set GLT_CACHE to a folder "
-        "that can be.",
+        "Measured values are not saved, because the cache folder %s cannot be written (%s): set GLT_CACHE to a "
+        "writable folder.",
         folder,
         why,
     )
@@ -113,7 +113,7 @@ def _cache_in(folder: Path) -> MeasureCache:
 
 
 def known_betweenness(graph: MeasuredGraph, sample: int | None = None, by_networkx: bool = False) -> Betweenness | None:
-    """Return a graph's values from the cache folder; None for none or an unreadable file. Nothing is unpickled."""
+    """Return a graph's values from the cache folder, None without a readable file. Nothing is unpickled."""
     try:
         path = _cache_path(graph, sample, by_networkx)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
@@ -125,7 +125,7 @@ def known_betweenness(graph: MeasuredGraph, sample: int | None = None, by_networ
 
 
 def keep_betweenness(graph: MeasuredGraph, found: Betweenness, sample: int | None = None) -> None:
-    """Write a graph's values to the cache folder, in one step; where that fails, they are not kept."""
+    """Write a graph's values to the cache folder in one step; a failure is logged."""
     path = _cache_path(graph, sample, found.by_networkx)
     buffer = io.BytesIO()
     np.savez(buffer, nodes=found.nodes, edges=found.edges, sources=found.sources)

@@ -1,8 +1,8 @@
-"""Importance of nodes and edges: PageRank, betweenness of every one, and whether pruning keeps the order of nodes.
+"""Centrality: PageRank, betweenness of nodes and edges, and rank correlations with the original graph.
 
-Betweenness is computed by igraph, one batch of sources at a time so that progress can be reported. Values are
-NetworkX's (normalised, end points not counted). Exact values follow shortest paths from all nodes (Brandes, 2001);
-sampled ones from k of them, scaled up (Brandes and Pich, 2007), as NetworkX's argument `k` does.
+igraph computes betweenness in batches of sources, between which progress is reported. Values are NetworkX's
+(normalised, end points not counted): exact ones from all nodes (Brandes, 2001), sampled ones from k of them, scaled up
+(Brandes and Pich, 2007), like NetworkX's argument `k`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from glt.formats import count
 
 FloatArray = NDArray[np.float64]
 
-# Nodes with equal PageRank differ in the last digits of an iteration; rounded to these decimals they tie.
+# Power iteration gives nodes with equal PageRank different last digits; rounded to these decimals they tie.
 DECIMALS = 7
 # Relative to the larger of two values.
 TIE = 1e-9
@@ -35,8 +35,7 @@ SECONDS_A_VISIT = 9e-8
 def pagerank_spearman(graph: MeasuredGraph) -> float:
     """Spearman correlation of the nodes' PageRank (damping .85) with that in the original graph, over all nodes.
 
-    1 for an unpruned graph: the order of importance is untouched. Isolated nodes tie at the lowest rank. NaN when
-    all nodes of one of the two graphs tie.
+    1 for an unpruned graph. Isolated nodes tie at the lowest rank. NaN when all nodes of one of the two graphs tie.
     """
     return spearman(_importance(graph.original), _importance(graph))
 
@@ -50,9 +49,9 @@ def degree_spearman(graph: MeasuredGraph) -> float:
 
 
 def pagerank(graph: MeasuredGraph) -> FloatArray:
-    """Return PageRank (Page et al., 1999) of every node, [N], as NetworkX's: damping .85, isolated nodes jump anywhere.
+    """Return PageRank (Page et al., 1999) of every node, [N], with sum 1, as in NetworkX: damping .85.
 
-    Power iteration until the values move by at most 1e-12 in sum; they sum to 1.
+    Isolated nodes jump to any node. Power iteration until the values change by at most 1e-12 in sum.
     """
     n = graph.num_nodes
     isolated = graph.degrees == 0
@@ -73,9 +72,9 @@ def _importance(graph: MeasuredGraph) -> FloatArray:
 
 
 def tie_groups(values: FloatArray) -> NDArray[np.int64]:
-    """Return the group of each value, [n], 0 for the smallest: values that differ by rounding alone share a group.
+    """Return the tie group of each value, [n], 0 for the smallest, -1 for NaN.
 
-    Neighbours in sorted order tie where they differ by at most TIE of the larger one. NaN has the group -1.
+    Neighbours in sorted order tie where they differ by at most TIE of the larger one, that is by rounding.
 
     >>> tie_groups(np.array([0.3, 0.1 + 0.2, 0.1, 0.0])).tolist()
     [2, 2, 1, 0]
@@ -91,7 +90,7 @@ def tie_groups(values: FloatArray) -> NDArray[np.int64]:
 
 
 def ranks_from_the_top(values: FloatArray) -> FloatArray:
-    """Return the rank of each value, [n], 1 for the largest; ties share their best rank, NaN has none (NaN).
+    """Return the rank of each value, [n], 1 for the largest; ties share their best rank, NaN stays NaN.
 
     >>> ranks_from_the_top(np.array([0.1, 0.3, 0.1 + 0.2, 0.0])).tolist()
     [3.0, 1.0, 1.0, 4.0]
@@ -105,7 +104,7 @@ def ranks_from_the_top(values: FloatArray) -> FloatArray:
 
 
 def spearman(first: FloatArray, second: FloatArray) -> float:
-    """Return the correlation of two orders, ties at their mean rank; NaN when one of them has only ties.
+    """Return the Spearman correlation, ties at their mean rank; NaN when one side has only ties.
 
     Values tie as in `tie_groups`; pairs with a NaN are left out.
 
@@ -127,10 +126,10 @@ def _mean_ranks(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Betweenness:
-    """Values of the [N] nodes and the [M] edges.
+    """Betweenness of the [N] nodes and the [M] edges.
 
-    `sources` is the number of nodes from which shortest paths were followed, `by_networkx` whether NetworkX computed
-    them. With a single source, the source's own value is NaN: paths that begin at a node do not pass through it.
+    `sources` is the number of nodes that shortest paths start from, `by_networkx` whether NetworkX computed the values.
+    With a single source, the source's own value is NaN.
     """
 
     nodes: FloatArray
@@ -140,11 +139,11 @@ class Betweenness:
 
     @property
     def is_exact(self) -> bool:
-        """Whether shortest paths were followed from every node."""
+        """Whether every node was a source."""
         return self.sources == self.nodes.size
 
     def precision_words(self) -> str:
-        """Return a sentence: exact or estimated, and from what."""
+        """Return a sentence on the precision: exact or estimated."""
         if self.by_networkx:
             return "Exact: computed by NetworkX itself."
         if self.is_exact:
@@ -177,14 +176,14 @@ def betweenness(
 
 
 def seconds(graph: MeasuredGraph, sample: int | None = None) -> float:
-    """Return the CPU seconds that `betweenness` takes, roughly."""
+    """Estimate the CPU seconds of `betweenness`."""
     return SECONDS_A_VISIT * (graph.num_nodes + graph.num_edges) * _sources(graph.num_nodes, sample).size
 
 
 def _pairs(n: int, sources: IntArray) -> FloatArray:
-    """Return for each node the number of (source, target) pairs without it: what NetworkX divides by.
+    """Return the number of (source, target) pairs without each node, NetworkX's divisor.
 
-    A node that is a source has one source fewer than the others; NaN where none is left.
+    A source has one source fewer than other nodes; NaN where none is left.
     """
     if n < 3:
         return np.ones(n)

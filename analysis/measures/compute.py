@@ -1,4 +1,7 @@
-"""Measures of a graph, of its survivors under a mask, and of a round of a run; slow ones are looked up in the cache."""
+"""Values of measures for a graph, a mask or a round of a run; slow ones are cached.
+
+`measure` computes them for a `MeasuredGraph`; `measure_graph`, `measure_mask` and `measure_round` prepare one for it.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from glt.lottery.graph import graph_of
 from glt.masks import BoolArray, EdgeMask
 from glt.store import SeedRun
 
-# Who computes. `default`: NetworkX where it answers within a second, else our faster versions. `networkx`: NetworkX
-# wherever it defines the measure, with our versions beside it. `fast`: our versions only.
+# `default`: NetworkX where it takes less than a second, else our faster versions. `networkx`: NetworkX wherever it
+# defines the measure, compared with our versions. `fast`: our versions only.
 Engine = Literal["default", "networkx", "fast"]
 Report = Callable[[float], None]
 
@@ -25,9 +28,8 @@ Report = Callable[[float], None]
 class Numbers(dict[str, float]):
     """Values by name.
 
-    `errors` holds the half-width of the 95 % interval of each value that is estimated on a large graph. `differences`
-    holds the relative difference between NetworkX's value and our faster version's; empty unless the engine was
-    `networkx`.
+    `errors` holds the half-widths of the 95 % intervals of estimated values, `differences` the relative differences
+    between NetworkX's values and our faster versions' (engine `networkx` only).
     """
 
     def __init__(
@@ -42,7 +44,7 @@ class Numbers(dict[str, float]):
 
 
 class MeasuredRound(NamedTuple):
-    """Values of the unpruned graph and of one round's survivors, by name and in the order of tables."""
+    """Values of the original graph and of one round's pruned graph, by name, in the order of tables."""
 
     original: Numbers
     sparsified: Numbers
@@ -56,12 +58,12 @@ def measure(
     engine: Engine = "default",
     on_progress: Report | None = None,
 ) -> Numbers:
-    """Return measures of `graph`, by name and in the order of tables; NaN where undefined.
+    """Return measures of `graph` by name, in the order of tables; NaN where undefined.
 
-    All measures but those of cost "background" (with `slow` those too), or exactly those in `names`. Values that are
-    not instant, all values of a large graph and all of NetworkX's are kept in `cache` (default: the user's cache
-    folder). `on_progress` is called with the fraction done of what NetworkX computes. Raises ConfigError for an unknown
-    name, and for a graph that is too large for NetworkX.
+    Measures of cost "background" are left out without `slow`; `names` selects exactly these. Values that are not
+    instant, all values of a large graph and all of NetworkX's are kept in `cache` (default: the user's cache folder).
+    `on_progress` is called with the fraction done of NetworkX's part. Raises ConfigError for an unknown name, and for a
+    graph that is too large for NetworkX.
     """
     chosen, store = _chosen(names, slow), shared_cache() if cache is None else cache
     by_networkx = [m for m in chosen if _is_by_networkx(m, graph, engine)]
@@ -89,7 +91,7 @@ def is_measured(
     known, chosen = (shared_cache() if cache is None else cache).get(graph.content_hash), _chosen(names, slow)
     by_networkx = [m for m in chosen if _is_by_networkx(m, graph, engine)]
     ours = chosen if engine == "networkx" else [m for m in chosen if m not in by_networkx]
-    # What NetworkX computes by default takes it a moment; on a large graph every value counts.
+    # By default NetworkX computes only quick values, which need no cache except on a large graph.
     slow_ones = by_networkx if engine == "networkx" or graph.is_large else []
     keys = [_key(m, graph) for m in ours if _is_kept(m, graph)] + [_networkx_key(m, graph) for m in slow_ones]
     return all(key in known for key in keys)
@@ -117,14 +119,14 @@ def measure_mask(
     engine: Engine = "default",
     on_progress: Report | None = None,
 ) -> Numbers:
-    """Return measures of the edges that survive in at least one direction (the paper's convention); see `measure`.
+    """Return measures of the edges kept in at least one direction (the paper's convention); see `measure`.
 
     The counts of `count_survivors` come first. Raises DataError when the mask belongs to another graph.
     """
     if mask.num_edges != graph.num_edges:
         raise DataError(
-            f"The mask is about {mask.num_edges} edges but {graph.name} has {graph.num_edges}: "
-            "the run was made on another version of the data, so measure it with that one."
+            f"The mask has {mask.num_edges} edges but {graph.name} has {graph.num_edges}: the run used another version "
+            "of the data, so measure it with that version."
         )
     measured = measure_graph(graph, mask.either_way(), cache, names, slow, engine, on_progress)
     return Numbers({**count_survivors(mask), **measured}, measured.errors, measured.differences)
@@ -150,7 +152,7 @@ def measure_round(
     engine: Engine = "default",
     on_progress: Report | None = None,
 ) -> MeasuredRound:
-    """Return the values of the run's graph and of its survivors after `round`; raises StoreError, DataError."""
+    """Return the values of the run's graph before pruning and after `round`; raises StoreError, DataError."""
     mask = seed_run.edge_mask(round)
     graph = graph_of(seed_run)
     full = EdgeMask.full(mask.kind, mask.num_edges)
@@ -163,7 +165,7 @@ def measure_round(
 
 
 def count_survivors(mask: EdgeMask) -> Numbers:
-    """Return the ways of counting what a mask keeps; fractions are of all undirected edges (1 without any)."""
+    """Return the counts of entries and edges that a mask keeps; fractions of all undirected edges (1 without any)."""
     either, both, total = int(mask.either_way().sum()), int(mask.both_ways().sum()), mask.num_edges
     return Numbers(
         {
@@ -177,7 +179,7 @@ def count_survivors(mask: EdgeMask) -> Numbers:
 
 
 def count_unmeasured(are_measured: Iterable[bool], total: int) -> int:
-    """Return how many of `total` graphs remain from the first unmeasured one on; those after it are not looked up.
+    """Return how many of `total` graphs remain from the first unmeasured one on, without looking further.
 
     >>> count_unmeasured([True, False, True], 5), count_unmeasured([True], 5)
     (4, 0)
@@ -186,7 +188,7 @@ def count_unmeasured(are_measured: Iterable[bool], total: int) -> int:
 
 
 def networkx_seconds(graph: MeasuredGraph, slow: bool = False) -> float:
-    """Return about how many CPU seconds the engine `networkx` takes for one graph."""
+    """Estimate the CPU seconds of the engine `networkx` for one graph."""
     from analysis.measures import networkx_engine
 
     return networkx_engine.seconds(
@@ -195,7 +197,7 @@ def networkx_seconds(graph: MeasuredGraph, slow: bool = False) -> float:
 
 
 def betweenness_seconds(graph: MeasuredGraph, sample: int | None = None, by_networkx: bool = False) -> float:
-    """Return about how many CPU seconds the betweenness of every node and edge takes."""
+    """Estimate the CPU seconds of the betweenness of every node and edge."""
     if not by_networkx:
         return centrality.seconds(graph, sample)
     from analysis.measures import networkx_engine
@@ -210,7 +212,7 @@ def _chosen(names: Collection[str] | None, slow: bool) -> list[Measure]:
 
 
 def _kept_values(graph: MeasuredGraph, chosen: Sequence[Measure], cache: MeasureCache) -> Mapping[str, float]:
-    """Return all cached values of a graph, after computing what these measures lack."""
+    """Return all cached values of a graph, after computing missing ones of these measures."""
     known = cache.get(graph.content_hash)
     lacking = [m for m in chosen if _is_kept(m, graph) and _key(m, graph) not in known]
     if not lacking:
@@ -233,14 +235,14 @@ def _is_by_networkx(measure: Measure, graph: MeasuredGraph, engine: Engine) -> b
     # NetworkX takes a third of a second to import.
     from analysis.measures import networkx_engine
 
-    asked = networkx_engine.defines if engine == "networkx" else networkx_engine.is_quick
-    return asked(measure.name, graph)
+    is_taken = networkx_engine.defines if engine == "networkx" else networkx_engine.is_quick
+    return is_taken(measure.name, graph)
 
 
 def _networkx_values(
     graph: MeasuredGraph, measures: Sequence[Measure], cache: MeasureCache, on_progress: Report | None
 ) -> dict[str, float]:
-    """Return NetworkX's values by measure: cached ones, and the others after computing them."""
+    """Return NetworkX's values by measure, after computing those that are not cached."""
     if not measures:
         return {}
     from analysis.measures import networkx_engine
@@ -263,7 +265,7 @@ def _networkx_key(measure: Measure, graph: MeasuredGraph) -> str:
 
 
 def _difference(reference: float, other: float) -> float:
-    """Return the difference relative to the reference (absolute to 0), infinite where only one of them is defined."""
+    """Return the difference relative to the reference (absolute to 0); infinite where only one is defined."""
     if math.isnan(reference) or math.isnan(other):
         return 0.0 if math.isnan(reference) and math.isnan(other) else math.inf
     return abs(reference - other) / (abs(reference) or 1.0)

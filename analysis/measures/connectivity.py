@@ -1,4 +1,4 @@
-"""Connected components, bridges, cores and the spectrum of the Laplacian: how firmly a graph holds together."""
+"""Measures of connectivity: components, bridges, cores and the Laplacian."""
 
 from __future__ import annotations
 
@@ -15,52 +15,52 @@ from analysis.measures.registry import MEASURES, Cost, Measure
 
 FloatArray = NDArray[np.float64]
 
-# Factors of a Laplacian fill up; a largest component beyond these sizes is not factored, or not solved for every node.
+# Largest components up to which the Laplacian is factored, and solved for every node.
 MOST_NODES_FACTORED, MOST_NODES_SOLVED = 50_000, 25_000
-# ARPACK finds few of many eigenvalues; below this size all are computed directly.
+# Up to this size all eigenvalues are computed directly instead of by ARPACK.
 FEW = 32
 COLUMNS = 256
 
 
 def components(graph: MeasuredGraph) -> int:
-    """How many connected components there are; every isolated node is one.
+    """Number of connected components; every isolated node is one.
 
-    A rise may be nothing but more isolated nodes: read it with `isolated_nodes` and `largest_component_share`.
+    A rise may come from isolated nodes alone: read it with `isolated_nodes` and `largest_component_share`.
     """
     return int(graph.component.max(initial=-1)) + 1
 
 
 def largest_component_share(graph: MeasuredGraph) -> float:
-    """Share of all nodes that lie in the largest connected component; NaN for a graph without nodes.
+    """Share of all nodes in the largest connected component; NaN for a graph without nodes.
 
-    It says nothing of how firmly that component holds together, nor of what the other nodes are: `bridge_share` and
-    `isolated_nodes` do.
+    It does not show how robust that component is, nor what the other nodes are: see `bridge_share` and
+    `isolated_nodes`.
     """
     return int(graph.largest_component.size) / graph.num_nodes if graph.num_nodes else nan
 
 
 def bridge_share(graph: MeasuredGraph) -> float:
-    """Share of the largest component's edges that are the only connection between their two sides; NaN without edges.
+    """Share of the largest component's edges whose removal would disconnect it; NaN without edges.
 
-    Smaller pieces are left out: most are trees, all bridges, and would count once more that the graph fell apart. The
-    edge of every node of degree 1 is a bridge, so a rise may only mean more such nodes.
+    Smaller components are left out: most are trees, whose edges are all bridges. The edge of every node of degree 1 is
+    a bridge, so a rise may only mean more such nodes.
     """
     largest = graph.component[graph.edges[0]] == graph.component[graph.largest_component[:1]]
     return float(largest[graph.igraph.bridges()].sum() / largest.sum()) if largest.any() else nan
 
 
 def largest_core(graph: MeasuredGraph) -> int:
-    """Largest k for which a part of the graph has only nodes with k neighbours or more inside it; 0 without edges.
+    """Largest k for which a subgraph exists where every node has at least k neighbours; 0 without edges.
 
-    It is the largest core number (Seidman, 1983). It moves in whole steps, so read it with the number of triangles.
+    It is the largest core number (Seidman, 1983). It changes in whole steps, so read it with the number of triangles.
     """
     return max(graph.igraph.coreness(), default=0)
 
 
 def algebraic_connectivity(graph: MeasuredGraph) -> float:
-    """Second smallest eigenvalue of the Laplacian of the LARGEST component (Fiedler, 1973): small when it has a neck.
+    """Second smallest eigenvalue of the Laplacian of the LARGEST component (Fiedler, 1973): small with a bottleneck.
 
-    Pruning changes which nodes that component has, so it can rise while the graph falls apart: read it with the
+    Pruning changes the nodes of that component, so it can rise while the graph falls apart: read it with the
     component's share. NaN for a component of one node, or of more than 50,000.
     """
     matrix = _laplacian(graph)
@@ -69,7 +69,7 @@ def algebraic_connectivity(graph: MeasuredGraph) -> float:
         return nan
     if size <= FEW:
         return float(np.linalg.eigvalsh(matrix.toarray())[1])
-    # The largest eigenvalue of the inverse on the vectors of mean 0 is one over the one that is wanted.
+    # The reciprocal of the largest eigenvalue of the inverse on vectors of mean 0.
     factors = _ground(matrix)
     inverse = LinearOperator((size, size), lambda vector: _potentials(factors, vector), dtype=np.float64)
     start = np.cos(np.arange(size, dtype=np.float64))
@@ -79,9 +79,9 @@ def algebraic_connectivity(graph: MeasuredGraph) -> float:
 def mean_effective_resistance(graph: MeasuredGraph) -> float:
     """Mean effective resistance over PAIRS of nodes of the largest component, every edge a resistor of 1.
 
-    Few or long detours raise it. (Over edges it is always (n - 1) / m, Foster 1949, which says nothing.) From the
-    inverse G of the Laplacian without the row and column of one node, over n nodes: 2 tr(G) / (n - 1) less
-    2 sum(G) / (n (n - 1)), Klein and Randic 1993. NaN for a component of one node, or of more than 25,000.
+    Few or long alternative paths raise it. (The mean over edges is always (n - 1) / m, Foster 1949.) With the inverse G
+    of the Laplacian without the row and column of one node, over n nodes: 2 tr(G) / (n - 1) - 2 sum(G) / (n (n - 1)),
+    Klein and Randic 1993. NaN for a component of one node, or of more than 25,000.
     """
     matrix = _laplacian(graph)
     size = matrix.shape[0]
@@ -105,7 +105,7 @@ def _ground(matrix: csc_array) -> SuperLU:
 
 
 def _potentials(factors: SuperLU, currents: FloatArray) -> FloatArray:
-    """Return the potentials (of mean 0) at which these currents (less their mean) flow."""
+    """Return the potentials (of mean 0) for these currents minus their mean."""
     balanced = currents.ravel() - currents.mean()
     potentials = np.concatenate([[0.0], factors.solve(balanced[1:])])
     return np.asarray(potentials - potentials.mean())

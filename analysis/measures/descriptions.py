@@ -1,4 +1,4 @@
-"""Measures in words: labels, definitions, how to read them, and how their values are written."""
+"""Measures in words: labels, definitions, pitfalls and formatted values."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from glt import formats
 
 COSTS: dict[Cost, str] = {
     "instant": "Instant: under a tenth of a second on PubMed's 20,000 nodes.",
-    "seconds": "Seconds on PubMed's 20,000 nodes; kept once it is measured.",
-    "background": "A minute or more on PubMed's 20,000 nodes: measured on demand only.",
+    "seconds": "Seconds on PubMed's 20,000 nodes; cached.",
+    "background": "A minute or more on PubMed's 20,000 nodes; measured on demand only.",
 }
 _COUNTED = {
     *("nodes", "edges", "edges_both_ways", "isolated_nodes"),
@@ -24,7 +24,7 @@ _COUNTED = {
 
 
 class _Count(NamedTuple):
-    """What is counted on the edge mask, before any graph is measured."""
+    """A number counted on the edge mask."""
 
     label: str
     is_share: bool
@@ -36,36 +36,36 @@ _COUNTS = {
     "graph_sparsity": _Count(
         "Graph sparsity",
         True,
-        "Share of the edge mask's entries that pruning removed: what the paper's axes show.",
-        "A directed mask has an entry for each direction of an edge and may lose one of them alone, so half of the "
-        "entries removed leaves far more than half of the edges joined: read it with both ways of counting edges.",
+        "Share of the edge mask's entries that pruning removed, as on the paper's axes.",
+        "A directed mask has an entry for each direction of an edge and may lose only one of them, so with half of the "
+        "entries removed far more than half of the edges are kept either way: read it with both counts of edges.",
     ),
     "entries_kept": _Count(
         "Entries kept (directed)",
         True,
-        "Share of the edge mask's entries that survive, each direction of an edge by itself: one less the sparsity.",
-        "It lies between the edges kept both ways and those kept either way; two methods at equal entries need not "
-        "have equally many edges.",
+        "Share of the edge mask's entries that are kept, each direction of an edge counted separately: 1 - sparsity.",
+        "It is between the edges kept both ways and those kept either way; two methods with equal entries can have "
+        "different numbers of edges.",
     ),
     "edges_kept_either_way": _Count(
         "Edges kept, either way",
         True,
-        "Share of the undirected edges of which at least one direction survives; all measures are of this graph, as "
-        "in the paper.",
-        "It flatters directed masks: along many of these edges messages pass in one direction only.",
+        "Share of the undirected edges with at least one kept direction; all measures are of this graph, as in the "
+        "paper.",
+        "Directed masks look better than they are: along many of these edges messages pass in one direction only.",
     ),
     "edges_kept_both_ways": _Count(
         "Edges kept, both ways",
         True,
-        "Share of the undirected edges of which both directions survive.",
-        "When directions go at random it is about the square of the share of entries kept, so a low value alone does "
-        "not say that a method prefers to cut one of two directions.",
+        "Share of the undirected edges with both directions kept.",
+        "Under random removal of directions it is about the square of the share of entries kept, so a low value alone "
+        "does not show that a method prefers to remove one of two directions.",
     ),
     "edges_both_ways": _Count(
         "Edges (both ways)",
         False,
-        "How many undirected edges survive in both directions.",
-        "Of undirected masks it equals the edges kept either way; no measure is of this smaller graph.",
+        "Number of undirected edges kept in both directions.",
+        "For undirected masks it equals the edges kept either way; no measure is of this smaller graph.",
     ),
 }
 COUNT_LABELS = {name: count.label for name, count in _COUNTS.items()}
@@ -73,10 +73,7 @@ COUNT_LABELS = {name: count.label for name, count in _COUNTS.items()}
 
 @dataclass(frozen=True)
 class Explanation:
-    """One row of the table of measurements in words.
-
-    `name` is its field in files, `reading` how it can mislead, `engine` what computes it.
-    """
+    """A row of the table of measurements in words: `name` is its field in files, `reading` its pitfalls."""
 
     name: str
     label: str
@@ -93,13 +90,13 @@ def explanations() -> Iterator[Explanation]:
 
 
 def explanation(name: str) -> Explanation:
-    """Return what a count or a measure means; of a measure, its function's docstring. Raises ConfigError.
+    """Return the explanation of a count or a measure (its function's docstring). Raises ConfigError.
 
     >>> explanation("reach").definition
     'Share of pairs of different nodes that a path connects; no value for fewer than two nodes.'
     """
     if count := _COUNTS.get(name):
-        cost, engine = "Instant: read off the edge mask.", "Counted from the run's edge mask."
+        cost, engine = "Instant: counted on the edge mask.", "Counted on the run's edge mask."
         return Explanation(name, count.label, count.definition, count.reading, cost, engine)
     measure = MEASURES.get(name)
     definition, _, reading = (measure.compute.__doc__ or "").partition("\n\n")
@@ -177,7 +174,7 @@ def value(name: str, number: float) -> str:
 
 
 def interval(name: str, mean: float, half_width: float) -> str:
-    """Write a mean ± half-width: two figures of the latter, the mean to the same decimals.
+    """Write a mean ± half-width: two digits of the half-width, the mean to the same decimals.
 
     >>> interval("average_clustering", 0.16919, 0.0065798), interval("reach", 0.7571, 0.0102)
     ('0.1692 ± 0.0066', '75.7 ± 1.0 %')
@@ -193,7 +190,7 @@ def interval(name: str, mean: float, half_width: float) -> str:
 
 
 def change(before: float, after: float) -> str:
-    """Write a relative change; a dash where it has no meaning: of 0, or below it.
+    """Write a relative change; a dash from values of 0 and below.
 
     >>> change(5278, 4295), change(0.2, 0.25), change(0, 4), change(-0.06, -0.05)
     ('−18.6 %', '+25.0 %', '–', '–')
@@ -205,7 +202,7 @@ def change(before: float, after: float) -> str:
 
 
 def estimated(names: Iterable[str]) -> str:
-    """Return the sentence that says which measures are estimates, and from what.
+    """Return the sentence that lists estimated measures and their sources.
 
     >>> estimated(["average_path_length"])
     'Estimated, with a 95 % interval: average path length (shortest paths from 512 nodes, not from all).'
@@ -215,14 +212,14 @@ def estimated(names: Iterable[str]) -> str:
 
 
 def largest_difference(differences: Mapping[str, float]) -> str:
-    """Return the sentence on how far NetworkX's values are from ours, given each measure's relative difference.
+    """Return the sentence on the largest of the measures' relative differences between NetworkX and ours.
 
     >>> largest_difference({"reach": 0.0, "average_clustering": 2.3e-16})
     'Largest relative difference between NetworkX and our faster versions: 2.3e-16 (average clustering).'
     >>> largest_difference({"reach": 0.0})
     'NetworkX and our faster versions give the same numbers.'
     """
-    name = max(differences, key=lambda each: differences[each])
+    name = max(differences, key=lambda measure: differences[measure])
     if not differences[name]:
         return "NetworkX and our faster versions give the same numbers."
     size = f"{differences[name]:.1e} ({formats.inside(label(name))})"

@@ -1,4 +1,4 @@
-"""The graph that is measured: nodes, undirected edges and labels, with what several measures share."""
+"""The measured graph: nodes, undirected edges and labels, with quantities that several measures share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MeasuredGraph:
 
     @classmethod
     def of(cls, graph: Graph, kept: BoolArray | None = None) -> MeasuredGraph:
-        """Return the graph with only the `kept` [E] undirected edges (all of them by default), on all its nodes."""
+        """Return the graph with only the `kept` [E] undirected edges (default: all), on all its nodes."""
         whole = cls._whole(graph)
         return whole if kept is None else whole.keeping(kept)
 
@@ -83,7 +83,7 @@ class MeasuredGraph:
     @cached_property
     def component(self) -> IntArray:
         """Connected component of every node, [N], numbered from 0 by their lowest nodes."""
-        # Imported when it is needed, as in glt.datasets.link_split.
+        # A slow import.
         from scipy.sparse.csgraph import connected_components
 
         return np.asarray(connected_components(self.adjacency, directed=False)[1], dtype=np.int64)
@@ -102,7 +102,7 @@ class MeasuredGraph:
 
     @cached_property
     def distances(self) -> Distances:
-        """Sum of shortest-path lengths over all pairs, sampled on a large graph; the slow part of many measures."""
+        """Sum of shortest-path lengths over all pairs, sampled on a large graph; slow."""
         indptr, indices = self.adjacency.indptr, self.adjacency.indices
         return (
             sampled_distances(indptr, indices, self.connected_pairs)
@@ -128,8 +128,7 @@ class MeasuredGraph:
         # igraph takes half a second to import.
         from igraph import Graph as IGraph
 
-        # igraph makes a list an edge on the way, through which Python's garbage collector walks for three quarters of
-        # the time.
+        # igraph makes a list for each edge, and Python's garbage collector would take three quarters of the time.
         was_enabled = gc.isenabled()
         gc.disable()
         try:
@@ -139,7 +138,7 @@ class MeasuredGraph:
                 gc.enable()
 
     def to_networkx(self) -> nx.Graph:
-        """Return the graph as NetworkX's, nodes 0 to N - 1 in this order, isolated ones included.
+        """Return the graph as NetworkX's, with nodes 0 to N - 1 in order.
 
         >>> edges, labels = np.array([[0, 1], [1, 2]]), np.zeros(4, dtype=np.int64)
         >>> print(MeasuredGraph(4, edges, labels).to_networkx())
@@ -149,9 +148,9 @@ class MeasuredGraph:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 (hex) over the number of nodes, the edge set and the labels: equal graphs, equal hash.
+        """SHA-256 (hex) over the number of nodes, the edges and the labels.
 
-        A pruned large graph is hashed by its original's hash and one bit an edge, which is cheap for every round.
+        For a pruned large graph, over the original's hash and one bit per edge, which is fast for every round.
         """
         if self.is_large and self.source is not None and self.kept is not None:
             bits = np.packbits(self.kept).tobytes()

@@ -1,8 +1,8 @@
-"""The measures as NetworkX computes them: their definitions, and the control for our faster versions.
+"""The measures as NetworkX computes them: their definitions, and the reference for our faster versions.
 
-`measure(..., engine="networkx")` takes every value that NetworkX defines from NetworkX. Shortest paths from every node
-take hours on PubMed that way: `seconds` estimates the time, and betweenness and distances go through the sources in
-batches, between which progress is reported and the computation can be stopped.
+`measure(..., engine="networkx")` takes every measure that NetworkX defines from NetworkX. Shortest paths from every
+node take hours on PubMed: `seconds` estimates the time, and progress is reported between batches of sources, where the
+computation can be stopped.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from glt.errors import ConfigError
 FloatArray = NDArray[np.float64]
 Report = Callable[[float], None]
 
-# On graphs of so many nodes and edges together (PubMed has 64,041) all `quick` definitions answer within a second.
+# Nodes plus edges (PubMed has 64,041) up to which every `quick` definition takes less than a second.
 MOST_QUICK = 80_000
-# NetworkX holds a graph as dictionaries, about 500 bytes an edge.
+# NetworkX stores a graph as dictionaries, about 500 bytes an edge.
 MOST_EDGES = 5_000_000
-# The dense eigenvalues of `effective_graph_resistance` need nodes x nodes numbers.
+# `effective_graph_resistance` needs a dense nodes x nodes matrix.
 MOST_NODES_DENSE = 5_000
-# Sources in one batch: so many visits to nodes and edges, about a third of a second.
+# Visits to nodes and edges in one batch of sources, about a third of a second.
 BATCH = 500_000
 # CPU seconds a visit, measured on Cora: shortest path lengths, betweenness of nodes, betweenness of edges.
 DISTANCE, NODE, EDGE = 8e-8, 6e-7, 8e-7
-# The measures whose single values `networkx_betweenness` gives.
+# Measures whose values per node or edge `networkx_betweenness` gives.
 ELEMENTS = ("mean_node_betweenness", "mean_edge_betweenness")
 PAGERANK_TOLERANCE = 1e-14
 
 
 class NetworkXGraph:
-    """A measured graph as NetworkX's, with what several definitions share.
+    """A measured graph as NetworkX's, with values that several definitions share.
 
-    `report` is called with the fraction done of the paths; an exception that it raises stops the computation.
+    `report` is called with the fraction of paths done; an exception that it raises stops the computation.
     """
 
     def __init__(self, measured: MeasuredGraph, report: Report | None = None, expected: float = 0.0) -> None:
@@ -63,18 +63,18 @@ class NetworkXGraph:
 
     @cached_property
     def largest(self) -> nx.Graph:
-        """The largest component; of equally large ones the one with the lowest node."""
+        """The largest component; ties go to the one with the lowest node."""
         return self.graph.subgraph(max(self.pieces, key=len, default=set())).copy()
 
     @cached_property
     def pagerank(self) -> FloatArray:
-        """PageRank of every node, [N], rounded so that nodes which the graph does not distinguish tie."""
+        """PageRank of every node, [N], rounded so that equivalent nodes tie."""
         found = nx.pagerank(self.graph, alpha=DAMPING, tol=PAGERANK_TOLERANCE, max_iter=1000) if self.graph else {}
         return np.round(len(found) * _in_order(found), DECIMALS)
 
     @cached_property
     def original(self) -> NetworkXGraph:
-        """The graph before pruning; this one itself when nothing was pruned."""
+        """The graph before pruning; this graph itself where nothing was pruned."""
         whole = self.measured.original
         return self if whole is self.measured else NetworkXGraph(whole)
 
@@ -121,11 +121,11 @@ class NetworkXGraph:
 
 @dataclass(frozen=True)
 class Definition:
-    """What NetworkX computes for a measure; `functions` are its functions, as a reader looks them up.
+    """NetworkX's definition of a measure; `functions` names its functions for readers.
 
-    `quick` ones answer within a second up to `MOST_QUICK` nodes and edges. `pace` is the CPU seconds a visit where
-    paths from every node are followed. Beyond `most_nodes` in the largest component NetworkX is not asked. Our faster
-    version gives the same value to a relative `tolerance`.
+    `quick` ones take less than a second up to `MOST_QUICK` nodes and edges. `pace` is the CPU seconds a visit for paths
+    from every node. NetworkX is not used where the largest component has more than `most_nodes`. Our faster version
+    gives the same value to a relative `tolerance`.
     """
 
     functions: str
@@ -137,7 +137,7 @@ class Definition:
 
 
 def defines(name: str, graph: MeasuredGraph) -> bool:
-    """Say whether NetworkX gives a measure on a graph of this size."""
+    """Return whether NetworkX computes a measure on a graph of this size."""
     definition = DEFINITIONS.get(name)
     if definition is None:
         return False
@@ -145,19 +145,16 @@ def defines(name: str, graph: MeasuredGraph) -> bool:
 
 
 def is_quick(name: str, graph: MeasuredGraph) -> bool:
-    """Say whether a measure is NetworkX's own value by default: it is quick, and the graph small enough."""
+    """Return whether a measure is NetworkX's value by default: quick, on a small enough graph."""
     definition = DEFINITIONS.get(name)
     return definition is not None and definition.quick and graph.num_nodes + graph.num_edges <= MOST_QUICK
 
 
 def compute(graph: MeasuredGraph, names: Iterable[str], report: Report | None = None) -> dict[str, float]:
-    """Return the values of the measures `names` as NetworkX gives them, all of which must be in `DEFINITIONS`.
-
-    Raises ConfigError for a graph of more than `MOST_EDGES` edges.
-    """
-    wanted = list(names)
-    subject = NetworkXGraph(graph, report, seconds(graph, wanted))
-    return {name: DEFINITIONS[name].compute(subject) for name in wanted}
+    """Return NetworkX's values of measures in `DEFINITIONS`; raises ConfigError beyond `MOST_EDGES` edges."""
+    names = list(names)
+    subject = NetworkXGraph(graph, report, seconds(graph, names))
+    return {name: DEFINITIONS[name].compute(subject) for name in names}
 
 
 def networkx_betweenness(graph: MeasuredGraph, on_progress: Report | None = None) -> Betweenness:
@@ -167,13 +164,13 @@ def networkx_betweenness(graph: MeasuredGraph, on_progress: Report | None = None
 
 
 def node_clustering(graph: MeasuredGraph) -> FloatArray:
-    """Return the clustering coefficient of every node [N]: NetworkX's where it is quick, else our faster version's."""
+    """Return the clustering coefficient of every node, [N]; NetworkX's where it is quick, else ours."""
     quick = is_quick("average_clustering", graph)
     return _in_order(NetworkXGraph(graph).clustering) if quick else basic.node_clustering(graph)
 
 
 def seconds(graph: MeasuredGraph, names: Iterable[str] | None = None) -> float:
-    """Return about how many CPU seconds NetworkX takes for these measures of a graph (default: all it defines)."""
+    """Estimate NetworkX's CPU seconds for these measures of a graph (default: all in `DEFINITIONS`)."""
     paces = {DEFINITIONS[name].pace for name in (DEFINITIONS if names is None else names)}
     visits = graph.num_nodes * (graph.num_nodes + graph.num_edges)
     return sum(paces) * visits
@@ -183,7 +180,7 @@ def _refuse_large(graph: MeasuredGraph) -> None:
     if graph.num_edges > MOST_EDGES:
         raise ConfigError(
             f"NetworkX would need several gigabytes for this graph's {graph.num_edges:,} edges (at most {MOST_EDGES:,} "
-            "are given to it): leave the engine at its default."
+            "are allowed): leave the engine at its default."
         )
 
 
@@ -216,7 +213,7 @@ def _assortativity(subject: NetworkXGraph) -> float:
 
 
 def _labelled(subject: NetworkXGraph) -> nx.Graph:
-    """Return the part of the graph whose labels are known, each as the attribute `label`."""
+    """Return the subgraph of nodes with a known label, stored as attribute `label`."""
     labels = subject.measured.labels
     part = subject.graph.subgraph(np.flatnonzero(labels >= 0).tolist()).copy()
     nx.set_node_attributes(part, {node: int(labels[node]) for node in part}, "label")

@@ -15,8 +15,8 @@ DRAWS = 5
 def random_survivors(num_edges: int, kept: int, seed: int | Sequence[int]) -> BoolArray:
     """Return [num_edges] survivors, exactly `kept` of them, drawn uniformly with `seed`.
 
-    Undirected edges are drawn, so the graph has the density of the one it is compared with; the paper's random
-    pruning draws directed entries and keeps an edge that survives either way, which leaves more edges.
+    Undirected edges are drawn, so both graphs have the same density. The paper's random pruning draws directed entries
+    and keeps an edge with either direction, which leaves more edges.
 
     >>> int(random_survivors(10, 4, seed=0).sum())
     4
@@ -30,9 +30,9 @@ def random_survivors(num_edges: int, kept: int, seed: int | Sequence[int]) -> Bo
 
 
 def random_twins(masks: Sequence[tuple[int, EdgeMask]], draws: int = DRAWS) -> list[EdgeMask]:
-    """Return random undirected masks, each as dense as one of the (seed, mask) pairs; at least `draws` of them.
+    """Return at least `draws` random undirected masks, equally many for each (seed, mask) pair and as dense as it.
 
-    Every pair gives equally many. A draw depends on the seed and the density of its pair alone.
+    A draw depends only on the seed and the density of its pair.
     """
     rounds = range(-(-draws // len(masks))) if masks else ()
     return [

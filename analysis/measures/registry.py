@@ -1,4 +1,4 @@
-"""What a measure is, and the registry in which the files of this folder declare theirs."""
+"""The definition of a measure, and the registry to which the files of this folder add theirs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ Cost = Literal["instant", "seconds", "background"]
 
 @dataclass(frozen=True)
 class Measure:
-    """One number about a graph; NaN where the definition gives none (a mean over nothing).
+    """One number about a graph; NaN where it is undefined (a mean over nothing).
 
-    The docstring of `compute` is shown to users: the definition in its first paragraph, then source and pitfalls.
-    `unit` is "" for a pure number.
-    `cost` is what PubMed (20 k nodes, 44 k edges) takes: "instant" (under .1 s, never cached), "seconds", or
-    "background" (longer, computed on demand only). `version` goes up when a correction changes values, so that cached
-    ones are not used. `order` places it in tables. Measures of one `family` share their slow part: asked for one, all
-    are computed. A measure that compares with `graph.original` says so by `against_original`. `error` gives the
-    half-width of a 95 % interval where `compute` estimates because a graph is large.
+    Users see the docstring of `compute`: first paragraph the definition, then source and pitfalls. `unit` is "" for a
+    pure number. `cost` is the time on PubMed (20 k nodes, 44 k edges): "instant" (under .1 s, never cached), "seconds",
+    or "background" (longer, computed on demand only). Raise `version` when a correction changes values: cached ones are
+    then ignored. `order` is the position in tables. Measures of one `family` share their slow part and are computed
+    together. `against_original`: the measure compares with `graph.original`. `error` gives the half-width of a 95 %
+    interval where `compute` estimates a large graph.
     """
 
     name: str
@@ -41,5 +40,5 @@ MEASURES: Registry[Measure] = Registry("measure", "analysis.measures")
 
 
 def in_order() -> list[Measure]:
-    """Return all measures in the order in which tables show them."""
+    """Return all measures in the order of tables."""
     return sorted(MEASURES, key=lambda measure: (measure.order, measure.name))

@@ -1,4 +1,7 @@
-"""Tables of measurements: graphs side by side, a measure over rounds, nodes and edges ranked by betweenness."""
+"""Tables of measurements: graphs, rounds, and nodes and edges ranked by betweenness.
+
+`measurement_table` compares graphs, `trend_table` follows one measure over rounds, `node_table` and `edge_table` rank.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.labels import run_labels
 from analysis.measures.cache import MeasureCache
 from analysis.measures.centrality import TIE, Betweenness, ranks_from_the_top, tie_groups
 from analysis.measures.compute import Engine, Numbers, count_unmeasured, is_mask_measured, measure_mask
@@ -40,14 +44,14 @@ REMOVED, ONE_WAY, BOTH_WAYS = "removed", "one way", "both ways"
 
 @dataclass(frozen=True)
 class At:
-    """A round of every seed: the one with this number, or the one nearest to this graph sparsity."""
+    """A round of every seed: by number, or the nearest to a graph sparsity."""
 
     round: int | None = None
     graph_sparsity: float | None = None
 
     def __post_init__(self) -> None:
         if (self.round is None) == (self.graph_sparsity is None):
-            raise ConfigError("A measurement table needs either a round or a graph sparsity: give one of them.")
+            raise ConfigError("A measurement table needs either a round or a graph sparsity: give exactly one.")
 
     @property
     def words(self) -> str:
@@ -59,14 +63,14 @@ class At:
         records = seed_run.rounds()
         if self.round is not None:
             return self.round if self.round < len(records) else None
-        wanted = self.graph_sparsity or 0.0
-        near = min(records, key=lambda record: abs(record.graph_sparsity - wanted), default=None)
-        return near.round if near else None
+        sparsity = self.graph_sparsity or 0.0
+        nearest = min(records, key=lambda record: abs(record.graph_sparsity - sparsity), default=None)
+        return nearest.round if nearest else None
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table of measurements: the masks that are averaged, and what they are of."""
+    """One row of the table of measurements: its masks, which are averaged, and their run."""
 
     kind: str
     label: str
@@ -88,16 +92,16 @@ def measurement_table(
     engine: Engine = "default",
     on_progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Return one row for the original graph and one a run and round, all of the same data set.
+    """Return one row for the original graph and one per run and round, all of the same data set.
 
-    Columns: `kind` (original, run, null), `label`, `run`, `method`, `model`, `rounds` (tuple), `seeds` (how many graphs
-    are averaged, 0 while none is finished), then for every count and measure `x` its mean `x`, `x_spread` (standard
-    deviation over seeds, NaN for fewer than two) and `x_published` where `published` (measure -> original or
-    method -> value, as `analysis.published` gives it) knows it, NaN beside other rounds than the paper
-    measured; `x_error`, the mean half-width of the 95 % interval, of what is estimated on a large graph; and with the
-    engine `networkx`, `x_difference`, the largest relative difference between NetworkX's value and our faster
-    version's. `null` adds after each run random graphs with as many edges, five draws or one a seed; `slow` adds the
-    measures of cost "background". `on_progress` is called with the fraction done.
+    Columns: `kind` (original, run, null), `label`, `run`, `method`, `model`, `rounds` (tuple), `seeds` (number of
+    averaged graphs, 0 while none is finished), then for every count and measure `x` its mean `x`, `x_spread` (standard
+    deviation over seeds, NaN below two), `x_published` for the measures in `published` (measure -> original or method
+    -> value, as in `analysis.published`; NaN for rounds that the paper did not measure), `x_error` (mean half-width of
+    the 95 % interval) for estimated measures, and with the engine `networkx` `x_difference` (largest relative
+    difference between NetworkX's value and our faster version's). `null` adds random graphs with as many edges after
+    each run, five draws or one a seed; `slow` adds the measures of cost "background". `on_progress` is called with the
+    fraction done.
 
     Raises ConfigError when the runs are of several data sets, StoreError and DataError when masks cannot be read.
     """
@@ -131,7 +135,7 @@ def unmeasured(
     slow: bool = False,
     engine: Engine = "default",
 ) -> int:
-    """Return how many graphs `measurement_table` has to measure at most: all from the first unknown one on."""
+    """Return an upper bound of the graphs that `measurement_table` has to measure."""
     graph = shared_graph(runs, TABLE)
     masks = [mask for row in _rows(graph, runs, at, null) for mask in row.masks]
     known = (is_mask_measured(graph, mask, cache, slow=slow, engine=engine) for mask in masks)
@@ -139,23 +143,21 @@ def unmeasured(
 
 
 def is_as_published(row: Mapping[Any, Any]) -> bool:
-    """Return whether the paper's value is of such a graph: the original, or a round as sparse as the paper's."""
+    """Return whether a row is comparable with the paper: the original, or a round of the paper's sparsity."""
     return row["kind"] == "original" or measured_alike(row["model"], row["graph_sparsity"])
 
 
 def _rows(graph: Graph, runs: Sequence[Run], ats: Sequence[At], null: bool) -> Iterator[Row]:
-    from analysis.labels import run_labels
-
     yield Row("original", "Original", "original", [EdgeMask.full("undirected", graph.num_edges)])
     labels = run_labels(runs)
     for run in runs:
         for at in ats:
-            found = [(seed_run, at.find(seed_run)) for seed_run in map(run.seed, run.seeds())]
-            masks = [(each.seed, each.edge_mask(number)) for each, number in found if number is not None]
-            rounds = tuple(sorted({number for _, number in found if number is not None}))
+            numbers = [(seed_run, at.find(seed_run)) for seed_run in map(run.seed, run.seeds())]
+            masks = [(seed_run.seed, seed_run.edge_mask(number)) for seed_run, number in numbers if number is not None]
+            rounds = tuple(sorted({number for _, number in numbers if number is not None}))
             label = labels[run.reference] + (f", {at.words}" if len(ats) > 1 else "")
-            kept = [mask for _, mask in masks]
-            yield Row("run", label, run.config.method, kept, run.reference, run.config.model, rounds)
+            of_run = [mask for _, mask in masks]
+            yield Row("run", label, run.config.method, of_run, run.reference, run.config.model, rounds)
             if null:
                 twins = random_twins(masks)
                 yield Row("null", f"As many edges as {label}, at random", "null", twins, run.reference, "", rounds)
@@ -187,7 +189,7 @@ def _values(row: Row, found: Sequence[Numbers], published: Published) -> dict[st
 
 @dataclass(frozen=True)
 class _Point:
-    """One finished round of a run, or its null, over seeds."""
+    """One finished round of a run, or its random graphs, over seeds."""
 
     kind: str
     run: Run
@@ -203,22 +205,19 @@ def trend_table(
     cache: MeasureCache | None = None,
     on_progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Return one row a run and finished round for the measure or count `name`, all runs on one graph.
+    """Return one row per run and finished round for the measure or count `name`, all runs on one graph.
 
     Columns: `kind` (run, null), `run`, `label`, `method`, `color`, `round`, `kept` (undirected edges kept, mean over
-    seeds), `mean`, `low` and `high` (95 % t interval, NaN below three seeds), `seeds` (graphs behind the mean) and
-    `original` (the unpruned graph's value); of a large graph also `error`, the half-width of the 95 % interval of what
-    is estimated there. With `null`, every pruned round has a second row: as many edges drawn at random, five draws or
-    one a seed. Raises ConfigError for an unknown name or runs on several graphs, StoreError and DataError when masks
-    cannot be read.
+    seeds), `mean`, `low` and `high` (95 % t interval, NaN below three seeds), `seeds` (averaged graphs) and `original`
+    (the unpruned graph's value); for estimated measures `error` (half-width of the 95 % interval). `null` adds a row
+    with as many random edges to every pruned round, five draws or one a seed. Raises ConfigError for an unknown name or
+    runs on several graphs, StoreError and DataError when masks cannot be read.
     """
     import pandas as pd
 
-    from analysis.labels import run_labels
-
     graph, labels, names = shared_graph(runs, TREND), run_labels(runs), _measures_of(name)
     full = EdgeMask.full("undirected", graph.num_edges)
-    # Hundreds of graphs for one number each: our fast versions, equal to NetworkX's values to 1e-12.
+    # Hundreds of graphs: our fast versions, equal to NetworkX's values to 1e-12.
     original = measure_mask(graph, full, cache, names, engine="fast")[name]
     total = sum(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds())
     rows, done = [], 0
@@ -232,7 +231,7 @@ def trend_table(
 
 
 def unmeasured_trend(runs: Sequence[Run], name: str, *, null: bool = False, cache: MeasureCache | None = None) -> int:
-    """Return how many graphs `trend_table` has to measure at most: all from the first unknown one on."""
+    """Return an upper bound of the graphs that `trend_table` has to measure."""
     graph, names = shared_graph(runs, TREND), _measures_of(name)
     rounds = [run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()]
     total = sum(rounds) + (DRAWS * sum(max(count - 1, 0) for count in rounds) if null else 0)
@@ -244,7 +243,7 @@ def unmeasured_trend(runs: Sequence[Run], name: str, *, null: bool = False, cach
 
 
 def _measures_of(name: str) -> list[str]:
-    """Return the measures that a trend of `name` needs; none for a count."""
+    """Return the measures that a trend of `name` computes; none for a count."""
     return [] if name in COUNT_LABELS else [name]
 
 
@@ -279,12 +278,11 @@ def _trend_row(point: _Point, label: str, measured: Sequence[Numbers], name: str
 
 
 def node_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness, order: Order) -> pd.DataFrame:
-    """Return one row a node, ranked: `node`, `label`, degree, clustering, betweenness and rank in both graphs.
+    """Return one row per node, ranked: `node`, `label`, degree, clustering, betweenness and rank in both graphs.
 
-    Columns end in `_original` and `_pruned`; `original`, `pruned` and `change` are the betweenness.
-
-    Values that differ by less than a billionth (`TIE`) share a rank and count as unchanged.
-    `order` is the betweenness in the original or the pruned graph, largest first, or the size of the change.
+    Columns end in `_original` and `_pruned`; `original`, `pruned` and `change` are betweenness. Values that differ by
+    less than a billionth (`TIE`) share a rank and count as unchanged. `order`: by betweenness in the original or the
+    pruned graph, or by size of the change, largest first.
     """
     import pandas as pd
 
@@ -308,9 +306,9 @@ def node_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Between
 
 
 def edge_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Betweenness, order: Order) -> pd.DataFrame:
-    """Return one row an edge of the original graph, ranked: its ends, whether it survives, betweenness, both ranks.
+    """Return one row per edge of the original graph, ranked: ends, kept directions, betweenness and both ranks.
 
-    A removed edge has no betweenness in the pruned graph (NaN) and no change.
+    The pruned betweenness and the change of a removed edge are NaN.
     """
     import pandas as pd
 
@@ -323,7 +321,7 @@ def edge_table(graph: Graph, mask: EdgeMask, before: Betweenness, after: Between
 
 
 def with_names(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `node_table` with the data set's own ids and class names; no class column where none is known."""
+    """Return rows of `node_table` with the data set's ids and class names; no class column where none is known."""
     from analysis.subgraphs.panel import classes_of, has_classes, node_name
 
     ids = [node_name(graph, node) for node in table["node"].tolist()]
@@ -340,6 +338,6 @@ def _changes(before: FloatArray, after: FloatArray) -> dict[str, FloatArray]:
 def _ranked(table: pd.DataFrame, order: Order) -> pd.DataFrame:
     ranks = {f"rank_{name}": ranks_from_the_top(table[name].to_numpy()) for name in ("original", "pruned")}
     table = table.assign(**ranks)
-    wanted = table["change"].abs() if order == "change" else table[order]
+    values = table["change"].abs() if order == "change" else table[order]
     # By groups of ties, so that rounding does not reorder equal values; rows without a value come last.
-    return table.iloc[np.argsort(-tie_groups(wanted.to_numpy()), kind="stable")].reset_index(drop=True)
+    return table.iloc[np.argsort(-tie_groups(values.to_numpy()), kind="stable")].reset_index(drop=True)

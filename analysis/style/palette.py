@@ -1,11 +1,8 @@
-"""Colours, markers and line styles: one of each a method, shades where a method has many runs, a scale for a setting.
+"""Colours, markers and line styles of methods, runs and settings, and the Plotly theme.
 
-Colours are the Okabe-Ito set: dense black (light grey in dark mode), UGS vermilion, random pruning blue, ADMM bluish
-green and dashed; later methods take the rest in the order of their names. Colour never stands alone: markers differ
-too, and a ticket is always a star.
-
-Colours are mixed here in a few lines, because matplotlib.colors takes 60 ms and more to import and pages that draw no
-figure for paper start without matplotlib.
+Methods have Okabe-Ito colours: dense black (light grey in dark mode), UGS vermilion, random pruning blue, ADMM bluish
+green and dashed; other methods take the rest in the order of their names. Markers differ too, and a ticket is always a
+star. Colours are mixed here, because pages without a figure for paper start without matplotlib.
 """
 
 from __future__ import annotations
@@ -24,21 +21,21 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 DENSE = "dense"
-# How far the lightest and the darkest shade of a method's colour go to white and to black.
+# Shares of white and black in the lightest and the darkest shade of a method's colour.
 TINT, SHADE = 0.32, 0.44
-# How far the colour of another method goes to black where a person gives it to a run.
+# Depth (0 to 1 = SHADE) of a colour that a user gives to a run while a method has it.
 SHIFT = 0.75
-# Beyond so many runs of one method dashes do not distinguish them; points have none.
+# With more runs of one method, dashes do not distinguish them; points have none.
 MOST, MOST_POINTS = 4, 1
 TICKET_SYMBOL, TICKET_MARKER = "star", "*"
 
 
 @dataclass(frozen=True)
 class Style:
-    """How one method looks: colours for light and dark, Plotly symbol and matplotlib marker of ordinary rounds.
+    """The look of a method: colours for light and dark, Plotly symbol and matplotlib marker of ordinary rounds.
 
-    `words` is the light theme's colour for text, dark enough to be read on white (contrast 4.5). `dash` is the place of
-    the line style of its first run among those of a figure: 0 solid, 1 dashed.
+    `words` is the light theme's text colour (contrast 4.5 on white). `dash` is the line style of its first run: 0
+    solid, 1 dashed.
     """
 
     light: str
@@ -67,12 +64,12 @@ _REST = (
     Style("#8C7A00", "#F0E442", "#7D6D00", "hexagon", "h"),
     Style("#666666", "#A6A6A6", "#666666", "cross", "P"),
 )
-# A run's own colour, by the names that annotations have: the colours of methods, so that all stay distinct.
+# Colours that users choose for runs, by their names in annotations.
 _PAINTS = dict(zip(COLORS, (_FIXED["ugs"], _FIXED["random"], _ORANGE, _FIXED["admm"], *_REST[1:]), strict=True))
 
-# "plasma" (van der Walt and Smith 2015), whose lightness only rises, so that the order of a setting's values survives
-# every kind of colour blindness and a grey print. The light theme takes its dark part, the dark theme its light part:
-# stretches whose lines have a contrast of at least 2.8 with the ground. Words need 4.5: the same hue, this much darker.
+# "plasma" (van der Walt and Smith 2015). Its lightness only rises, so the order of values is visible to colour-blind
+# readers and in grey print. Each theme takes the part with a contrast of at least 2.8 to its ground. Text needs 4.5, so
+# it is darker by _FOR_WORDS.
 _PLASMA = (
     *("#0D0887", "#46039F", "#7201A8", "#9C179E", "#BD3786"),
     *("#D8576B", "#ED7953", "#FB9F3A", "#FDCA26", "#F0F921"),
@@ -92,7 +89,7 @@ _MARKERS = {
 
 
 def style(method: str) -> Style:
-    """Return how a method looks; the same method looks the same whatever else is shown."""
+    """Return the look of a method, which does not depend on other methods shown."""
     if method in _FIXED:
         return _FIXED[method]
     others = sorted({*METHODS.names(), method} - _FIXED.keys())
@@ -100,10 +97,9 @@ def style(method: str) -> Style:
 
 
 def painted(method: str, color: str) -> Style:
-    """Return how a run with a colour of its own looks: that colour (a name of `glt.store.COLORS`), its method's marker.
+    """Return the look of a run with its own colour (a name in `glt.store.COLORS`) and its method's marker.
 
-    The colour of another method is deeper (lighter in the dark theme), so that the run is not mistaken for one of its
-    runs.
+    A colour of another method is deeper (lighter in the dark theme), so that the run is not mistaken for its runs.
 
     >>> painted("ugs", "blue").light, painted("ugs", "blue").symbol, painted("ugs", "") == style("ugs")
     ('#004C77', 'circle', True)
@@ -123,7 +119,7 @@ def _shifted(paint: Style) -> Style:
 
 
 def rank(method: str) -> tuple[int, str]:
-    """Return the place of a method in legends and lists: dense and the paper's three first, then by name.
+    """Return the sort key of a method: dense and the paper's three first, then by name.
 
     >>> sorted(["random", "zeta", "ugs"], key=rank)
     ['ugs', 'random', 'zeta']
@@ -141,13 +137,8 @@ def color(method: str, dark: bool = False) -> str:
     return style(method).color(dark)
 
 
-def words_color(method: str, dark: bool = False) -> str:
-    """Return the hex colour for words about a method: its own hue, readable on the theme's ground."""
-    return style(method).dark if dark else style(method).words
-
-
 def label(method: str) -> str:
-    """Return the words for a method in legends and tables; a method this version does not know keeps its name.
+    """Return a method's label; a method that this version does not know keeps its name.
 
     >>> label("dense"), label("ugs"), label("random")
     ('Dense', 'UGS', 'Random pruning')
@@ -158,9 +149,9 @@ def label(method: str) -> str:
 
 
 def shades(method: str, count: int) -> list[Style]:
-    """Return `count` styles in shades of a method's colour, from light to dark; marker and words stay.
+    """Return `count` styles in shades of a method's colour, from light to dark; marker and text colour stay.
 
-    >>> [each.light for each in shades("ugs", 3)]
+    >>> [shade.light for shade in shades("ugs", 3)]
     ['#E29252', '#D55E00', '#773500']
     """
     base = style(method)
@@ -169,15 +160,15 @@ def shades(method: str, count: int) -> list[Style]:
 
 
 def _toned(hex_color: str, depth: float) -> str:
-    """Mix a colour with white (depth -1 to 0) or black (0 to 1), never so much that its hue or contrast is lost."""
+    """Mix a colour with white (depth -1 to 0) or black (0 to 1), within TINT and SHADE."""
     toward, share = (255, -TINT * depth) if depth < 0 else (0, SHADE * depth)
     return _hex((1 - share) * part + share * toward for part in rgb(hex_color))
 
 
 def crowd_styles(table: pd.DataFrame, most: int = MOST) -> dict[str, Style]:
-    """Return shades for the runs of every method that has more than `most`, from light to dark in the table's order.
+    """Return shades for the runs of every method with more than `most` runs, light to dark in the table's order.
 
-    `table` needs the columns run and method. Such runs have no bands and single seeds, which would hide everything.
+    `table` has the columns run and method. Such runs are drawn without bands and single seeds.
     """
     runs = table[["run", "method"]].drop_duplicates()
     styles: dict[str, Style] = {}
@@ -231,8 +222,7 @@ def _hex(parts: Iterable[float]) -> str:
     return "#" + "".join(f"{round(part):02X}" for part in parts)
 
 
-# The Plotly theme, light and dark, and text that Plotly shows as it was written.
-
+# The Plotly theme
 
 FONT = '"Source Sans 3", "Source Sans Pro", "Source Sans", "Helvetica Neue", Arial, sans-serif'
 
@@ -259,7 +249,7 @@ def ink(dark: bool) -> Ink:
 
 
 def template(dark: bool) -> go.layout.Template:
-    """Return the layout that every figure on the screen starts from."""
+    """Return the Plotly template of every figure on the screen."""
     import plotly.graph_objects as go
 
     tone = ink(dark)
@@ -288,10 +278,10 @@ def template(dark: bool) -> go.layout.Template:
 
 
 def escape(text: str) -> str:
-    """Return text that Plotly shows as it is, in names, annotations and what appears under the pointer.
+    """Return text escaped for Plotly's names, annotations and hover texts.
 
-    Plotly reads tags, numbers of characters and eight named ones, among which no quote is (`convertEntities` of its
-    svg_text_utils), and in a hovertemplate `%{...}` as a value to fill in.
+    Plotly interprets tags, character references (`convertEntities` of its svg_text_utils; quotes are not among the
+    named ones), and `%{...}` in hover templates.
 
     >>> escape('<b> & "%{x}"')
     '&lt;b&gt; &amp; "&#37;{x}"'

@@ -1,4 +1,4 @@
-"""Pictures of a part of the graph: which nodes, where they lie, what a round left of their edges, and the HTML."""
+"""Pictures of subgraphs: samples of nodes, their layout, the edges that a round keeps, and HTML."""
 
 from __future__ import annotations
 

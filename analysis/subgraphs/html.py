@@ -1,4 +1,8 @@
-"""One colour and shape a class: told apart by colour-blind readers, on white and on black."""
+"""Subgraphs as interactive HTML: colours and shapes of classes, panels for vis-network, one document.
+
+`panels_html` makes the document; `network_data` gives one panel's nodes and edges, `replay_frame` one round of an
+animation.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,8 @@ from numpy.typing import NDArray
 
 from analysis.subgraphs.panel import BACKWARD, BOTH, FORWARD, REMOVED, Panel, Subgraph
 
-# Paul Tol's "bright" scheme (SRON/EPS/TN/09-002); its grey is kept for unknown classes.
+# Paul Tol's colour-blind safe "bright" scheme (SRON/EPS/TN/09-002), readable on white and black; grey is for unknown
+# classes.
 COLORS = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#E5894A")
 UNKNOWN = "#9AA3AD"
 
@@ -35,7 +40,7 @@ MARKERS: dict[Shape, str] = {
 
 
 def class_color(label: int) -> str:
-    """Return the hex colour of a class; they repeat after seven, with another shape.
+    """Return the hex colour of a class; colours repeat after seven classes with another shape.
 
     >>> class_color(0) == class_color(7), class_color(-1)
     (True, '#9AA3AD')
@@ -44,7 +49,7 @@ def class_color(label: int) -> str:
 
 
 def class_shape(label: int) -> Shape:
-    """Return the shape of a class, as vis-network calls it; MARKERS has matplotlib's name for it.
+    """Return vis-network's name of a class's shape; MARKERS has matplotlib's.
 
     >>> class_shape(6), class_shape(7)
     ('dot', 'square')
@@ -52,13 +57,12 @@ def class_shape(label: int) -> Shape:
     return SHAPES[label // len(COLORS) % len(SHAPES)] if label >= 0 else "dot"
 
 
-# A panel as pyvis nodes and edges: fixed positions, colour by class, size by degree.
-
+# Nodes and edges of a panel
 
 PIXELS_PER_UNIT = 44
 SMALLEST, LARGEST = 5.0, 22.0
 MANY_EDGES = 1500
-# How an edge is drawn: its state, or this for one that went in the very round shown.
+# The look of an edge is its state, or this where the round shown removed it.
 JUST_REMOVED = 4
 
 Items = list[dict[str, Any]]
@@ -87,13 +91,11 @@ def look(dark: bool) -> Look:
 
 
 def network_data(panel: Panel, dark: bool) -> dict[str, Any]:
-    """Return nodes, edges and options of vis-network as plain JSON values, by way of pyvis.
-
-    The lists are set directly, because `add_edge` looks through all edges for each one.
-    """
+    """Return nodes, edges and options of vis-network as plain JSON values, made with pyvis."""
     from pyvis.network import Network
 
     network = Network()
+    # Set directly, because `add_edge` searches all edges for each one.
     network.nodes = _nodes(panel, look(dark))
     network.edges = _edges(panel, look(dark))
     network.options = _options(panel)
@@ -101,7 +103,7 @@ def network_data(panel: Panel, dark: bool) -> dict[str, Any]:
 
 
 def replay_frame(panel: Panel) -> dict[str, Any]:
-    """Return what an animation changes from round to round: title, captions, edge looks (a digit an edge), nodes."""
+    """Return one round of an animation: title, captions, edge looks (one digit each), node sizes, isolated nodes."""
     return {
         "title": panel.title,
         "caption": panel.caption,
@@ -112,12 +114,12 @@ def replay_frame(panel: Panel) -> dict[str, Any]:
 
 
 def edge_looks(panel: Panel) -> NDArray[np.uint8]:
-    """Return [m] how each edge is drawn: its state, or JUST_REMOVED."""
+    """Return [m] the look of each edge: its state, or JUST_REMOVED."""
     return np.where(panel.fresh, np.uint8(JUST_REMOVED), panel.states)
 
 
 def edge_styles(tone: Look) -> dict[int, dict[str, Any]]:
-    """Return what vis-network needs to draw each look of an edge; every style sets the same options."""
+    """Return vis-network's options of each look of an edge; every style sets the same options."""
     one_way = {"arrows": "middle", "dashes": False, "width": 1.1, "color": {"color": tone.kept, "opacity": 0.6}}
     gone = {"arrows": "", "dashes": [2, 6], "width": 1.2, "color": {"color": tone.removed, "opacity": 0.45}}
     return {
@@ -155,7 +157,7 @@ def _nodes(panel: Panel, tone: Look) -> Items:
 def _sizes(panel: Panel) -> list[float]:
     """Return radii in pixels: the area grows with the degree in the whole graph under this panel's mask.
 
-    The largest node of the unpruned graph sets the scale, so that a node that loses edges shrinks.
+    The scale is that of the unpruned graph, so a node that loses edges shrinks.
     """
     most = max(1, int(panel.full_degrees.max(initial=0)))
     sizes: list[float] = (SMALLEST + (LARGEST - SMALLEST) * np.sqrt(panel.degrees / most)).round(1).tolist()
@@ -170,7 +172,7 @@ def _describe(panel: Panel, node: int) -> str:
 
 
 def _edges(panel: Panel, tone: Look) -> Items:
-    """List removed edges first, so that they are drawn below the others; an arrow points where the message goes."""
+    """List removed edges first, so that they are drawn below the others; arrows point along the message."""
     styles = {look: _set_only(style) for look, style in edge_styles(tone).items()}
     order = np.argsort(panel.states != REMOVED, kind="stable")
     states, looks = panel.states[order], edge_looks(panel)[order].tolist()
@@ -183,7 +185,7 @@ def _edges(panel: Panel, tone: Look) -> Items:
 
 
 def _set_only(style: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is off anyway: a document has thousands of edges."""
+    """Leave out empty options, as a document has thousands of edges."""
     return {option: value for option, value in style.items() if value}
 
 
@@ -208,8 +210,7 @@ def _options(panel: Panel) -> dict[str, Any]:
     }
 
 
-# Panels side by side as one HTML document that needs nothing from outside and moves as one.
-
+# The document
 
 TEMPLATES = Path(__file__).with_name("templates")
 DEFAULT_HEIGHT = 620
@@ -223,12 +224,12 @@ def panels_html(
     replay: Sequence[Sequence[Panel]] = (),
     marked: Sequence[int] = (),
 ) -> str:
-    """Return one document with the panels side by side, `height` pixels high; zoom, pan and selection are shared.
+    """Return a self-contained document with the panels side by side; zoom, pan and selection are shared.
 
-    All panels show the same subgraph (ValueError otherwise). `selected` is the index in the graph of a node to point
-    out, `marked` are those of nodes to outline, such as a sample's. `replay` holds for each panel its rounds from the
-    first to the one shown, and adds a button that plays them. Every label is escaped, the scripts are inline, and the
-    document's own policy forbids it to load or run anything else.
+    `height` is in pixels. All panels show the same subgraph (ValueError otherwise). `selected` is the graph index of a
+    node to highlight, `marked` are indices of nodes to outline. `replay` holds the rounds of each panel up to the one
+    shown, and adds a button that plays them. Every label is escaped, the scripts are inline, and the document's content
+    security policy forbids any other script or request.
     """
     _check_comparable([*panels, *chain.from_iterable(replay)])
     vis, script = _vis_network(), _text("panels.js")
@@ -281,7 +282,7 @@ def _data(panels: Sequence[Panel], dark: bool, selected: int | None, marked: Seq
 
 
 def _replay_data(part: Subgraph, dark: bool, replay: Sequence[Sequence[Panel]]) -> dict[str, Any]:
-    """Return the frames of an animation and what they have in common; nothing without one."""
+    """Return the frames of an animation and their shared data; no frames below two rounds."""
     if max(map(len, replay), default=0) < 2:
         return {"replay": []}
     return {
@@ -315,7 +316,7 @@ def _text(name: str) -> str:
 
 @cache
 def _vis_network() -> str:
-    """Return the vis-network that pyvis brings along, without the line that makes a browser look for its source map."""
+    """Return pyvis's copy of vis-network without the source map, which a browser would request."""
     import pyvis
 
     folder = Path(pyvis.__file__).parent / "lib"
@@ -326,5 +327,5 @@ def _vis_network() -> str:
 
 @cache
 def _content_hash(script: str) -> str:
-    """Return a script's hash as a content security policy wants it."""
+    """Return a script's hash for a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

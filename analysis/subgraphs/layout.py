@@ -1,4 +1,4 @@
-"""igraph's random numbers, seeded: the same picture every time."""
+"""Deterministic layouts of subgraphs: each connected component by itself, then side by side."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def seeded_igraph(seed: int) -> Iterator[None]:
-    """Let igraph draw from a generator seeded with `seed`; its generator is global, so one thread at a time."""
+    """Seed igraph's random numbers; its generator is global, so one thread at a time."""
     import igraph
 
     with _lock:
@@ -31,16 +31,13 @@ def seeded_igraph(seed: int) -> Iterator[None]:
             igraph.set_random_number_generator(random)
 
 
-# A first layout of a large connected graph in a moment: pivot multidimensional scaling.
-
-
 PIVOTS = 50
 
 
 def pivot_layout(num_nodes: int, edges: IntArray, seed: int) -> NDArray[np.float64]:
-    """Return [n, 2] positions whose distances follow those in a connected graph (Brandes and Pich 2007).
+    """Return [n, 2] positions of a connected graph by pivot multidimensional scaling (Brandes and Pich 2007).
 
-    Time and memory grow with 50 times the edges and nodes: distances are measured from `PIVOTS` nodes only.
+    Distances are computed from `PIVOTS` nodes only, so time and memory are linear in edges and nodes.
     """
     rows, columns = np.concatenate([edges, edges[::-1]], axis=1)
     matrix = csr_array((np.ones(rows.size), (rows, columns)), shape=(num_nodes, num_nodes))
@@ -51,15 +48,12 @@ def pivot_layout(num_nodes: int, edges: IntArray, seed: int) -> NDArray[np.float
     return np.asarray(centred @ directions)
 
 
-# Where the nodes of a picture lie: each connected component by itself, then side by side.
-
-
 Positions = NDArray[np.float64]
 
 UNFOLDING_STEPS = 500
 SPREADING_STEPS = 300
 SPREADING_PAIRS = 12_000_000
-# From so many nodes on a component is drawn by a faster, rougher way.
+# Larger components are drawn by a faster, rougher method.
 LARGE = 1500
 LARGE_STEPS = 80
 SPACING = 0.6
@@ -71,10 +65,10 @@ WIDTH_TO_HEIGHT = 1.5
 def layout(num_nodes: int, edges: IntArray, seed: int = 0) -> Positions:
     """Return [n, 2] positions around the origin; the same arguments always give the same ones.
 
-    A component is unfolded by Fruchterman and Reingold (1991) and then spread out by the charges and springs of
-    graphopt, which draws hubs apart; its longer side lies across. A component of more than LARGE nodes is laid out by
-    its distances from a few pivots and then loosened by a few steps of Fruchterman and Reingold on a grid. The unit is
-    such that a component covers about one square unit a node. `edges` is [2, m] with positions into the nodes.
+    `edges` is [2, m] of positions in the nodes. Each component is drawn by Fruchterman and Reingold (1991), then
+    graphopt, which separates hubs; its longer side is horizontal. Components of more than LARGE nodes start from
+    `pivot_layout`, followed by a few steps of Fruchterman and Reingold on a grid. A component covers about one square
+    unit per node.
     """
     ones = np.ones(edges.shape[1], dtype=np.int8)
     matrix = csr_array((ones, (edges[0], edges[1])), shape=(num_nodes, num_nodes))
@@ -109,7 +103,7 @@ def _draw_large(picture: Any, edges: IntArray, seed: int) -> Positions:
     count = picture.vcount()
     raw = pivot_layout(count, edges, seed)
     raw = _evened(raw, 1)
-    # Nodes alike in their distances would lie on one spot, where no force tells them apart.
+    # Nodes with equal distances would share a position, where no force separates them.
     raw += np.random.default_rng(seed).normal(size=raw.shape)
     with seeded_igraph(seed):
         found = picture.layout_fruchterman_reingold(
@@ -119,21 +113,21 @@ def _draw_large(picture: Any, edges: IntArray, seed: int) -> Positions:
 
 
 def _evened(raw: Positions, share: float) -> Positions:
-    """Move nodes along their rays from the middle towards filling a disc evenly, all the way for a share of 1.
+    """Move nodes radially towards an evenly filled disc, completely for a share of 1.
 
-    Without it a few far branches leave the rest a blot.
+    Otherwise a few long branches would compress all other nodes.
     """
     centred = raw - np.median(raw, axis=0)
     far = np.maximum(np.linalg.norm(centred, axis=1), 1e-9)
     evenly = SPACING * np.sqrt(np.argsort(np.argsort(far)) + 1)
-    wanted = far ** (1 - share) * evenly**share
-    return np.asarray(centred * (wanted / far)[:, None])
+    radius = far ** (1 - share) * evenly**share
+    return np.asarray(centred * (radius / far)[:, None])
 
 
 def _turn_and_scale(raw: Positions, edges: IntArray) -> Positions:
     centred = raw - raw.mean(axis=0)
     turned = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
-    # The decomposition leaves the signs open: let the farthest node lie on the right and below.
+    # The decomposition does not determine the signs: the farthest node is put at the right and below.
     farthest = turned[np.abs(turned).argmax(axis=0), [0, 1]]
     turned *= np.where(farthest < 0, -1, 1)
     width, height = np.ptp(turned, axis=0)
@@ -143,7 +137,7 @@ def _turn_and_scale(raw: Positions, edges: IntArray) -> Positions:
 
 
 def _pack(sides: list[NDArray[np.float64]]) -> list[tuple[float, float]]:
-    """Return the corner of each box (width, height), largest first, in rows of about the width of the picture."""
+    """Return the corner of each box (width, height), largest first, in rows of about the picture's width."""
     area = sum((width + GAP) * (height + GAP) for width, height in sides)
     widest = max([float(width) + GAP for width, _ in sides] + [np.sqrt(WIDTH_TO_HEIGHT * area)])
     corners: list[tuple[float, float]] = []

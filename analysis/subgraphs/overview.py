@@ -1,4 +1,4 @@
-"""A whole graph as one static picture, with a sample marked in it: for graphs too large to be drawn node by node."""
+"""A static picture of a whole graph with a sample marked, for graphs too large for an interactive one."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ DOT, MARKED = 1.6, 16.0
 
 
 def overview_png(panel: Panel, marked: IntArray, dark: bool = False) -> bytes:
-    """Return a picture of a panel as PNG; `marked` are positions among its nodes that are drawn large, with an outline.
+    """Return a panel as PNG; `marked` are positions in its nodes that are drawn large, with an outline.
 
-    What is removed is drawn under what is kept, and what went in this round over both.
+    Removed edges are drawn below kept ones, those removed in this round above both.
     """
     tone = look(dark)
     figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, facecolor=tone.ground)

@@ -1,4 +1,8 @@
-"""The part of a graph that a picture shows, and what a mask leaves of it."""
+"""Subgraphs and panels: a part of a graph, and the edges of it that a mask keeps.
+
+`take` cuts a `Subgraph` out of a graph, `make_panel` applies a mask to it, `panel_table` lists a panel's nodes and
+edges.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +31,11 @@ REMOVED, FORWARD, BACKWARD, BOTH = 0, 1, 2, 3
 
 @dataclass(frozen=True, eq=False)
 class Subgraph:
-    """n nodes with the m edges between them, laid out once for every picture of them.
+    """n nodes with the m edges between them, laid out once for all their pictures.
 
     `nodes` [n] are indices in the graph, ascending; `edges` [2, m] are positions in `nodes` (low, high);
     `edge_ids` [m] are columns of the graph's edges; `positions` is [n, 2]; `labels` [n] are classes (-1 unknown);
-    `names` are what users call the nodes; `class_names` names every class of the graph.
+    `names` are the nodes' names for users; `class_names` names every class of the graph.
     """
 
     nodes: IntArray
@@ -43,15 +47,15 @@ class Subgraph:
     class_names: tuple[str, ...]
 
     def class_name(self, node: int) -> str:
-        """Return the class of the node at position `node` in words."""
+        """Return the class name of the node at position `node`."""
         return self.label_name(int(self.labels[node]))
 
     def label_name(self, label: int) -> str:
-        """Return a label in words; -1 is an unknown class."""
+        """Return a label's class name; -1 is an unknown class."""
         return _class_name(self.class_names, label)
 
     def legend_labels(self) -> list[int]:
-        """Return the labels that a legend explains: classes in order, then -1; none where no class is known."""
+        """Return the labels of a legend: classes in order, then -1; none where no class is known."""
         known = np.unique(self.labels[self.labels >= 0]).tolist()
         return [*known, -1] if known and (self.labels < 0).any() else known
 
@@ -76,24 +80,24 @@ def take(graph: Graph, nodes: IntArray, seed: int = 0) -> Subgraph:
 
 
 def node_name(graph: Graph, node: int) -> str:
-    """Return what users call a node: the data set's own id where it has one, else its number."""
+    """Return a node's name: the data set's own id where it has one, else its number."""
     return str(node) if graph.node_ids is None else graph.node_ids[node]
 
 
 def classes_of(graph: Graph, nodes: Sequence[int] | IntArray) -> list[str]:
-    """Return the class of each of these nodes in words."""
+    """Return the class name of each of these nodes."""
     names = class_names(graph)
     return [_class_name(names, label) for label in graph.labels[nodes].tolist()]
 
 
 def class_names(graph: Graph) -> tuple[str, ...]:
-    """Return a name for every class; classes without one are called by their number."""
+    """Return a name for every class; classes without a name get their number."""
     named = graph.class_names
     return tuple(named[k] if k < len(named) else f"Class {k}" for k in range(graph.num_classes))
 
 
 def has_classes(graph: Graph) -> bool:
-    """Say whether the class of any node is known."""
+    """Return whether the class of any node is known."""
     return bool((graph.labels >= 0).any())
 
 
@@ -102,7 +106,7 @@ def _class_name(names: Sequence[str], label: int) -> str:
 
 
 def edge_states(subgraph: Subgraph, mask: EdgeMask) -> EdgeStates:
-    """Return [m] what is left of each edge: REMOVED, FORWARD (low to high only), BACKWARD or BOTH.
+    """Return [m] the kept directions of each edge: REMOVED, FORWARD (low to high only), BACKWARD or BOTH.
 
     Entry (i, j) carries the message from i to j, so FORWARD is a message from the lower to the higher node.
     """
@@ -110,14 +114,11 @@ def edge_states(subgraph: Subgraph, mask: EdgeMask) -> EdgeStates:
     return np.asarray(FORWARD * forward + BACKWARD * backward, dtype=np.uint8)
 
 
-# The numbers under a picture: in the sample and in the whole graph.
-
-
 @dataclass(frozen=True)
 class Counts:
-    """Nodes, undirected edges (before, surviving in at least one and in both directions) and what fell apart.
+    """Nodes, undirected edges (original, kept either way, kept both ways), isolated nodes and components.
 
-    `components` is None where they are not counted: of every round of a large graph that would take too long.
+    `components` is None for large graphs, where counting them in every round would take too long.
     """
 
     nodes: int
@@ -130,8 +131,8 @@ class Counts:
     def sentence(self, lonely: int | None = None) -> str:
         """Write the counts as a line under a picture.
 
-        Of a sample, `lonely` says how many nodes have no edge left in the whole graph either: what is isolated here
-        may only have its neighbours elsewhere.
+        For a sample, `lonely` is the number of its nodes without an edge in the whole graph: other nodes without an
+        edge here have neighbours outside the sample.
 
         >>> Counts(150, 300, 210, 150, 4, 9).sentence()
         '150 nodes · 210 of 300 edges kept (150 both ways) · 4 isolated · 9 components'
@@ -157,14 +158,14 @@ def _several(number: int, noun: str) -> str:
 
 
 def count_sample(subgraph: Subgraph, states: EdgeStates) -> Counts:
-    """Return the counts of a sample; a node is isolated when none of the edges shown here is left to it."""
+    """Return the counts of a sample; a node without a kept edge inside the sample is isolated."""
     kept = states != REMOVED
     left = MeasuredGraph(subgraph.nodes.size, subgraph.edges[:, kept], subgraph.labels)
     return _counts(left, states.size, int((states == BOTH).sum()))
 
 
 def count_graph(left: MeasuredGraph, mask: EdgeMask) -> Counts:
-    """Return the counts of a whole graph, from what a mask left of it either way."""
+    """Return the counts of a whole graph; `left` has the edges that the mask keeps either way."""
     return _counts(left, mask.num_edges, int(mask.both_ways().sum()))
 
 
@@ -173,16 +174,13 @@ def _counts(left: MeasuredGraph, edges: int, both: int) -> Counts:
     return Counts(left.num_nodes, edges, left.num_edges, both, isolated_nodes(left), pieces)
 
 
-# One panel: a subgraph as one mask leaves it. Plain arrays, for the screen and for paper alike.
-
-
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """What one panel shows.
+    """A subgraph under one mask, in plain arrays for screen and paper.
 
-    `states` [m] says what is left of each edge of the subgraph, `fresh` [m] which of them lost their last direction in
-    this very round; `degrees` [n] and `full_degrees` [n] count the neighbours in the whole graph, after pruning (either
-    way) and before; `sample` and `whole` are the counts, `whole_fresh` the edges lost in this round.
+    `states` [m] are the `edge_states`, `fresh` [m] marks edges whose last direction was removed in this round;
+    `degrees` [n] and `full_degrees` [n] count neighbours in the whole graph, after pruning (either way) and before;
+    `sample` and `whole` are the counts, `whole_fresh` the number of edges removed in this round.
     """
 
     title: str
@@ -206,7 +204,7 @@ class Panel:
 def make_panel(graph: Graph, subgraph: Subgraph, mask: EdgeMask, title: str, before: EdgeMask | None = None) -> Panel:
     """Return the panel of `subgraph` under `mask`; a full mask gives the original.
 
-    With the mask of the round `before`, edges that this round removed are told from those removed earlier.
+    `before` is the mask of the previous round: it distinguishes edges removed in this round from earlier ones.
     """
     states = edge_states(subgraph, mask)
     left = MeasuredGraph.of(graph, mask.either_way())
@@ -233,18 +231,15 @@ def _lost(edges: int) -> str:
     return f" · {formats.count(edges)} removed in this round" if edges else ""
 
 
-# The nodes and edges of panels as one tidy table: what a picture of them shows, for other programs.
-
-
 STATES = {REMOVED: "removed", FORWARD: "one way", BACKWARD: "one way back", BOTH: "kept"}
 
 
 def panel_table(panels: Sequence[Panel]) -> pd.DataFrame:
-    """Return a row for every node and edge of every panel.
+    """Return one row for every node and edge of every panel.
 
-    Columns: `panel` (its title), `kind` (node, edge), `node` and `x`, `y` (its place), of nodes `class` and `degree`
-    (in the whole graph, pruned), of edges `other` and `other_x`, `other_y`, `state` (kept, one way: from `node` to
-    `other`, one way back, removed) and `removed_now` (in the very round).
+    Columns: `panel` (its title), `kind` (node, edge), `node`, `x`, `y`; for nodes `class` and `degree` (in the whole
+    pruned graph); for edges `other`, `other_x`, `other_y`, `state` (kept, one way: from `node` to `other`, reverse
+    only, removed) and `removed_now` (in this round).
     """
     import pandas as pd
 

@@ -1,4 +1,7 @@
-"""Sample: which nodes of a graph a picture shows, as a page, a command and an address say it."""
+"""Samples of nodes for pictures: `sample_nodes` chooses some hundred nodes of a graph by one of SAMPLERS.
+
+A new kind of sample is a function of a `Choice`, registered beside the others at the end of this file.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,7 @@ from glt.user_text import quoted
 
 @dataclass(frozen=True)
 class Sample:
-    """Which nodes a picture shows: the arguments of `sample_nodes`.
-
-    The kind "changed" takes the edges that the first run has removed by the round shown.
-    """
+    """The arguments of `sample_nodes`; "changed" uses the edges that the first run has removed by the round shown."""
 
     kind: str = "walk"
     size: int = 150
@@ -36,12 +36,12 @@ class Sample:
     nodes: tuple[int, ...] = ()
 
 
-# Growing a set of nodes ring by ring along the edges.
+# Growth along the edges
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """All neighbours of all nodes, one after the other: those of `node` lie from first[node] to first[node + 1]."""
+    """The neighbours of all nodes in one array: those of `node` are nodes[first[node] : first[node + 1]]."""
 
     first: IntArray
     nodes: IntArray
@@ -49,7 +49,7 @@ class Neighbours:
     @staticmethod
     @lru_cache(maxsize=4)
     def of(graph: Graph) -> Neighbours:
-        """Return the neighbours in the whole graph, found once."""
+        """Return the neighbours in the whole graph; cached."""
         return Neighbours.over(graph.edges, graph.num_nodes)
 
     @classmethod
@@ -72,9 +72,9 @@ class Neighbours:
 def grow(
     neighbours: Neighbours, start: IntArray, size: int, generator: Generator, inside: BoolArray | None = None
 ) -> IntArray:
-    """Return `start` and the rings around it until `size` nodes are found or none is left in reach.
+    """Return `start` and rings of neighbours around it, up to `size` nodes.
 
-    Only nodes where `inside` [N] is true are taken; of a ring that does not fit whole, a random part.
+    Only nodes where `inside` [N] is true are taken; the last ring is cut to a random part.
     """
     free = np.ones(neighbours.first.size - 1, dtype=np.bool_) if inside is None else inside.copy()
     found, ring = start[:size], start
@@ -90,7 +90,7 @@ def grow(
 
 
 def fill(neighbours: Neighbours, start: int, size: int, generator: Generator, inside: BoolArray) -> IntArray:
-    """Grow inside a set of nodes, going on from a random other one of them whenever a component is used up."""
+    """Grow inside a set of nodes; continue from a random node of it where a component is exhausted."""
     free = inside.copy()
     found = grow(neighbours, np.array([start]), size, generator, free)
     free[found] = False
@@ -102,10 +102,7 @@ def fill(neighbours: Neighbours, start: int, size: int, generator: Generator, in
     return found
 
 
-# Communities of a graph.
-
-
-# Of a graph with more edges only the surroundings of a node are parted, so many nodes of them.
+# Beyond this number of edges only the surroundings of a node are partitioned.
 MOST_EDGES, SURROUNDINGS = 300_000, 20_000
 
 
@@ -116,7 +113,7 @@ def find_communities(graph: Graph) -> IntArray:
 
 
 def community_of(graph: Graph, node: int) -> BoolArray:
-    """Return which nodes, [N], lie in the community of one; of a large graph, in that among the nodes nearest to it."""
+    """Return the members, [N], of a node's community; for a large graph, within the nodes nearest to it."""
     if graph.num_edges <= MOST_EDGES:
         groups = find_communities(graph)
         return np.asarray(groups == groups[node])
@@ -138,13 +135,10 @@ def _parted(nodes: int, edges: IntArray) -> IntArray:
         return np.array(whole.community_multilevel().membership, dtype=np.int64)
 
 
-# Where a sample starts when nobody says where.
-
-
 def random_start(graph: Graph, generator: Generator, label: int | None, size: int = 1) -> int:
-    """Return an end of a random edge (so rather a hub), inside a class when `label` names one.
+    """Return an end of a random edge, which favours hubs; with `label` inside that class.
 
-    Without a class it lies in a component of at least `size` nodes, or in the largest where none has so many.
+    Without a class it is in a component of at least `size` nodes, or in the largest one.
     """
     ends = graph.edges.ravel()
     nodes = np.arange(graph.num_nodes)
@@ -160,26 +154,25 @@ def random_start(graph: Graph, generator: Generator, label: int | None, size: in
 
 @lru_cache(maxsize=4)
 def _component_sizes(graph: Graph) -> IntArray:
-    """Return [N] how many nodes the component of each node has, found once."""
+    """Return [N] the size of each node's component; cached."""
     ones = np.ones(graph.num_edges, dtype=np.int8)
     matrix = csr_array((ones, (graph.edges[0], graph.edges[1])), shape=(graph.num_nodes, graph.num_nodes))
     component = connected_components(matrix, directed=False)[1]
     return np.asarray(np.bincount(component)[component])
 
 
-# What a sampler is given and what it must say of itself.
+# Samplers
 
-
-# What a sampler asks for beside graph, size and draw.
-Wish = Literal["center", "label", "cut", "nodes"]
+# Inputs of a sampler beside graph, size and draw.
+Input = Literal["center", "label", "cut", "nodes"]
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a sampler chooses from.
+    """The input of a sampler.
 
-    `draw` is the number that seeds the generator; `center` is always a node; `label` is a class, or None for the
-    center's; `cut` [E] says which edges a round has removed; `nodes` are those asked for by name.
+    `draw` seeds the generator; `center` is always a node; `label` is a class, or None for the center's; `cut` [E] marks
+    the edges that a round has removed; `nodes` are the nodes of the kind "nodes".
     """
 
     graph: Graph
@@ -195,40 +188,26 @@ class Choice:
 
 @dataclass(frozen=True)
 class Sampler:
-    """One way to choose nodes: what users read about it, which wishes it heeds, and the choice itself."""
+    """One kind of sample: its label, description and order on pages, its function, and the inputs it uses."""
 
     name: str
     label: str
     description: str
     order: int
     choose: Callable[[Choice], IntArray]
-    uses: frozenset[Wish] = frozenset()
-
-    @property
-    def needs_more(self) -> bool:
-        """Whether it cannot choose from the graph alone, but needs a round or a list of nodes."""
-        return bool(self.uses & {"cut", "nodes"})
-
-
-# Ways to choose the nodes of a picture: one file each, behind one small interface and a registry.
+    uses: frozenset[Input] = frozenset()
 
 
 SAMPLERS: Registry[Sampler] = Registry("kind of sample", "analysis.subgraphs.samplers")
 
 
 def in_order() -> list[Sampler]:
-    """Return all samplers in the order in which they are offered."""
+    """Return all samplers in the order of pages."""
     return sorted(SAMPLERS, key=lambda sampler: (sampler.order, sampler.name))
 
 
-__all__ = ["SAMPLERS", "Choice", "Sampler", "in_order"]
-
-
-# Nodes asked for by name.
-
-
 def by_node(choice: Choice) -> IntArray:
-    """Take the nodes asked for and their neighbours; of the neighbours as many as fit, at random."""
+    """Take the given nodes and as many of their neighbours as fit, at random."""
     around = np.setdiff1d(choice.neighbours.of_nodes(choice.nodes), choice.nodes)
     room = max(choice.size - choice.nodes.size, 0)
     if around.size > room:
@@ -237,9 +216,6 @@ def by_node(choice: Choice) -> IntArray:
 
 
 SAMPLERS.register(Sampler("nodes", "By node", "Nodes you name and their neighbours", 60, by_node, frozenset({"nodes"})))
-
-
-# A densely linked group.
 
 
 def community(choice: Choice) -> IntArray:
@@ -252,25 +228,19 @@ ABOUT = "A densely connected group around a centre"
 SAMPLERS.register(Sampler("community", "Community", ABOUT, 40, community, frozenset({"center"})))
 
 
-# The neighbourhood of one node.
-
-
 def ego(choice: Choice) -> IntArray:
-    """Take the nodes nearest to the center; of the last ring as many as fit, at random."""
+    """Take the nodes nearest to the center; the last ring is cut to a random part."""
     return grow(choice.neighbours, np.array([choice.center]), choice.size, choice.generator)
 
 
 SAMPLERS.register(Sampler("ego", "Ego network", "The nodes nearest to a centre", 20, ego, frozenset({"center"})))
 
 
-# Where most edges went.
-
-
 def most_changed(choice: Choice) -> IntArray:
     """Grow along removed edges from the node that lost most of them, then from others that lost some.
 
-    Draw 0 starts at the node that lost most, draw 1 at the next one, and so on. Nodes that lost nothing are left out;
-    before anything is removed, the nodes nearest to the node of highest degree stand for it.
+    Draw 0 starts at the node that lost most edges, draw 1 at the next one, and so on. Nodes that lost no edge are left
+    out. Where no edge is removed, the sample is the nodes nearest to the node of highest degree.
     """
     cut = choice.graph.edges[:, choice.cut]
     lost = np.bincount(cut.ravel(), minlength=choice.graph.num_nodes)
@@ -281,17 +251,14 @@ def most_changed(choice: Choice) -> IntArray:
     return fill(along, int(start), choice.size, choice.generator, inside)
 
 
-MOST_CHANGED_ABOUT = "The nodes that lost most edges by the round shown; the draw starts at another one of them"
+MOST_CHANGED_ABOUT = "The nodes that lost most edges by the round shown; another draw starts at another node"
 SAMPLERS.register(Sampler("changed", "Most changed", MOST_CHANGED_ABOUT, 50, most_changed, frozenset({"cut"})))
 
 
-# Nodes of one class.
-
-
 def same_class(choice: Choice) -> IntArray:
-    """Grow inside one class, from the center and then from other nodes of the class while there is room.
+    """Grow inside one class, from the center and then from other nodes of the class.
 
-    Raises ConfigError where the class is the center's and that is unknown.
+    Raises ConfigError where the center's class is needed but unknown.
     """
     label = int(choice.graph.labels[choice.center]) if choice.label is None else choice.label
     if label < 0:
@@ -312,36 +279,30 @@ SAME_CLASS_ABOUT = "Nodes of one class and the edges between them"
 SAMPLERS.register(Sampler("class", "Class", SAME_CLASS_ABOUT, 30, same_class, frozenset({"label"})))
 
 
-# Nodes met on a random walk.
-
-
 RETURN_PROBABILITY = 0.15
 STEPS_PER_NODE = 30
 
 
 def walk(choice: Choice) -> IntArray:
-    """Walk at random, return to the center now and then, and keep every node met.
+    """Take the nodes of a random walk with restarts at the center.
 
-    A walk that goes round in circles is filled up by growing around what it met.
+    Where the walk visits too few nodes, the sample grows around them.
     """
-    found = {choice.center: None}
-    here = choice.center
+    visited = {choice.center: None}
+    node = choice.center
     for _ in range(STEPS_PER_NODE * choice.size):
-        nearby = choice.neighbours.of_node(here)
-        if len(found) == choice.size or nearby.size == 0:
+        nearby = choice.neighbours.of_node(node)
+        if len(visited) == choice.size or nearby.size == 0:
             break
-        here = int(choice.generator.choice(nearby))
-        found[here] = None
+        node = int(choice.generator.choice(nearby))
+        visited[node] = None
         if choice.generator.random() < RETURN_PROBABILITY:
-            here = choice.center
-    return grow(choice.neighbours, np.fromiter(found, dtype=np.int64), choice.size, choice.generator)
+            node = choice.center
+    return grow(choice.neighbours, np.fromiter(visited, dtype=np.int64), choice.size, choice.generator)
 
 
 WALK_ABOUT = "Nodes on a random walk with restarts at its centre"
 SAMPLERS.register(Sampler("walk", "Random walk", WALK_ABOUT, 10, walk, frozenset({"center"})))
-
-
-# Which part of a graph to look at: a few hundred nodes chosen by one of the samplers.
 
 
 DEFAULT_SIZE = 150
@@ -360,13 +321,11 @@ def sample_nodes(
 ) -> IntArray:
     """Return at most `size` node indices in ascending order; the same arguments always give the same nodes.
 
-    `kind` is one of SAMPLERS. Without `center` it starts at an end of a random edge (so rather at a hub) in a component
-    of `size` nodes where there is one, for a class at one inside it. Walk and ego stay in the component of the center.
-    `cut` [E] says which edges a round has removed, for "changed"; `nodes` are those asked for, for "nodes", which keeps
-    all of them even beyond `size`.
-
-    Raises ConfigError for an unknown kind, a size below 1, a node or a class that the graph does not have, and for a
-    kind that lacks what it chooses by.
+    `kind` is one of SAMPLERS. Without `center` it starts at an end of a random edge, which favours hubs, in a component
+    of `size` nodes where there is one, or inside the class `label`. Walk and ego stay in the component of the center.
+    `cut` [E] marks the edges that a round has removed, for "changed"; `nodes` is for "nodes", which keeps all of them
+    even beyond `size`. Raises ConfigError for an unknown kind, a size below 1, a node or a class that the graph does
+    not have, and for a missing `cut` or `nodes`.
     """
     sampler = SAMPLERS.get(kind)
     if size < 1:
@@ -404,7 +363,7 @@ def _check(graph: Graph, nodes: Sequence[int], label: int | None) -> None:
 def _check_given(sampler: Sampler, cut: BoolArray | None, nodes: Sequence[int]) -> None:
     if "cut" in sampler.uses and cut is None:
         raise ConfigError(
-            f"The sample {sampler.label!r} is about a round: choose it on the page Subgraphs, or another."
+            f"The sample {sampler.label!r} needs a round: choose it on the page Subgraphs, or choose another sample."
         )
     if "nodes" in sampler.uses and not nodes:
         raise ConfigError(f"The sample {sampler.label!r} needs at least one node: name one, or choose another sample.")

@@ -1,4 +1,4 @@
-"""Rounds of many runs as tidy tables, and seeds as a mean with its interval."""
+"""Tidy tables of rounds, curves, tickets and diagnoses, and their captions."""
 
 from __future__ import annotations
 

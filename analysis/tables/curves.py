@@ -1,4 +1,7 @@
-"""Scores against sparsity: the mean over seeds of every round, its difference from dense by seed, and the verdict."""
+"""Curves of scores against sparsity: means over seeds, differences from dense, verdicts.
+
+`curve_table` is the table behind most figures. `paper_table` adds the paper's points, `with_front` the Pareto front.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +40,15 @@ def curve_table(
 ) -> pd.DataFrame:
     """Return one row per run and round with means over the seeds that finished it.
 
-    Columns: the run's, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN below
-    three seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value
-    (paired with those, two-sided, uncorrected), val_difference (the same of the validation score), macs,
-    graph_sparsity, weight_sparsity, both counts of kept edges, solver_edges_changed (see `rounds_table`), and those of
-    `verdict_table`. is_ticket says that the verdict is "ticket", is_extreme that it is the run's ticket with the
-    highest graph sparsity, then weight sparsity.
+    Columns: RUN_KEYS, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN below three
+    seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value (against
+    dense, paired, two-sided, uncorrected), val_difference (of the validation score), macs, graph_sparsity,
+    weight_sparsity, both counts of kept edges, solver_edges_changed (see `rounds_table`), and those of `verdict_table`.
+    is_ticket: the verdict is "ticket". is_extreme: the run's ticket with the highest graph sparsity, then weight
+    sparsity.
 
-    `margin` is a fraction, stated before looking. All pruned rounds in `rounds` are one family of tests, or those in
-    `family`, where `rounds` are only a part of what is judged together.
+    `margin` is a fraction, chosen before looking at results. All pruned rounds in `rounds` are one family of tests;
+    `family` gives a larger family, of which `rounds` is a part.
     """
     paired = with_dense(rounds, score).assign(macs=rounds[f"macs_{macs}"])
     groups = paired.groupby(ROUND_KEYS, sort=False)
@@ -72,10 +75,10 @@ def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = D
     Columns: run, round, verdict ("ticket", "no ticket", "open" or "no verdict"), verdict_short and verdict_sentence
     (in words), paired_seeds, seeds_left_out (without a dense score, or without this round), margin, p_ticket and
     p_no_ticket (one-sided, of a loss of less and of more than the margin), p_ticket_adjusted and p_no_ticket_adjusted
-    (Holm over `family` rounds), p_adjusted (that of the direction in which the mean lies), detectable (the smallest
-    distance from the margin that these seeds show at 80 % power in this family), detectable_alone (in a single test),
-    seeds_needed (NaN where the round is not open, or too many are) and paper_criterion (the mean is at least the dense
-    mean). Raises ConfigError for an impossible margin.
+    (Holm over `family` rounds), p_adjusted (of the direction of the mean), detectable (the smallest distance from the
+    margin that these seeds show with 80 % power in this family), detectable_alone (in a single test), seeds_needed (NaN
+    where the round is not open, or too many are needed) and paper_criterion (the mean is at least the dense mean).
+    Raises ConfigError for an impossible margin.
     """
     checked_margin(margin)
     paired = with_dense(rounds, score)
@@ -84,7 +87,7 @@ def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = D
     counted = groups.agg(["count", "size"])
     having_dense = paired[(paired["round"] == 0) & paired["dense"].notna()].groupby("run")["seed"].nunique()
     expected = having_dense.reindex(counted.index.get_level_values("run"), fill_value=0).to_numpy()
-    # Seeds with a dense score and not this round, and those with this round and no dense score.
+    # Seeds with a dense score but not this round, and with this round but no dense score.
     left_out = (expected - counted["count"]) + (counted["size"] - counted["count"])
     found = verdicts.judge([values.to_numpy() for _, values in groups], margin, left_out=left_out.tolist())
     rows = [(*key, *_verdict_row(verdict)) for key, verdict in zip(counted.index, found, strict=True)]
@@ -93,7 +96,7 @@ def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = D
 
 
 def family_size(rounds: pd.DataFrame, score: Score = "test") -> int:
-    """Return how many pruned rounds of a `rounds_table` can be tested: two seeds or more whose differences vary."""
+    """Return the number of testable pruned rounds: two seeds or more whose differences vary."""
     pruned = with_dense(rounds, score).query("round > 0")
     return verdicts.family_size(values for _, values in pruned.groupby(ROUND)["difference"])
 
@@ -138,14 +141,14 @@ def _verdict_row(verdict: verdicts.Verdict) -> tuple[object, ...]:
 
 
 def dense_table(rounds: pd.DataFrame, score: Score = "test") -> pd.DataFrame:
-    """Return one row per run: mean, low, high and seeds of its dense model (round 0) over all its seeds."""
+    """Return mean, low, high and seeds of each run's dense model (round 0)."""
     dense = rounds[rounds["round"] == 0].assign(score=lambda rows: rows[score])
     table = mean_and_interval(dense.groupby(RUN_KEYS, sort=False)["score"])
     return table.rename(columns={"count": "seeds"}).reset_index()
 
 
 def with_dense(rounds: pd.DataFrame, score: Score) -> pd.DataFrame:
-    """Return the rounds with score, dense (the seed's own round 0, NaN if it has none), difference, val_difference."""
+    """Return the rounds with score, dense (round 0 of the same seed, or NaN), difference and val_difference."""
     first = rounds.loc[rounds["round"] == 0].set_index(["run", "seed"])[[score, "val"]]
     joined = rounds.join(first.set_axis(["dense", "dense_val"], axis=1), on=["run", "seed"])
     return joined.assign(
@@ -167,17 +170,16 @@ def _extreme(table: pd.DataFrame) -> pd.Series:
     return pd.Series(table.index.isin(tickets.groupby("run").tail(1).index), index=table.index, dtype=np.bool_)
 
 
-# Our rounds beside the paper's printed points, matched by round.
+# The paper's points
 
-
-# Round k means the paper's sparsity only at the paper's rates; whole entries stay this close to 1 - 0.95^k.
+# A round has the paper's sparsity only at the paper's rates; whole entries stay this close to 1 - 0.95^k.
 SAME_RATES = 0.005
 
 
 def paper_table(curve: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `curve` that the paper prints too, with paper, paper_macs, gap (ours minus theirs) and source.
+    """Return the rows of `curve` that the paper prints, with paper, paper_macs, gap (ours minus the paper's), source.
 
-    Rows of runs at other pruning rates than the paper's are left out: their round k is another sparsity.
+    Rounds are matched by number. Runs at other pruning rates, whose round k has another sparsity, are left out.
     """
     printed = pd.DataFrame([asdict(point) for point in published.POINTS])
     printed = printed.drop(columns="weight_sparsity")
@@ -188,17 +190,16 @@ def paper_table(curve: pd.DataFrame) -> pd.DataFrame:
     return kept.assign(gap=kept["mean"] - kept["paper"])
 
 
-# The Pareto front of means: rounds beside which no other one has a mean score as high at no more cost.
+# The Pareto front
 
-
-# What a score can be compared within; one front lies over all runs that share it.
+# Runs with equal values in these columns share one front.
 SUBJECT = ["dataset", "task", "objective", "model"]
 
 
 def is_on_front(cost: ArrayLike, score: ArrayLike) -> NDArray[np.bool_]:
-    """Say which points no other point beats: none with at most their cost and at least their score, better in one.
+    """Return which points no other point dominates (at most their cost, at least their score, better in one).
 
-    Of points equal in both, all are on the front. A NaN is on none.
+    Points equal in both are all on the front; points with a NaN never are.
 
     >>> is_on_front([1, 2, 3, 3], [0.7, 0.8, 0.75, 0.9]).tolist()
     [True, True, False, True]
@@ -210,18 +211,17 @@ def is_on_front(cost: ArrayLike, score: ArrayLike) -> NDArray[np.bool_]:
     best_before = np.maximum.accumulate(np.concatenate([[-np.inf], scores[order]]))[:-1]
     front = np.zeros(costs.shape, dtype=np.bool_)
     front[order] = scores[order] > best_before
-    # Sorting puts one of several equal points first; the others are as good.
+    # Sorting marks only the first of several equal points.
     pairs = set(zip(costs[front], scores[front], strict=True))
     equal = np.fromiter((pair in pairs for pair in zip(costs, scores, strict=True)), np.bool_, costs.size)
     return np.asarray(front | equal)
 
 
 def with_front(curve: pd.DataFrame, x: XAxis) -> pd.DataFrame:
-    """Return a `curve_table` (made with the same x) with the column on_front, a front for each data set and network.
+    """Return a `curve_table` (made with the same x) with the column on_front, one front a data set, task and network.
 
-    Fewer MACs, and more sparsity, cost less; MACs are compared by three figures and sparsities by tenths of a percent,
-    as they are shown, because methods round their counts differently. Rounds of different data sets, tasks or networks
-    never compete.
+    Fewer MACs, or more sparsity, cost less. MACs are compared by three digits and sparsities by tenths of a percent,
+    as they are shown, because methods round their counts differently.
     """
     cost = _three_figures(curve["x"]) if x == "macs" else -curve["x"].round(3)
     fronts = pd.Series(data=False, index=curve.index, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Saved rounds of many runs as one tidy table."""
+"""Saved rounds of many runs, and the epochs of one round, as tidy tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from glt.store import MAC_CONVENTIONS, Epochs, RoundRecord, Run, annotations_of
 RUN_COLUMNS = ("run", "label", "dataset", "task", "objective", "model", "method", "color", "data", "seed")
 RECORD_COLUMNS = tuple(name for name in RoundRecord.model_fields if name not in ("macs", "notes"))
 MAC_COLUMNS = tuple(f"macs_{convention}" for convention in MAC_CONVENTIONS)
-# Of what methods note, the numbers that are tables' columns.
+# Notes of methods that become columns.
 NOTE_COLUMNS = (EDGES_CHANGED,)
 NUMBERS = ("seed", *RECORD_COLUMNS, *MAC_COLUMNS, *NOTE_COLUMNS)
 COLUMNS = (*RUN_COLUMNS, *RECORD_COLUMNS, *MAC_COLUMNS, *NOTE_COLUMNS)
@@ -25,15 +25,16 @@ COLUMNS = (*RUN_COLUMNS, *RECORD_COLUMNS, *MAC_COLUMNS, *NOTE_COLUMNS)
 def rounds_table(runs: Sequence[Run]) -> pd.DataFrame:
     """Return one row per run, seed and finished round, in the order of `runs`.
 
-    Columns: run, label, dataset, task, objective ("" where the task has only one), model, method, color (the name a
-    person chose, else ""), data ("" but where runs of one data set are on different data, see `data_of`), seed, the
-    fields of RoundRecord (fractions, seconds), macs_dense_features, macs_sparse_features, macs_published (counts;
-    NaN where a run did not record one) and solver_edges_changed (kept edges that ADMM's start does not keep; NaN for
-    other methods, and for runs from before it was noted).
+    Columns: run, label, dataset, task, objective ("" where the task has only one), model, method, color (the user's
+    choice, else ""), data (see `data_of`), seed, the fields of RoundRecord (fractions, seconds), macs_dense_features,
+    macs_sparse_features, macs_published (counts; NaN where not recorded) and solver_edges_changed (kept edges that
+    ADMM's start does not keep; NaN for other methods and older runs).
     """
-    labels, said, data = run_labels(runs), annotations_of(runs), data_of(runs)
+    labels, annotations, data = run_labels(runs), annotations_of(runs), data_of(runs)
     rows = [
-        row for run in runs for row in _rows(run, labels[run.reference], said[run.reference].color, data[run.reference])
+        row
+        for run in runs
+        for row in _rows(run, labels[run.reference], annotations[run.reference].color, data[run.reference])
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table if rows else table.astype(dict.fromkeys(NUMBERS, "float64"))
@@ -46,7 +47,7 @@ def _rows(run: Run, label: str, color: str, data: str) -> Iterator[dict[str, Any
     for seed in run.seeds():
         for record in run.seed(seed).rounds():
             macs = {f"macs_{convention}": count for convention, count in record.macs.items()}
-            # A thousand runs have tens of thousands of rounds, and model_dump copies each of them field by field.
+            # Faster than model_dump: a thousand runs have tens of thousands of rounds.
             fields = {**vars(record), **macs}
             notes = fields.pop("notes")
             del fields["macs"]
@@ -54,14 +55,11 @@ def _rows(run: Run, label: str, color: str, data: str) -> Iterator[dict[str, Any
             yield {"run": run.reference, "label": label, **same, "seed": seed, **fields}
 
 
-# The epochs of one round as a tidy table.
-
-
 EPOCH_COLUMNS = ["stage", "epoch", "at", "loss", "val", "test"]
 
 
 def epochs_table(epochs: Epochs) -> pd.DataFrame:
-    """Return a row an epoch of a round, in order; an epoch computed anew after a resume stands once.
+    """Return one row per epoch of a round, in order; an epoch computed again after a resume appears once.
 
     Columns: `stage`, `epoch` (from 1, of the stage), `at` (from 1, of the round), `loss`, `val` and `test` (fractions).
     """

@@ -1,4 +1,4 @@
-"""Degree distributions of the original graph, of what a round of each run left, and of as dense a random graph."""
+"""Structure of tickets: degree distributions of their graphs and sparsity of their layers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from glt.store import Run, SeedRun
 
 
 def degree_table(graph: Graph, rounds: Sequence[tuple[Run, SeedRun, int]], null: bool = True) -> pd.DataFrame:
-    """Return a row for every graph and degree from 0 to its largest.
+    """Return one row per graph and degree, for the original graph and a round of each run.
 
-    Columns: `kind` (original, run, null), run, label, method, color, round, `degree`, `nodes` (how many have it),
-    `at_least` (the share of nodes with so many neighbours or more). `null` adds one draw of as many undirected edges.
+    Columns: `kind` (original, run, null), run, label, method, color, round, `degree`, `nodes` (with this degree),
+    `at_least` (the share of nodes with this degree or more). `null` adds a random graph with as many undirected edges.
     """
     whole = MeasuredGraph.of(graph)
     labels = run_labels([run for run, _, _ in rounds])
@@ -44,17 +44,14 @@ def _rows(graph: MeasuredGraph, **about: object) -> pd.DataFrame:
     return pd.DataFrame({**about, "degree": np.arange(counts.size), "nodes": counts, "at_least": share})
 
 
-# How sparse each layer of the network is, round by round.
-
-
 KEYS = ["run", "label", "method", "layer", "round"]
 
 
 def layer_table(runs: Sequence[Run]) -> pd.DataFrame:
-    """Return a row a run, layer and round with the share of the layer's prunable weights that is removed.
+    """Return one row per run, layer and round with the removed share of the layer's prunable weights.
 
-    Columns: run, label, method, `layer` ("Layer 1", or the name of a tensor outside the layers), round, `weights` (how
-    many are prunable), `mean`, `low` and `high` (95% t interval over seeds, NaN for one), `seeds`.
+    Columns: run, label, method, `layer` ("Layer 1", or the name of a tensor outside the layers), round, `weights`
+    (number of prunable ones), `mean`, `low` and `high` (95% t interval over seeds, NaN below three), `seeds`.
     """
     labels = run_labels(runs)
     rows = [
@@ -70,7 +67,7 @@ def layer_table(runs: Sequence[Run]) -> pd.DataFrame:
 
 
 def _layers(mask: WeightMask) -> Iterator[tuple[str, int, float]]:
-    """Yield the name, the prunable weights and the share removed of every layer, from the input on."""
+    """Yield name, number of prunable weights and removed share of every layer, from the input."""
     tensors = defaultdict(list)
     for name, keep in mask.keep.items():
         tensors[layer_of(name)].append(keep)
@@ -80,7 +77,7 @@ def _layers(mask: WeightMask) -> Iterator[tuple[str, int, float]]:
 
 
 def layer_of(tensor: str) -> str:
-    """Return what to call the layer of a tensor.
+    """Return the label of a tensor's layer.
 
     >>> layer_of("layers.0.attention_source"), layer_of("encoder.weight")
     ('Layer 1', 'encoder')

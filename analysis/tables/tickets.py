@@ -1,4 +1,8 @@
-"""The sparsest round of every run that is shown to be a ticket or, where none is, the one closest by validation."""
+"""Tickets and training diagnoses of runs.
+
+`tickets_table` has the sparsest ticket of every run, or the round closest to one; `diagnosis_table` has removals
+without a gradient and searches that end at chance.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from glt.lottery.diagnosis import SEARCH, Diagnosis, diagnoses, of_notes, rounds
 from glt.store import MacConvention, Run, SeedRun
 from glt.verdicts import DELTA
 
-# More runs than this are counted, not named.
+# Further runs are counted, not named.
 MOST_NAMED = 5
 
 
@@ -24,13 +28,13 @@ def tickets_table(
     macs: MacConvention = "dense_features",
     margin: float = DELTA,
 ) -> pd.DataFrame:
-    """Return one row per run: curve_table's row of its sparsest ticket, with its MACs against dense and its search.
+    """Return one row per run: its sparsest ticket in `curve_table`, with its MACs against dense and its cost.
 
-    A run that is shown no ticket gives the pruned round with the highest mean paired difference in validation score
-    (ties: the sparsest), and is_ticket says False; the test score chooses nothing. A run without a pruned round gives
-    no row. open_rounds holds the rounds of the run whose verdict is open, macs_dense the MACs of its dense round,
-    macs_removed the share of them that this round does without, macs_saved the same where it is a ticket, else NaN.
-    search_seconds is what all rounds up to this one took, the mean over seeds.
+    A run without a ticket is shown by the pruned round with the highest mean paired difference in validation score
+    (ties: the sparsest), with is_ticket False; the test score never chooses a round. A run without a pruned round has
+    no row. Further columns: open_rounds (rounds of the run with an open verdict), macs_dense (of the dense round),
+    macs_removed (the share of them that this round saves), macs_saved (the same for tickets, else NaN), search_seconds
+    (of all rounds up to this one, mean over seeds).
     """
     curve = curve_table(rounds, score, "graph", macs, margin)
     dense = curve.loc[curve["round"] == 0].set_index("run")["macs"].rename("macs_dense")
@@ -51,35 +55,35 @@ def tickets_table(
 
 
 def ticket_words(table: pd.DataFrame) -> str:
-    """Say of a `tickets_table` which rounds are shown to be tickets, or that none is, and which are open."""
+    """Summarise a `tickets_table`: rounds that are tickets, open rounds, and runs without a verdict."""
     margin, family = table["margin"].iloc[0], int(table["family"].iloc[0])
     if not family:
-        return "No verdict: one needs two seeds or more whose differences from dense vary."
-    told = []
+        return "No verdict: it needs two or more seeds whose differences from dense vary."
+    sentences = []
     shown, single = table[table["is_ticket"]], table["paired_seeds"] < 2
     counts = sorted({int(count) for count in table.loc[~single, "paired_seeds"]})
     seeds = f"{counts[0]} to {counts[-1]} seeds, " if len(counts) > 1 else f"{counts[0]} seeds, " if counts else ""
     among = f"{seeds}one-sided paired t test at 5 %, Holm over {formats.number_of(family, 'round')}"
     claim = verdicts.shown_words("ticket", margin) + (" against dense" if margin else "")
     if shown.empty:
-        told.append(f"No round is shown to {claim} ({among}).")
+        sentences.append(f"No round is shown to {claim} ({among}).")
     else:
         named = _joined([f"{row['label']} round {row['round']}" for row in shown.to_dict("records")])
-        told.append(f"Sparsest round shown to {claim} ({among}): {named}.")
+        sentences.append(f"Sparsest round shown to {claim} ({among}): {named}.")
     is_open = table[table["open_rounds"].map(len) > 0]
     if not is_open.empty:
-        each = zip(is_open["label"], is_open["open_rounds"], strict=True)
         spans = [
-            f"{label} {'rounds' if len(rounds) > 1 else 'round'} {formats.spans(rounds)}" for label, rounds in each
+            f"{label} {'rounds' if len(rounds) > 1 else 'round'} {formats.spans(rounds)}"
+            for label, rounds in zip(is_open["label"], is_open["open_rounds"], strict=True)
         ]
-        told.append(f"Open, undecided with these seeds: {_joined(spans)}.")
+        sentences.append(f"Open, undecided with these seeds: {_joined(spans)}.")
     if single.any():
-        told.append(f"No verdict, one seed: {_joined(list(table.loc[single, 'label']))}.")
+        sentences.append(f"No verdict, one seed: {_joined(list(table.loc[single, 'label']))}.")
     equal = table[~single & (table["verdict"] == "no verdict")]
     if not equal.empty:
         named = _joined([f"{row['label']} round {row['round']}" for row in equal.to_dict("records")])
-        told.append(f"No verdict, all seeds have the same difference: {named}.")
-    return " ".join(told)
+        sentences.append(f"No verdict, all seeds have the same difference: {named}.")
+    return " ".join(sentences)
 
 
 def _joined(words: Sequence[str]) -> str:
@@ -88,14 +92,13 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def search_seconds(rounds: pd.DataFrame) -> pd.Series:
-    """Return, by run and round, the seconds of this round and all before it, the mean over seeds."""
+    """Return the seconds of all rounds up to each one, by run and round, mean over seeds."""
     ordered = rounds.sort_values("round", kind="stable")
     total = ordered.groupby(["run", "seed"])["seconds"].cumsum()
     return total.groupby([ordered["run"], ordered["round"]]).mean().rename("search_seconds")
 
 
-# What rounds say of their own training, as a tidy table: cuts without a gradient, searches that end at chance.
-
+# Diagnoses
 
 COLUMNS = ("run", "seed", "round", "cuts_without_gradient", "search_at_chance", "read_late", "masks_at_zero")
 KEYS = ["run", "round"]
@@ -104,11 +107,11 @@ KEYS = ["run", "round"]
 def diagnosis_table(runs: Sequence[Run], derived: bool = True) -> pd.DataFrame:
     """Return a row per run, seed and finished round.
 
-    Columns: run, seed, round, cuts_without_gradient (the share of the edge entries removed in the round whose mask had
-    no gradient; NaN where there is none or it is not known), search_at_chance (the epoch, from 1, from which the
-    search's validation is at chance to the end; NaN where it is not), read_late (whether masks were read after that)
-    and masks_at_zero (the larger share, of edge and of weight masks, at or below zero when they were read; NaN where it
-    is not recorded). Without `derived`, rounds say what their records say, which of older runs is nothing.
+    Columns: run, seed, round, cuts_without_gradient (the share of the round's removed edge entries whose mask had no
+    gradient; NaN where none was removed or it is unknown), search_at_chance (the epoch, from 1, from which the search's
+    validation score stays at chance; NaN where it does not), read_late (whether masks were read after that) and
+    masks_at_zero (the larger share, of edge and weight masks, at or below zero when they were read; NaN where not
+    recorded). Without `derived`, only recorded values are used, which older runs lack.
     """
     rows = [row for run in runs for seed in run.seeds() for row in _rows(run, run.seed(seed), derived)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
@@ -116,26 +119,26 @@ def diagnosis_table(runs: Sequence[Run], derived: bool = True) -> pd.DataFrame:
 
 def _rows(run: Run, seed_run: SeedRun, derived: bool) -> Iterator[dict[str, Any]]:
     records = seed_run.rounds()
-    found = diagnoses(seed_run, records) if derived else [of_notes(record.notes) for record in records]
-    for record, each in zip(records, found, strict=True):
-        yield {"run": run.reference, "seed": seed_run.seed, "round": record.round, **_numbers(each)}
+    of_rounds = diagnoses(seed_run, records) if derived else [of_notes(record.notes) for record in records]
+    for record, diagnosis in zip(records, of_rounds, strict=True):
+        yield {"run": run.reference, "seed": seed_run.seed, "round": record.round, **_numbers(diagnosis)}
 
 
-def _numbers(found: Diagnosis) -> dict[str, Any]:
-    share, fell = found.cuts_without_gradient, (found.at_chance_from or {}).get(SEARCH)
+def _numbers(diagnosis: Diagnosis) -> dict[str, Any]:
+    share, epoch = diagnosis.cuts_without_gradient, (diagnosis.at_chance_from or {}).get(SEARCH)
     return {
         "cuts_without_gradient": np.nan if share is None else share,
-        "search_at_chance": np.nan if fell is None else fell + 1,
-        "read_late": found.is_read_late,
-        "masks_at_zero": max(found.masks_at_zero.values(), default=np.nan),
+        "search_at_chance": np.nan if epoch is None else epoch + 1,
+        "read_late": diagnosis.is_read_late,
+        "masks_at_zero": max(diagnosis.masks_at_zero.values(), default=np.nan),
     }
 
 
 def with_diagnoses(curve: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    """Return a `curve_table` with columns of a `diagnosis_table` of its runs, over the seeds of each round.
+    """Return a `curve_table` with the `diagnosis_table` of its runs summarised over the seeds of each round.
 
-    cuts_without_gradient is the mean; search_at_chance the earliest epoch, seeds_at_chance and seeds_read_late say of
-    how many seeds; masks_at_zero is the largest share.
+    Columns: cuts_without_gradient (mean), search_at_chance (earliest epoch), seeds_at_chance and seeds_read_late
+    (numbers of seeds), masks_at_zero (largest share).
     """
     groups = found.groupby(KEYS)
     columns = {
@@ -149,7 +152,7 @@ def with_diagnoses(curve: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
 
 
 def late_words(curve: pd.DataFrame) -> list[str]:
-    """Say of which rounds masks were read after their search had collapsed, a sentence a run, from `with_diagnoses`."""
+    """Return one sentence per run on rounds whose masks were read at chance, from `with_diagnoses`."""
     late = curve[curve["seeds_read_late"] > 0]
     return [
         f"{label}, {rounds_words(rows['round'].tolist())}: masks were read while the search's validation score was "

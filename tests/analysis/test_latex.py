@@ -95,7 +95,7 @@ def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
         r"(\ensuremath{\times}10\ensuremath{{}^-}\ensuremath{{}^3})"
     )
     assert cells(latex, r"\quad in the paper") == [r"\quad in the paper", "$0.2407$", "$0.1586$", "$0.1541$"]
-    assert "the heading it swapped them with" in latex
+    assert "its columns of Cora and Citeseer are swapped, which is corrected here" in latex
     assert "after round 3: mean and, from 3 seeds on, 95\\% $t$ interval over 2 to 3 seeds" in latex
     assert cells(latex, "Graph sparsity")[1:3] == ["$0.0$", "$48.8$"]
 

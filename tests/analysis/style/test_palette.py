@@ -36,8 +36,8 @@ def luminance(color: str) -> float:
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_words_can_be_read_on_both_grounds(name: str) -> None:
-    assert 1.05 / (luminance(palette.words_color(name)) + 0.05) >= 4.5
-    assert (luminance(palette.words_color(name, dark=True)) + 0.05) / (luminance("#0E1117") + 0.05) >= 4.5
+    assert 1.05 / (luminance(palette.style(name).words) + 0.05) >= 4.5
+    assert (luminance(palette.style(name).dark) + 0.05) / (luminance("#0E1117") + 0.05) >= 4.5
 
 
 def contrast(one: str, other: str) -> float:

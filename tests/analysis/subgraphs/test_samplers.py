@@ -14,7 +14,7 @@ from analysis.subgraphs.samplers import find_communities
 from glt.datasets import Graph
 from glt.errors import ConfigError
 
-FROM_THE_GRAPH = [sampler.name for sampler in SAMPLERS if not sampler.needs_more]
+FROM_THE_GRAPH = [sampler.name for sampler in SAMPLERS if not sampler.uses & {"cut", "nodes"}]
 
 
 def as_networkx(graph: Graph) -> nx.Graph:
@@ -84,7 +84,7 @@ def test_communities_are_dense_inside(cora: Graph) -> None:
         ({"center": 7}, "no node 7"),
         ({"center": -1}, "no node -1"),
         ({"kind": "class", "label": 5}, "class 5"),
-        ({"kind": "changed"}, "is about a round"),
+        ({"kind": "changed"}, "needs a round"),
         ({"kind": "nodes"}, "needs at least one node"),
         ({"kind": "nodes", "nodes": [0, 7]}, "no node 7"),
     ],

@@ -183,7 +183,7 @@ def test_what_a_table_of_tickets_says(make_scored: Callable[..., Run]) -> None:
     none = ticket_words(tickets_table(rounds_table([make_scored("admm", varied(-0.005, -0.04))])))
     assert none.startswith("No round is shown to lose less than 0.5 points against dense (5 seeds")
     one = ticket_words(tickets_table(rounds_table([make_scored("reinit", [[0.8, 0.81]])])))
-    assert one == "No verdict: one needs two seeds or more whose differences from dense vary."
+    assert one == "No verdict: it needs two or more seeds whose differences from dense vary."
 
 
 def test_a_closest_round_without_a_verdict_hides_neither_the_test_nor_the_open_rounds(
