@@ -1,6 +1,6 @@
 """Values of measures for a graph, a mask or a round of a run; slow ones are cached.
 
-`measure` computes them for a `MeasuredGraph`; `measure_graph`, `measure_mask` and `measure_round` prepare one for it.
+`measure` computes them for a `MeasuredGraph`; `measure_mask` and `measure_round` make one of a graph and its mask.
 """
 
 from __future__ import annotations
@@ -97,19 +97,6 @@ def is_measured(
     return all(key in known for key in keys)
 
 
-def measure_graph(
-    graph: Graph,
-    kept: BoolArray | None = None,
-    cache: MeasureCache | None = None,
-    names: Collection[str] | None = None,
-    slow: bool = False,
-    engine: Engine = "default",
-    on_progress: Report | None = None,
-) -> Numbers:
-    """Return measures of `graph` with only its `kept` [E] undirected edges; see `measure`."""
-    return measure(MeasuredGraph.of(graph, kept), cache, names, slow, engine, on_progress)
-
-
 def measure_mask(
     graph: Graph,
     mask: EdgeMask,
@@ -128,7 +115,7 @@ def measure_mask(
             f"The mask has {mask.num_edges} edges but {graph.name} has {graph.num_edges}: the run used another version "
             "of the data, so measure it with that version."
         )
-    measured = measure_graph(graph, mask.either_way(), cache, names, slow, engine, on_progress)
+    measured = measure(MeasuredGraph.of(graph, mask.either_way()), cache, names, slow, engine, on_progress)
     return Numbers({**count_survivors(mask), **measured}, measured.errors, measured.differences)
 
 

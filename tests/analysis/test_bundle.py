@@ -1,4 +1,4 @@
-"""A bundle holds what its README says, and the same runs give the same bytes whoever asks."""
+"""Reproduction bundles: contents, commands, equal bytes, and sources of runs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from typing import NoReturn
 import pandas as pd
 import pytest
 
-from analysis.bundle import bundle_bytes
+from analysis.bundle import bundle_bytes, compute_command, lost_sources, steps_for
 from analysis.cli.main import main
 from analysis.figures.base import FIGURES, FigureChoices
 from analysis.tables import rounds_table
+from glt.cli.run import pretrain, pretrain_settings
 from glt.errors import StoreError
-from glt.store import Run
+from glt.pretraining.config import resolve_pretraining
+from glt.store import Pretraining, Run, Store, bundled_examples, run_name
 
 CHOICES = FigureChoices(columns=2, x="all", round=1, margin=0.005)
 
@@ -75,9 +77,7 @@ def test_everything_the_readme_names_is_there(files: dict[str, bytes]) -> None:
     assert files["figures/accuracy.pdf"].startswith(b"%PDF")
 
 
-def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
-    runs: Sequence[Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_failed_figure_does_not_cost_the_others(runs: Sequence[Run], monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> NoReturn:
         raise ValueError("Axis limits cannot be\nNaN")
 
@@ -126,7 +126,7 @@ def test_its_commands_are_ones_the_command_line_takes(
     assert (tmp_path / "figures/subgraphs.pdf").read_bytes() == files["figures/subgraphs.pdf"]
 
 
-def test_runs_without_rounds_and_other_endings_are_one_sentence(
+def test_runs_without_rounds_and_other_endings_are_refused(
     make_run: Callable[..., Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     begun = make_run("ugs", seeds=())
@@ -134,3 +134,91 @@ def test_runs_without_rounds_and_other_endings_are_one_sentence(
         bundle_bytes([begun], CHOICES)
     assert main(["bundle", str(begun.path), "--out", str(tmp_path / "b.tar")]) == 2
     assert "use the ending .zip" in capsys.readouterr().err
+
+
+# Sources: runs and pre-trainings that other runs need
+
+
+MakeRun = Callable[..., Run]
+SCORES = [[0.81, 0.8], [0.82, 0.79]]
+PRETRAINED = "cora-node-gcn-ugs-5840f40e"
+RANDOM_TICKET, ITS_SOURCE = "cora-node-gcn-reinit-f5de2516", "cora-node-gcn-ugs-df8e8f72"
+
+
+@pytest.fixture
+def first(make_pretraining: Callable[..., Pretraining]) -> Pretraining:
+    return make_pretraining(("done", "done"), share=0.3)
+
+
+@pytest.fixture
+def source(first: Pretraining, make_scored: MakeRun) -> Run:
+    """A run of three seeds, the second and third of which started from seed 0 of the pre-training."""
+    run = make_scored("ugs", [*SCORES, SCORES[0]], rounds=1, options={"pretraining": first.name})
+    for seed, of in enumerate((0, 0, 0)):
+        run.seed(seed).write_environment({"pretraining": {"run": first.name, "seed": of, "sha256": "a" * 64}})
+    return run
+
+
+@pytest.fixture
+def ticket(source: Run, make_scored: MakeRun) -> Run:
+    return make_scored("reinit", SCORES, rounds=1, options={"masks_of": source.name, "draw": 0})
+
+
+def example(name: str) -> Run:
+    return next(run for run in bundled_examples() if run.name == name)
+
+
+def texts(content: bytes) -> dict[str, str]:
+    endings = (".json", "md", "sh")
+    return {name: part.decode() for name, part in opened(content).items() if name.endswith(endings)}
+
+
+def test_what_a_run_needs_is_computed_before_it(first: Pretraining, source: Run, ticket: Run) -> None:
+    files = texts(bundle_bytes([ticket], FigureChoices()))
+    typed = [line for line in files["commands.sh"].splitlines() if line.startswith(("glt run ", "glt pretrain "))]
+    commands = [shlex.split(line)[1:] for line in typed]
+    seeds = [command[command.index("--seeds") + 1] for command in commands]
+    assert [command[0] for command in commands] == ["pretrain", "run", "run"]
+    assert seeds == ["0", "0,1", "0,1"]
+    configs = {name: json.loads(files[f"runs-settings/{name}/config.json"]) for name in (first.name, source.name)}
+    assert configs[first.name]["kind"] == "pre-training"
+    assert configs[source.name]["config"] == source.config.model_dump(mode="json")
+    assert f"- `{source.name}`, seeds 0, 1, for `{ticket.name}`" in files["README.md"]
+    assert "Missing" not in files["README.md"] + files["commands.sh"]
+
+
+def test_the_command_of_a_pretraining_says_all_its_settings(first: Pretraining) -> None:
+    typed = shlex.split(compute_command(first.config, [0], "", "runs"))[2:]
+    assert resolve_pretraining(pretrain_settings(pretrain.arguments(typed))) == first.config
+
+
+def test_a_source_in_the_bundle_comes_first_and_once(source: Run, ticket: Run) -> None:
+    steps = steps_for([ticket, source])
+    assert list(steps.by_name)[1:] == [source.name, ticket.name]
+    assert steps.by_name[source.name].seeds == [0, 1, 2]
+    assert source.name not in steps.sources()
+
+
+def test_examples_bring_what_they_need() -> None:
+    assert list(steps_for([example(RANDOM_TICKET)]).by_name) == [ITS_SOURCE, RANDOM_TICKET]
+
+
+def test_a_missing_pretraining_is_recognised_by_its_name() -> None:
+    steps = steps_for([example(PRETRAINED)])
+    (made,) = steps.sources().items()
+    assert made[0] == run_name(made[1].config)
+    assert not steps.lost
+
+
+def test_missing_sources_are_reported_in_the_bundle_and_on_the_terminal(
+    store: Store, source: Run, ticket: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source.path.rename(tmp_path / "elsewhere")
+    (told,) = lost_sources([ticket])
+    assert told.startswith(f"{ticket.name} needs {source.name}, which its store no longer holds")
+    out = tmp_path / "b.zip"
+    assert main(["bundle", ticket.name, "--store", str(store.root), "--out", str(out)]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == told
+    files = texts(out.read_bytes())
+    assert told in files["README.md"]
+    assert f"# Missing: {told}" in files["commands.sh"]

@@ -25,7 +25,7 @@ from analysis.figures.base import FigureChoices
 from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels, short_title
 from analysis.latex import tickets_latex
-from analysis.measures import MeasuredGraph, measure_graph
+from analysis.measures import MeasuredGraph, measure
 from analysis.measures.centrality import betweenness
 from analysis.measures.tables import node_table, with_names
 from analysis.removal.groups import by_pair, edge_groupings, loss_table, node_groupings
@@ -60,7 +60,7 @@ def runs(make_scored: MakeScored) -> list[Run]:
     return [make_scored("ugs", scores), make_scored("ugs", scores, hidden=64), make_scored("random", scores)]
 
 
-def test_a_title_stands_in_place_of_the_label_and_others_keep_theirs(runs: list[Run], store: Store) -> None:
+def test_a_title_replaces_the_label_of_its_run(runs: list[Run], store: Store) -> None:
     before = run_labels(runs)
     store.annotate(runs[1].name, {"title": "Narrow"})
     assert run_labels(runs) == {**before, runs[1].name: "Narrow"}
@@ -70,7 +70,7 @@ def test_a_title_stands_in_place_of_the_label_and_others_keep_theirs(runs: list[
     assert run_labels(runs) == before
 
 
-def test_equal_titles_are_told_apart_by_the_end_of_the_name(runs: list[Run], store: Store) -> None:
+def test_equal_titles_get_the_end_of_the_name(runs: list[Run], store: Store) -> None:
     for run in runs[:2]:
         store.annotate(run.name, {"title": "mine"})
     labels = run_labels(runs)
@@ -241,7 +241,9 @@ def test_the_sparse_graph_has_no_class_for_them(graph: Graph, nobody: list[int])
 
 
 def test_homophily_leaves_their_edges_out(graph: Graph) -> None:
-    assert measure_graph(graph, names=["edge_homophily"])["edge_homophily"] == pytest.approx(0.73765, abs=1e-5)
+    assert measure(MeasuredGraph.of(graph), names=["edge_homophily"])["edge_homophily"] == pytest.approx(
+        0.73765, abs=1e-5
+    )
 
 
 def test_tables_say_so(graph: Graph, nobody: list[int]) -> None:

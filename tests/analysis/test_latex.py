@@ -180,7 +180,7 @@ def typeset(document: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_columns_that_fit_no_page_stand_one_part_below_the_other(make_run: Callable[..., Run]) -> None:
+def test_tables_too_wide_for_a_page_are_split(make_run: Callable[..., Run]) -> None:
     table = measurement_table([make_run("ugs"), make_run("random")], At(round=1))
     many = pd.concat([table, *[table.iloc[1:]] * 7], ignore_index=True)
     latex = measurements_latex(many, "cora")

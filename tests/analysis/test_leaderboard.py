@@ -120,7 +120,7 @@ def make_at(make_scored: MakeScored) -> Callable[..., Run]:
     return make
 
 
-def test_every_data_set_has_a_reference_of_its_own(make_scored: MakeScored) -> None:
+def test_every_data_set_has_its_own_reference(make_scored: MakeScored) -> None:
     runs = [make_scored("ugs", [[0.7, 0.6]], dataset=name) for name in ("citeseer", "cora")]
     table = leader_table(rounds_table([*runs, make_scored("random", [[0.7, 0.5]])]))
     assert table["dataset"].tolist() == ["citeseer", "cora", "cora"]
@@ -186,7 +186,7 @@ def test_three_runs_of_one_seed_give_a_group_no_interval(make_scored: MakeScored
     assert np.isnan(row["best_low"])
 
 
-def test_what_varies_is_offered_first_and_a_wrong_name_is_told(make_scored: MakeScored) -> None:
+def test_varying_settings_come_first_and_wrong_names_are_refused(make_scored: MakeScored) -> None:
     runs = [make_scored("ugs", [[0.8]], hidden=width) for width in (16, 8)]
     fields = group_fields([*runs, make_scored("random", [[0.8]])])
     assert list(fields)[:2] == ["method", "hidden"]

@@ -68,7 +68,7 @@ def test_each_direction_has_its_round() -> None:
     assert not removal_rounds([FULL]).any()
 
 
-def test_a_direction_that_comes_back_counts_when_it_went_for_good() -> None:
+def test_a_returning_direction_counts_from_its_last_removal() -> None:
     keeps = ([1, 1, 1], [0, 0, 1], [1, 0, 1], [0, 0, 1], [0, 1, 1])
     rounds = removal_rounds([EdgeMask("undirected", np.array(keep)) for keep in keeps])
     assert rounds.tolist() == [[3, 0, 0]] * 2
@@ -100,7 +100,7 @@ def test_an_undirected_mask_decides_once() -> None:
     assert table[["way", "below", "cut"]].to_numpy().tolist() == [[0, 0, True]]
 
 
-def test_equal_scores_at_the_line_cannot_be_told_apart() -> None:
+def test_equal_scores_at_the_threshold_are_indistinguishable() -> None:
     after = EdgeMask("directed", np.array([0, 1, 1, 1, 1, 1, 0, 1]))
     tied = decision([0.5, 0.5, 0.5, 0.9, 0.9, 0.9, 0.1, 0.9], after=after)
     assert tied.blurred == (0.5, 0.5)
@@ -200,7 +200,7 @@ def test_each_direction_has_its_cause(graph: Graph) -> None:
         assert CAUSES[removal_causes(other, trained, [FULL, FIRST])[0, 0]] == cause
 
 
-def test_a_cause_is_that_of_the_round_in_which_an_entry_went_for_good(graph: Graph) -> None:
+def test_a_cause_is_that_of_the_last_removal(graph: Graph) -> None:
     config = resolve({"dataset": "cora", "method": "admm"})
     keeps = ([1, 1, 1, 1], [0, 0, 1, 1], [1, 0, 1, 1], [1, 0, 0, 1])
     causes = removal_causes(config, graph, [EdgeMask("undirected", np.array(keep)) for keep in keeps])
@@ -358,7 +358,7 @@ def test_without_classes_there_are_groups_by_degree_only(losses_graph: Graph) ->
 
 
 @pytest.mark.parametrize("describe", [edge_losses, node_losses])
-def test_a_mark_at_0_stands_whole_inside_the_axis(
+def test_a_mark_at_0_is_inside_the_axis(
     table: pd.DataFrame, describe: Callable[[pd.DataFrame, str], Description]
 ) -> None:
     figure = screen.draw(describe(table, "ugs"))

@@ -69,7 +69,7 @@ def test_every_experiment_has_its_exhibit() -> None:
     assert [exhibit.label for exhibit in EXHIBITS] == [experiment.label for experiment in EXPERIMENTS]
 
 
-def test_nothing_run_names_the_cost(store: Store) -> None:
+def test_an_experiment_without_runs_names_its_cost(store: Store) -> None:
     verdict, _, _ = verdict_on("teaser", CORA, store)
     assert verdict.kind == "not run"
     assert verdict.sentence == f"Not run yet: needs {COST}."

@@ -89,7 +89,7 @@ def test_networkx_itself_computes_on_demand_and_says_how_far_the_faster_versions
     assert fast["sparsified"] == pytest.approx(document["sparsified"], rel=1e-8)
 
 
-def test_the_time_of_networkx_is_said_for_the_graphs_that_are_not_measured_yet(
+def test_networkx_time_counts_unmeasured_graphs_only(
     make_run: MakeRun, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Every definition is quick here, and said to be slow.

@@ -78,7 +78,7 @@ def test_words_have_the_chosen_letters_and_size(runs: Sequence[Run]) -> None:
 
 
 @pytest.mark.parametrize(("font", "text"), [("comic", None), ("times", 90.0), ("times", float("nan"))])
-def test_letters_that_cannot_be_are_one_sentence(runs: Sequence[Run], font: Any, text: float | None) -> None:
+def test_impossible_fonts_are_refused(runs: Sequence[Run], font: Any, text: float | None) -> None:
     with pytest.raises(ConfigError):
         draw("accuracy", runs, FigureChoices(font=font, text=text))
 

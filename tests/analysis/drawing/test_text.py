@@ -92,7 +92,7 @@ def test_tex_is_given_what_prints_them(given: str, typed: str) -> None:
 
 @pytest.mark.skipif(files.tex_found() is None, reason="no TeX is installed")
 @pytest.mark.usefixtures("own_words")
-def test_they_stand_in_a_pgf(runs_for: RunsFor, tmp_path: Path) -> None:
+def test_pgf_files_have_them(runs_for: RunsFor, tmp_path: Path) -> None:
     content = figure_bytes(draw("accuracy", runs_for("accuracy")[:1], CHOICES), "pgf").decode()
     (typed,) = re.findall(r"\\def%\{\\%\}(Costs.*?)\}\}%$", content, re.MULTILINE)
     # Without the figure around it, which asks for a package that this TeX may not have.
@@ -104,7 +104,7 @@ def test_they_stand_in_a_pgf(runs_for: RunsFor, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-500:]
 
 
-def test_a_word_that_tex_refuses_is_one_sentence(
+def test_a_word_that_tex_refuses_is_reported(
     runs_for: RunsFor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -205,7 +205,7 @@ def test_words_of_the_dense_lines_hide_no_curve(runs: Sequence[Run]) -> None:
 
 
 @pytest.mark.parametrize("x", ["graph", "weight", "macs"])
-def test_words_at_the_foot_stand_inside_the_axes_and_apart(make_scored: MakeScored, x: str) -> None:
+def test_labels_at_the_foot_are_inside_the_axes_and_apart(make_scored: MakeScored, x: str) -> None:
     near = [[0.81, 0.4, 0.8, 0.8, 0.8, 0.79], [0.8, 0.8, 0.8, 0.8, 0.8, 0.79], [0.81, 0.8, 0.8, 0.8, 0.8, 0.8]]
     runs = [
         make_scored("ugs", near, p_graph=0.2),

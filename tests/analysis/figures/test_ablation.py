@@ -65,7 +65,7 @@ def test_the_inset_enlarges_the_box_that_is_drawn(make_swept: Callable[..., Run]
     assert layout.xaxis.domain[0] < across.domain[0] < across.domain[1] < layout.xaxis.domain[1]
 
 
-def test_marks_name_their_round_and_every_value_has_a_marker_of_its_own(runs: Sequence[Run]) -> None:
+def test_marks_name_their_round_and_values_differ_in_marker(runs: Sequence[Run]) -> None:
     figure = screen.draw(ablation_curves(runs))
     marked = {tuple(place) for trace in figure.data if trace.customdata is not None for place in trace.customdata}
     assert marked == {(run, k) for panel in ablation_panels(runs) for run in panel.labels for k in range(13)}

@@ -156,7 +156,7 @@ def test_the_paper_s_points_are_open_and_tell_their_place(make_scored: Callable[
     assert "Paper's dense<br>80.7 %" in [note.text for note in on_screen(rounds, paper=True).layout.annotations]
 
 
-def test_the_paper_s_points_stand_only_on_axes_it_prints(make_scored: Callable[..., Run]) -> None:
+def test_the_papers_points_are_on_printed_axes_only(make_scored: Callable[..., Run]) -> None:
     rounds = rounds_table([make_scored("ugs", [[0.82] * 10])])
     drawn = open_marks(on_screen(rounds, x="macs", paper=True))
     assert [place for trace in drawn for place in trace.x] == [826.0, 275.0]
@@ -171,7 +171,7 @@ def test_labels_are_escaped(rounds: pd.DataFrame) -> None:
     assert all("<img" not in note.text for note in figure.layout.annotations)
 
 
-def test_light_and_dark_stand_on_a_transparent_ground(rounds: pd.DataFrame) -> None:
+def test_light_and_dark_have_a_transparent_ground(rounds: pd.DataFrame) -> None:
     for dark in (False, True):
         layout = on_screen(rounds, dark=dark).layout.template.layout
         assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
@@ -279,7 +279,7 @@ def test_near_view_names_what_falls_out_and_the_full_one_shows_it(runs: Sequence
     assert all(not text.get_text().startswith("to ") for text in full.axes[0].texts)
 
 
-def test_dense_is_labelled_and_stars_stand_on_tickets(runs: Sequence[Run]) -> None:
+def test_dense_is_labelled_and_tickets_have_stars(runs: Sequence[Run]) -> None:
     figure = draw("accuracy", runs, FigureChoices())
     assert "Dense 81.5%" in [text.get_text() for text in figure.axes[0].texts]
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -300,7 +300,7 @@ def test_unknown_names_and_empty_runs(runs: Sequence[Run], make_scored: Callable
 
 
 @pytest.mark.parametrize("dpi", ["0", "1201", "1000000"])
-def test_more_dots_than_fit_the_memory_are_one_sentence(
+def test_too_many_dots_for_the_memory_are_refused(
     runs: Sequence[Run], dpi: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "f.png"

@@ -121,7 +121,7 @@ def test_the_legend_of_a_crowd_stays_inside_a_printed_figure(sweep: list[Run], c
     assert inks == {style.light for style in palette.shades("ugs", len(sweep))}
 
 
-def test_settings_that_divide_runs_alike_are_told_once(make_scored: MakeScored) -> None:
+def test_equivalent_settings_appear_once(make_scored: MakeScored) -> None:
     runs = [make_scored("ugs", [[0.8]], hidden=h, epochs=h, p_graph=p) for h in (8, 16) for p in (0.1, 0.2)]
     details = setting_details(runs)
     assert details[runs[1].name] == ["hidden = 8", "p_graph = 20 %"]

@@ -138,20 +138,20 @@ def test_a_matrix_of_pairs_says_its_shares_and_which_lie_outside_chance(runs_for
     assert sum(cell[2] == "+" for cell in cells if cell) == more > 0
 
 
-def test_every_figure_is_tested_and_stands_in_a_group() -> None:
+def test_every_figure_is_tested_and_in_a_group() -> None:
     assert list(PLACED) == FIGURES.names()
     assert {figure.group for figure in FIGURES} == set(GROUPS)
 
 
 @pytest.mark.parametrize("name", FIGURES.names())
-def test_runs_without_rounds_are_one_sentence(make_run: Callable[..., Run], name: str) -> None:
+def test_runs_without_rounds_are_refused(make_run: Callable[..., Run], name: str) -> None:
     with pytest.raises(StudioError) as error:
         plan(name, [make_run(seeds=())], FigureChoices())
     assert str(error.value).endswith(".")
     assert "\n" not in str(error.value)
 
 
-def test_a_mark_of_nobody_lost_stands_whole_inside_the_axis(runs_for: RunsFor) -> None:
+def test_a_mark_of_no_loss_is_inside_the_axis(runs_for: RunsFor) -> None:
     figure = draw("losers", runs_for("losers")[:1], FigureChoices(round=13))
     figure.canvas.draw()
     for area in figure.axes:

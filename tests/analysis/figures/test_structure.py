@@ -29,7 +29,7 @@ def test_a_line_is_the_share_of_nodes_with_at_least_so_many_neighbours() -> None
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
 
 
-def test_graphs_without_edges_draw_nothing_and_break_nothing() -> None:
+def test_graphs_without_edges_draw_an_empty_figure() -> None:
     line, _ = screen.draw(degree_curves([Degrees("Pruned", "ugs", np.array([4]))])).data
     assert len(line.x) == len(line.y) == 0
 

@@ -40,7 +40,7 @@ def test_panels_hold_the_same_edges_and_the_same_places(make_run: Callable[..., 
     assert bounds[1] == pytest.approx(bounds[0])
 
 
-def test_counts_stand_under_each_panel(make_run: Callable[..., Run]) -> None:
+def test_counts_are_under_each_panel(make_run: Callable[..., Run]) -> None:
     figure = draw("subgraphs", [make_run()], FigureChoices(round=2, sample=SMALL))
     gone, one_way, both = lines(figure, 1)
     total = gone + one_way + both
@@ -86,7 +86,7 @@ def test_width_is_kept_and_bytes_are_equal(make_run: Callable[..., Run]) -> None
     assert np.isfinite(figure.get_size_inches()).all()
 
 
-def test_bad_choices_are_one_sentence(make_run: Callable[..., Run], make_scored: Callable[..., Run]) -> None:
+def test_bad_choices_are_refused(make_run: Callable[..., Run], make_scored: Callable[..., Run]) -> None:
     run = make_run()
     with pytest.raises(ConfigError, match="kind of sample"):
         draw("subgraphs", [run], FigureChoices(sample=Sample(kind="stroll")))

@@ -32,7 +32,7 @@ def test_the_table_has_a_row_an_epoch_and_stages_one_after_the_other() -> None:
     assert epochs_table(NO_EPOCHS).empty
 
 
-def test_an_epoch_computed_anew_stands_once_with_its_later_values() -> None:
+def test_a_repeated_epoch_appears_once_with_its_later_values() -> None:
     first, again = epochs(("search", 4)), epochs(("search", 3), seed=1)
     table = epochs_table(first.followed_by(again))
     assert sorted(table["epoch"]) == [1, 2, 3, 4]

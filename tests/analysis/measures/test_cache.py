@@ -32,9 +32,7 @@ def path_graph(labels: int = 0) -> MeasuredGraph:
     return MeasuredGraph(4, PATH, np.full(4, labels))
 
 
-def test_a_second_look_computes_nothing_slow_in_memory_nor_from_the_folder(
-    searches: list[int], own_cache: Path
-) -> None:
+def test_slow_values_are_computed_once(searches: list[int], own_cache: Path) -> None:
     first = measure(path_graph())
     assert measure(path_graph()) == first
     cache._cache_in.cache_clear()
@@ -84,10 +82,10 @@ def test_a_folder_that_cannot_be_made_costs_only_a_warning(tmp_path: Path, caplo
     cache = MeasureCache(blocked / "measures")
     cache.put("key", {"x@1": 1.0})
     assert cache.get("key") == {"x@1": 1.0}
-    assert "not kept" in caplog.text
+    assert "not saved" in caplog.text
 
 
-def test_nothing_temporary_is_left(tmp_path: Path) -> None:
+def test_no_temporary_file_is_left(tmp_path: Path) -> None:
     MeasureCache(tmp_path).put("key", {"x@1": 1.0})
     (file,) = tmp_path.iterdir()
     assert file.name == "key.json"

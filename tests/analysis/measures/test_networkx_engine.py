@@ -331,13 +331,13 @@ def test_by_default_networkx_computes_what_is_quick_on_a_graph_that_is_not_too_l
     assert asked == []
 
 
-def test_a_graph_beyond_networkx_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_too_large_for_networkx_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networkx_engine, "MOST_EDGES", 10)
     with pytest.raises(ConfigError, match=r"78 edges .* leave the engine at its default"):
         measure(measured(SMALL["karate club"]), MeasureCache(None), engine="networkx")
 
 
-def test_dense_eigenvalues_are_asked_of_small_components_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dense_eigenvalues_are_for_small_components_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networkx_engine, "DEFINITIONS", dict(DEFINITIONS))
     path = measured(nx.path_graph(networkx_engine.MOST_NODES_DENSE + 1))
     assert not networkx_engine.defines("mean_effective_resistance", path)

@@ -1,24 +1,35 @@
+"""Tables and trends of measurements, and explanations of measures."""
+
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis import published
+from analysis.cli.main import main
+from analysis.drawing import screen
+from analysis.figures.trend import trend_curves
 from analysis.measures import (
     At,
     MeasuredGraph,
     MeasuredRound,
     descriptions,
+    explanation,
+    explanations,
     measure,
     measure_mask,
     measure_round,
     measurement_table,
     random_survivors,
+    trend_table,
 )
 from analysis.measures.cache import MeasureCache
+from analysis.measures.null_model import DRAWS, random_twins
 from glt import formats
 from glt.datasets import load_graph
 from glt.errors import ConfigError, DataError, StoreError
@@ -40,7 +51,7 @@ def test_rows_are_the_original_and_then_each_run_with_mean_and_spread(make_run: 
     assert table["edges_kept_both_ways"][1] < table["edges_kept_either_way"][1] < 1
 
 
-def test_the_papers_values_stand_beside_ours(make_run: Callable[..., Run]) -> None:
+def test_the_papers_values_have_columns(make_run: Callable[..., Run]) -> None:
     # Three rounds of a fifth each leave 51.2 %, about what the paper's thirteen do.
     ats = [At(round=3), At(round=1)]
     table = measurement_table([make_run("ugs", rounds=3)], ats, published=published.measurements("cora"))
@@ -71,7 +82,7 @@ def test_null_is_drawn_several_times_whatever_the_number_of_seeds(make_run: Call
     assert table["triangles_spread"][2] > 0
 
 
-def test_several_rounds_stand_side_by_side(make_run: Callable[..., Run]) -> None:
+def test_several_rounds_have_a_row_each(make_run: Callable[..., Run]) -> None:
     table = measurement_table([make_run(rounds=3), make_run("random", rounds=3)], [At(round=1), At(round=3)])
     assert table["label"].tolist()[1:] == [
         "UGS, round 1",
@@ -85,14 +96,14 @@ def test_several_rounds_stand_side_by_side(make_run: Callable[..., Run]) -> None
     assert table["entries_kept"].tolist()[1:3] == pytest.approx([0.8, 0.512], abs=1e-3)
 
 
-def test_slow_measures_are_taken_only_when_asked_for(make_run: Callable[..., Run]) -> None:
+def test_slow_measures_are_optional(make_run: Callable[..., Run]) -> None:
     run = make_run()
     assert "mean_effective_resistance" not in measurement_table([run], At(round=1))
     asked = measurement_table([run], At(round=1), slow=True)
     assert asked["mean_effective_resistance"][0] == pytest.approx(1.606, abs=1e-3)
 
 
-def test_orders_are_held_against_the_original(make_run: Callable[..., Run]) -> None:
+def test_orders_are_compared_with_the_original(make_run: Callable[..., Run]) -> None:
     before, after = measure_round(make_run(rounds=3).seed(0), 3)
     assert before["pagerank_spearman"] == before["degree_spearman"] == 1
     assert 0.5 < after["pagerank_spearman"] < 0.95
@@ -123,13 +134,13 @@ def test_progress_reaches_one_in_even_steps(make_run: Callable[..., Run]) -> Non
     assert seen == [0.25, 0.5, 0.75, 1.0]
 
 
-def test_round_zero_leaves_the_graph_as_it_is(make_run: Callable[..., Run]) -> None:
+def test_round_zero_is_the_original_graph(make_run: Callable[..., Run]) -> None:
     before, after = measure_round(make_run().seed(0), 0)
     assert before == after
     assert before["edges_both_ways"] == before["edges"] == 5278
 
 
-def test_bad_choices_are_one_sentence(make_run: Callable[..., Run]) -> None:
+def test_bad_choices_are_refused(make_run: Callable[..., Run]) -> None:
     with pytest.raises(ConfigError, match="either a round or a graph sparsity"):
         At()
     with pytest.raises(ConfigError, match="one graph, not on none"):
@@ -147,3 +158,113 @@ def test_every_value_has_words(make_run: Callable[..., Run]) -> None:
     for name, value in measured.sparsified.items():
         assert descriptions.label(name)
         assert descriptions.value(name, value) != formats.MISSING
+
+
+MakeRun = Callable[..., Run]
+
+
+def test_a_row_is_the_mean_and_interval_of_a_round_over_seeds(make_run: MakeRun) -> None:
+    run = make_run(seeds=(0, 1, 2))
+    table = trend_table([run], "average_clustering")
+    values = [measure_round(run.seed(seed), 2).sparsified["average_clustering"] for seed in (0, 1, 2)]
+    assert table["round"].tolist() == [0, 1, 2]
+    assert table["seeds"].tolist() == [3, 3, 3]
+    assert table["mean"][2] == pytest.approx(sum(values) / 3)
+    # The 97.5 % point of Student's t with two degrees of freedom.
+    half = 4.302653 * statistics.stdev(values) / 3**0.5
+    assert table["high"][2] - table["mean"][2] == pytest.approx(half, rel=1e-4)
+    assert table["mean"][0] == pytest.approx(table["original"][0])
+    assert table["original"][0] == pytest.approx(0.240673, abs=1e-6)
+
+
+def test_one_seed_has_no_interval_and_progress_ends_at_one(make_run: MakeRun) -> None:
+    seen: list[float] = []
+    table = trend_table([make_run(), make_run("random")], "triangles", on_progress=seen.append)
+    assert table["low"].isna().all()
+    assert table["label"].unique().tolist() == ["UGS", "Random pruning"]
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+
+
+def test_counts_of_the_mask_have_a_trend_too(make_run: MakeRun) -> None:
+    run = make_run()
+    table = trend_table([run], "entries_kept")
+    assert table["mean"].tolist() == pytest.approx([1.0, 0.8, 0.64], abs=1e-3)
+    with pytest.raises(ConfigError, match="average_clustering"):
+        trend_table([run], "average_clusterin")
+
+
+def test_the_null_is_as_dense_and_drawn_five_times(make_run: MakeRun) -> None:
+    made = make_run()
+    table = trend_table([made], "triangles", null=True)
+    null, run = (table[table["kind"] == kind].set_index("round") for kind in ("null", "run"))
+    assert null.index.tolist() == [1, 2]
+    assert null["seeds"].tolist() == [DRAWS, DRAWS]
+    assert null["kept"][2] == pytest.approx(run["kept"][2])
+    assert null["high"][2] > null["mean"][2] > 0
+    assert trend_table([made], "triangles", null=True).equals(table)
+
+
+def test_twins_are_different_draws_of_the_same_number_of_edges() -> None:
+    mask = EdgeMask("directed", np.tile([True, False, True, True, False, False], 10))
+    twins = random_twins([(3, mask)])
+    assert {int(twin.keep.sum()) for twin in twins} == {int(mask.either_way().sum())}
+    assert len({twin.keep.tobytes() for twin in twins}) == DRAWS
+    assert len(random_twins([(seed, mask) for seed in range(7)])) == 7
+    assert random_twins([]) == []
+
+
+def test_the_figure_has_a_line_a_run_its_null_and_the_original(make_run: MakeRun) -> None:
+    runs = [make_run(seeds=(0, 1)), make_run("random", seeds=(0, 1))]
+    table = trend_table(runs, "largest_component_share", null=True)
+    figure = screen.draw(trend_curves(table, "largest_component_share", "kept"), dark=True)
+    names = [trace.name for trace in figure.data if trace.showlegend is not False]
+    assert names == ["UGS", "Random pruning", "random, as dense"]
+    line = next(trace for trace in figure.data if trace.name == "UGS" and trace.mode == "lines+markers")
+    assert line.y[0] == pytest.approx(91.8, abs=0.05)
+    assert list(line.x) == sorted(line.x, reverse=True)
+    (rule,) = figure.layout.shapes
+    assert rule.y0 == pytest.approx(100 * table["original"][0])
+    assert "91.8 %" in figure.layout.annotations[0].text
+    dotted = [trace for trace in figure.data if trace.mode == "lines" and trace.line.dash == "dot"]
+    assert len(dotted) == 3
+
+
+def test_a_label_in_the_figure_is_escaped(make_run: MakeRun) -> None:
+    table = trend_table([make_run()], "triangles").assign(label="<b>x</b>")
+    traces = screen.draw(trend_curves(table, "triangles")).data
+    assert any(trace.name == "&lt;b&gt;x&lt;/b&gt;" for trace in traces)
+    assert not any("<b><b>x" in text for trace in traces for text in trace.hovertext or ())
+    assert not any(math.isnan(value) for trace in traces if trace.hovertext for value in trace.y)
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_every_number_has_a_definition_a_trap_and_a_cost(make_run: Callable[..., Run]) -> None:
+    told = {each.name: each for each in explanations()}
+    assert told.keys() == measure_round(make_run().seed(0), 1, slow=True).sparsified.keys()
+    assert [each.name for each in told.values() if not (each.definition and each.reading and each.cost)] == []
+    words = " ".join(each.definition + each.reading for each in told.values())
+    assert "`" not in words
+    assert "NaN" not in words
+
+
+def test_what_covers_the_largest_component_only_says_so_in_its_label() -> None:
+    only = [each for each in explanations() if "largest component" in each.definition.lower()]
+    only = [each for each in only if each.name != "largest_component_share"]
+    assert {each.name for each in only} >= {"bridge_share", "algebraic_connectivity", "mean_effective_resistance"}
+    assert {each.name for each in only if "(largest component)" not in each.label} == set()
+
+
+def test_explanations_name_measures_by_label() -> None:
+    assert "\N{LEFT DOUBLE QUOTATION MARK}Clustering, degree 2 and more" in explanation("average_clustering").reading
+
+
+def test_the_command_explains_without_a_run(capsys: Capture) -> None:
+    assert main(["measure", "--explain"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for each in explanations():
+        assert (
+            f"{each.label} ({each.name}) {each.definition} Reading it: {each.reading} {each.cost} {each.engine}" in said
+        )

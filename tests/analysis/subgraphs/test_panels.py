@@ -123,7 +123,7 @@ def test_edges_are_drawn_by_their_state(panel: Panel) -> None:
     assert network_data(panel, dark=False)["edges"][0]["id"] == 3
 
 
-def test_edges_of_this_round_are_told_from_those_removed_earlier(two_triangles: Graph, mask: EdgeMask) -> None:
+def test_edges_of_this_round_differ_from_those_removed_earlier(two_triangles: Graph, mask: EdgeMask) -> None:
     part = take(two_triangles, ALL)
     after = EdgeMask("directed", mask.keep & np.array([0, 1, 1, 1, 1, 1, 1] * 2, dtype=np.bool_))
     panel = make_panel(two_triangles, part, after, "", before=mask)
@@ -207,7 +207,7 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_nothing_is_loaded_from_anywhere(document: tuple[str, str]) -> None:
+def test_the_document_loads_nothing(document: tuple[str, str]) -> None:
     for text in document:
         elements = Elements(text).found
         assert not [tag for tag, _ in elements if tag in {"link", "iframe", "img", "base", "object", "embed"}]
@@ -247,7 +247,7 @@ def test_themes_differ_in_ground_and_ink(document: tuple[str, str]) -> None:
 
 
 @pytest.mark.browser
-def test_hostile_labels_run_nothing(page: Page, hostile: str) -> None:
+def test_hostile_labels_are_not_executed(page: Page, hostile: str) -> None:
     events: list[str] = []
     page.on("dialog", lambda dialog: (events.append(dialog.message), dialog.dismiss()))
     page.on("pageerror", lambda error: events.append(str(error)))
@@ -393,7 +393,7 @@ def inked(page: Page, number: int) -> int:
     return int(page.evaluate(script, number))
 
 
-def test_a_sample_is_marked_and_its_key_stands_only_then(two_triangles: Graph) -> None:
+def test_a_marked_sample_has_a_legend_key(two_triangles: Graph) -> None:
     panel = original_panel(two_triangles, take(two_triangles, np.arange(1, 7)))
     marked = panels_html([panel], marked=[2, 5, 0])
     assert '"marked": [1, 4]' in marked, "places of the nodes that are shown"
@@ -444,7 +444,7 @@ def spread(positions: np.ndarray) -> np.ndarray:
     return positions - np.median(positions, axis=0)
 
 
-def test_the_static_picture_shows_what_is_marked_and_what_went(cora: Graph) -> None:
+def test_the_static_picture_shows_marked_nodes_and_removed_edges(cora: Graph) -> None:
     part = take(cora, np.arange(cora.num_nodes))
     original = original_panel(cora, part)
     nobody = overview_png(original, np.empty(0, dtype=np.int64))

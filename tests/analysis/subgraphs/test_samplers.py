@@ -89,7 +89,7 @@ def test_communities_are_dense_inside(cora: Graph) -> None:
         ({"kind": "nodes", "nodes": [0, 7]}, "no node 7"),
     ],
 )
-def test_bad_wishes_are_one_sentence(two_triangles: Graph, arguments: dict[str, object], words: str) -> None:
+def test_bad_samples_are_refused(two_triangles: Graph, arguments: dict[str, object], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         sample_nodes(two_triangles, **arguments)
 

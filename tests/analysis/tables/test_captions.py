@@ -88,7 +88,7 @@ def mixed(make_scored: MakeRun) -> list[Run]:
     return [on(make_scored("ugs", SCORES), *[ONE] * 3), on(make_scored("random", LOWER), *[OTHER] * 3)]
 
 
-def test_runs_on_one_graph_are_told_apart_by_nothing(make_scored: MakeRun) -> None:
+def test_runs_on_one_graph_need_no_data_hash(make_scored: MakeRun) -> None:
     known, unknown = on(make_scored("ugs", SCORES), *[ONE] * 3), make_scored("random", LOWER)
     rounds = rounds_table([known, unknown])
     assert set(rounds["data"]) == {""}
@@ -108,7 +108,7 @@ def test_data_sets_with_names_of_their_own_are_no_mixture(make_scored: MakeRun) 
     assert data_words(rounds_table([on(one, *[ONE] * 3), on(other, *[OTHER] * 3)])) == ""
 
 
-def test_seeds_of_one_run_on_different_data_are_said(make_scored: MakeRun) -> None:
+def test_seeds_of_one_run_on_different_data_are_reported(make_scored: MakeRun) -> None:
     run = on(make_scored("ugs", SCORES), ONE, OTHER, ONE)
     assert f"({run.name} on content aaaaaaaa, bbbbbbbb)" in data_words(rounds_table([run]))
 
@@ -235,7 +235,7 @@ def test_the_papers_points_are_those_of_the_task(runs: dict[str, Run]) -> None:
     assert printed(curve_table(rounds_table([runs["link"]]))) == 0
 
 
-def test_a_link_runs_graph_is_said_to_be_the_training_part() -> None:
+def test_a_link_runs_graph_is_described_as_training_part() -> None:
     link, node = resolve({"task": "link"}), resolve({})
     assert training_part(link).startswith("The graph is its training part: 4,488 of 5,278 edges")
     assert training_part(node) == ""

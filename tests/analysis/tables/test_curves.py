@@ -116,7 +116,7 @@ def test_one_seed_has_no_interval(make_scored: Callable[..., Run]) -> None:
     assert not table["is_ticket"].any()
 
 
-def test_round_0_is_no_ticket_and_the_papers_criterion_is_kept_beside_the_verdict(
+def test_round_0_is_no_ticket_and_the_papers_criterion_is_separate(
     make_scored: Callable[..., Run],
 ) -> None:
     # The sums of .1 + .2 + .3 and .3 + .2 + .1 differ in the last bit.
@@ -206,24 +206,24 @@ def test_score_and_axis_are_chosen(rounds: pd.DataFrame) -> None:
     assert published["x"].tolist()[:2] == pytest.approx([2007e6, 2007e6 * 0.8])
 
 
-def test_runs_of_one_method_are_told_apart(make_scored: Callable[..., Run]) -> None:
+def test_labels_distinguish_runs_of_one_method(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]]), make_scored("ugs", [[0.8]], degree="target"), make_scored("random", [[0.8]])]
     labels = rounds_table(runs)["label"].tolist()
     assert labels == ["UGS (degree = source)", "UGS (degree = target)", "Random pruning (degree = source)"]
 
 
-def test_runs_of_different_methods_are_told_apart_by_what_both_use(make_scored: Callable[..., Run]) -> None:
+def test_labels_distinguish_methods_by_settings_that_both_use(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]]), make_scored("random", [[0.8]], hidden=64, epochs=7)]
     labels = rounds_table(runs)["label"].tolist()
     assert labels == ["UGS (hidden = 512)", "Random pruning (hidden = 64)"]
 
 
-def test_another_data_set_goes_without_its_hyper_parameters(make_scored: Callable[..., Run]) -> None:
+def test_another_data_set_needs_no_hyper_parameters(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]]), make_scored("ugs", [[0.8]], dataset="citeseer", learning_rate=0.01)]
     assert rounds_table(runs)["label"].tolist() == ["UGS (Cora)", "UGS (Citeseer)"]
 
 
-def test_starts_are_told_apart_in_short(make_scored: Callable[..., Run]) -> None:
+def test_labels_distinguish_starts(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]], options=options) for options in ({}, {"pretraining": "first"})]
     assert list(run_labels(runs).values()) == ["UGS (random start)", "UGS (pre-trained start)"]
     runs.append(make_scored("ugs", [[0.8]], options={"pretraining": "second"}))
@@ -265,7 +265,7 @@ POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
 
 
 @given(POINTS)
-def test_the_front_is_what_nothing_beats(points: list[tuple[int, int]]) -> None:
+def test_no_point_dominates_the_front(points: list[tuple[int, int]]) -> None:
     def is_beaten(mine: tuple[int, int]) -> bool:
         return any(
             cost <= mine[0] and score >= mine[1] and (cost < mine[0] or score > mine[1]) for cost, score in points
