@@ -16,7 +16,7 @@ from analysis.measures.registry import MEASURES, Measure, in_order
 from glt.datasets import Graph
 from glt.errors import DataError
 from glt.lottery.graph import graph_of
-from glt.masks import BoolArray, EdgeMask
+from glt.masks import EdgeMask
 from glt.store import SeedRun
 
 # `default`: NetworkX where it takes less than a second, else our faster versions. `networkx`: NetworkX wherever it
