@@ -66,8 +66,8 @@ FACTS: tuple[Fact, ...] = (
     ),
     Fact(
         "gat",
-        "In the authors' GAT a pruned edge is not gone: its attention logit is multiplied by 0 before the softmax, so "
-        "it keeps the weight exp(0); here it takes no part in the softmax.",
+        "In the authors' GAT a pruned edge still takes part: its attention logit is multiplied by 0 before the softmax, "
+        "so it keeps the weight exp(0). Here a pruned edge takes no part in the softmax.",
         ("node-classification", "link-prediction"),
         model="gat",
         always=True,
@@ -81,9 +81,9 @@ FACTS: tuple[Fact, ...] = (
     ),
     Fact(
         "admm",
-        "The authors keep an ADMM graph when its test accuracy is high enough. Here validation accuracy decides "
-        "between the solver's iterates. In the bundled examples its start took part in that choice and won it in 74 of "
-        "100 rounds and seeds; there, the graph keeps the entries with the largest 1/sqrt(d_i d_j).",
+        "The authors keep an ADMM graph when its test accuracy is high enough. Here validation accuracy chooses among "
+        "the solver's iterates. In the bundled examples the solver's start was among them and was chosen in 74 of 100 "
+        "rounds and seeds; these graphs keep the entries with the largest 1/sqrt(d_i d_j).",
         _CURVES,
         model="gcn",
     ),
@@ -110,14 +110,14 @@ FACTS: tuple[Fact, ...] = (
     Fact(
         "readings",
         'For random tickets the paper re-initializes "GNN\'s weights and learnable masks". Reading 1: only the weights '
-        "are new, the masks are those that UGS found. Reading 2: the masks are drawn anew too, as random pruning does.",
+        "are new, the masks are those that UGS found. Reading 2: the masks are drawn at random too, as in random pruning.",
         ("random-tickets",),
         always=True,
     ),
     Fact(
         "ablation rates",
         "The paper's text fixes p_g = 20 % while it varies the weights' rate, and its summary gives one symbol to both "
-        "rates; here each arm changes one of the rates it adopts in the end, 5 % of edges and 20 % of weights.",
+        "rates; here each arm changes one of the rates that the paper adopts, 5 % of edges and 20 % of weights.",
         ("ablation",),
         always=True,
     ),

@@ -27,7 +27,6 @@ COLORS = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#E5
 UNKNOWN = "#9AA3AD"
 
 Shape = Literal["dot", "square", "diamond", "triangle", "triangleDown", "star", "hexagon"]
-SHAPES: tuple[Shape, ...] = ("dot", "square", "diamond", "triangle", "triangleDown", "star", "hexagon")
 MARKERS: dict[Shape, str] = {
     "dot": "o",
     "square": "s",
@@ -37,6 +36,7 @@ MARKERS: dict[Shape, str] = {
     "star": "*",
     "hexagon": "h",
 }
+SHAPES = tuple(MARKERS)
 
 
 def class_color(label: int) -> str:

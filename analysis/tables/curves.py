@@ -102,42 +102,27 @@ def family_size(rounds: pd.DataFrame, score: Score = "test") -> int:
 
 
 WORDS = ["verdict", "verdict_short", "verdict_sentence"]
-NUMBERS = [
-    "paired_seeds",
-    "seeds_left_out",
-    "margin",
-    "p_ticket",
-    "p_ticket_adjusted",
-    "p_no_ticket",
-    "p_no_ticket_adjusted",
-    "p_adjusted",
-    "family",
-    "detectable",
-    "detectable_alone",
-    "seeds_needed",
-    "paper_criterion",
-]
+# Columns of `verdict_table` and the attributes of a verdict.
+NUMBERS = {
+    "paired_seeds": "seeds",
+    "seeds_left_out": "left_out",
+    "margin": "delta",
+    "p_ticket": "p_ticket",
+    "p_ticket_adjusted": "adjusted_ticket",
+    "p_no_ticket": "p_no_ticket",
+    "p_no_ticket_adjusted": "adjusted_no_ticket",
+    "p_adjusted": "p_adjusted",
+    "family": "family",
+    "detectable": "detectable",
+    "detectable_alone": "detectable_alone",
+    "seeds_needed": "needed",
+    "paper_criterion": "meets_paper_criterion",
+}
 
 
 def _verdict_row(verdict: verdicts.Verdict) -> tuple[object, ...]:
-    return (
-        verdict.word,
-        verdict.headline(),
-        verdict.sentence(),
-        verdict.seeds,
-        verdict.left_out,
-        verdict.delta,
-        verdict.p_ticket,
-        verdict.adjusted_ticket,
-        verdict.p_no_ticket,
-        verdict.adjusted_no_ticket,
-        verdict.p_adjusted,
-        verdict.family,
-        verdict.detectable,
-        verdict.detectable_alone,
-        np.nan if verdict.needed is None else verdict.needed,
-        verdict.meets_paper_criterion,
-    )
+    numbers = (getattr(verdict, name) for name in NUMBERS.values())
+    return verdict.word, verdict.headline(), verdict.sentence(), *numbers
 
 
 def dense_table(rounds: pd.DataFrame, score: Score = "test") -> pd.DataFrame:
