@@ -110,7 +110,8 @@ FACTS: tuple[Fact, ...] = (
     Fact(
         "readings",
         'For random tickets the paper re-initializes "GNN\'s weights and learnable masks". Reading 1: only the weights '
-        "are new, the masks are those that UGS found. Reading 2: the masks are drawn at random too, as in random pruning.",
+        "are new, the masks are those that UGS found. Reading 2: the masks are drawn at random too, as in random "
+        "pruning.",
         ("random-tickets",),
         always=True,
     ),
