@@ -66,8 +66,8 @@ FACTS: tuple[Fact, ...] = (
     ),
     Fact(
         "gat",
-        "In the authors' GAT a pruned edge still takes part: its attention logit is multiplied by 0 before the softmax, "
-        "so it keeps the weight exp(0). Here a pruned edge takes no part in the softmax.",
+        "In the authors' GAT a pruned edge keeps a weight: its attention logit is multiplied by 0 before the softmax, "
+        "which gives exp(0). Here a pruned edge takes no part in the softmax.",
         ("node-classification", "link-prediction"),
         model="gat",
         always=True,
