@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def studio(args: Args) -> int:
     """Open the app in the browser.
 
-    The server listens on localhost only. Ctrl-C ends it; runs go on.
+    The server listens on localhost only. Ctrl-C ends it; runs continue.
     """
     # Streamlit reads app/.streamlit/config.toml from anywhere.
     from streamlit.web.cli import main as streamlit

@@ -22,7 +22,7 @@ from pathlib import Path
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "\N{EN DASH}"
-# Labels that open with somebody's name, which stays large.
+# Labels that begin with a person's name keep their capital letter.
 PEOPLE = ("Gini",)
 
 

@@ -99,7 +99,7 @@ def temporary_home() -> Path:
     try:
         found = folder.lstat()
     except OSError:
-        # It could not be made: whoever writes below it says so.
+        # It could not be made: the first write below it reports that.
         return folder
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise ConfigError(

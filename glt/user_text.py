@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any, NoReturn
 
-# Longer than every name and path that somebody can mean; the end of a path says more than its middle.
+# Longer than any real name or path; the end of a path says more than its middle.
 MOST, TAIL = 160, 40
 # What is said of several settings at once.
 MOST_SAID = 4000

@@ -59,7 +59,7 @@ def ends(text: str) -> tuple[int, int]:
     return found[0], found[1]
 
 
-# --- options -----------------------------------------------------------------
+# Options.
 
 MEASURE = options.registered("measure", "analysis.measures", "MEASURES")
 VENUE = options.registered("venue", "analysis.drawing.venues", "VENUES")
@@ -143,7 +143,7 @@ def chosen_figure(args: Args) -> FigureChoices:
     )
 
 
-# --- figure ------------------------------------------------------------------
+# Figure.
 
 
 @click.command(
@@ -212,7 +212,7 @@ def _kind(out: Path) -> str:
     return kind
 
 
-# --- table -------------------------------------------------------------------
+# Table.
 
 
 @click.command(
@@ -327,7 +327,7 @@ def _paper(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
 _TABLES = {"measurements": _measurements, "trend": _trend, "tickets": _tickets, "paper": _paper}
 
 
-# --- bundle ------------------------------------------------------------------
+# Bundle.
 
 
 @click.command("bundle", cls=Verb, examples=("bundle RUN RUN --out bundle.zip",))

@@ -31,9 +31,9 @@ SHOWN = 20
 Tell = Callable[[float], None]
 
 
-def _explain(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+def _explain(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
     """Print what every number means and end, as --help does: no run is needed for it."""
-    if not asked or ctx.resilient_parsing:
+    if not is_set or ctx.resilient_parsing:
         return
     from analysis.measures import explanations
 

@@ -139,7 +139,7 @@ def _document(results: Sequence[tuple[Examined, Repaired]], machine: Machine | N
     return {"looked_at": looked} | ({} if machine is None else {"machine": machine.as_json()})
 
 
-# --- lines -------------------------------------------------------------------
+# Lines.
 
 
 def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
@@ -188,8 +188,8 @@ def kinds(results: Results) -> Iterator[str]:
     """Count the runs of each frequent kind of finding, most frequent first."""
     left = _runs_by_kind([(examined.folder, result.left) for examined, result in results])
     mended = _runs_by_kind([(examined.folder, result.mended) for examined, result in results])
-    told = [*(("Repaired in", kind, runs) for kind, runs in mended.items()), *(("In", *each) for each in left.items())]
-    for when, kind, runs in sorted(told, key=lambda each: -len(each[2])):
+    rows = [*(("Repaired in", kind, runs) for kind, runs in mended.items()), *(("In", *each) for each in left.items())]
+    for when, kind, runs in sorted(rows, key=lambda each: -len(each[2])):
         if len(runs) >= MANY:
             yield f"{when} {count(len(runs))} runs: {kind}."
 
@@ -207,8 +207,8 @@ def _kind(finding: Finding) -> str:
 
     name = finding.path.name
     is_ours = finding.is_fault and (paths.is_of_seed(name) or paths.is_of_run(name))
-    told = f"{name if is_ours else 'a file or folder'} {finding.wrong}"
-    return NUMBER.sub(OTHER, paths.RUN_FOLDER.sub(OTHER, told))
+    sentence = f"{name if is_ours else 'a file or folder'} {finding.wrong}"
+    return NUMBER.sub(OTHER, paths.RUN_FOLDER.sub(OTHER, sentence))
 
 
 def conclusion(results: Results, store: Path, is_fit: bool) -> str:

@@ -15,7 +15,7 @@ from glt.verdicts import DELTA, Verdict, judge, paired_differences, sparsest_tic
 
 
 def document(run: KnownRun, margin: float = DELTA) -> dict[str, Any]:
-    """Return what `show --json` prints of a run of whatever kind.
+    """Return what `show --json` prints of a run of any kind.
 
     Examples are marked as such; an annotation is included where there is one.
     """
@@ -80,7 +80,7 @@ def list_entry(run: KnownRun) -> dict[str, Any]:
 
 
 def _about(run: KnownRun) -> dict[str, Any]:
-    annotation = run.annotation.said()
+    annotation = run.annotation.as_json()
     return ({"example": True} if run.is_example else {}) | ({"annotation": annotation} if annotation else {})
 
 

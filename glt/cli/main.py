@@ -341,8 +341,8 @@ def _version_option() -> click.Option:
     )
 
 
-def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
+def _show_version(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
+    if is_set and not ctx.resilient_parsing:
         click.echo(f"GLT Studio {__version__}")
         ctx.exit()
 

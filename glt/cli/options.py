@@ -35,7 +35,7 @@ EXAMPLES = "examples/"
 Decorator = Callable[[Any], Any]
 
 
-# --- types of values ---------------------------------------------------------
+# Types of values.
 
 
 class Value(click.ParamType[Any]):
@@ -117,7 +117,7 @@ def choice(noun: str, *names: str) -> Name:
     return Name(noun, lambda: names)
 
 
-# --- readers -----------------------------------------------------------------
+# Readers.
 
 
 def place(text: str) -> Path:
@@ -242,7 +242,7 @@ FILE, FOLDER = Value("file", place, "file"), Value("folder", place, "dir")
 WORDS = Value("text", words)
 
 
-# --- options -----------------------------------------------------------------
+# Options.
 
 
 def option(*names: str, **settings: Any) -> Decorator:
@@ -341,11 +341,11 @@ computing = all_of(
     option("--devices", type=Value("devices", devices), expose_value=False, callback=_chosen_devices, metavar="D,...",
            help="devices to spread seeds over, as in cuda:0,cuda:1; each CUDA device computes one seed at a time"),
     option("--threads", type=THREADS, metavar="T", show_default="1", help="compute threads per seed"),
-    flag("--detach", help="return at once; the run goes on in the background"),
+    flag("--detach", help="return at once; the run continues in the background"),
 )  # fmt: skip
 
 
-# --- what the options name ---------------------------------------------------
+# What the options name.
 
 
 def open_store(args: Args, writable: bool = False) -> Store:
@@ -370,7 +370,7 @@ def find_seed_run(args: Args) -> SeedRun:
     return find_run(args).existing_seed(args.seed)
 
 
-# --- results -----------------------------------------------------------------
+# Results.
 
 
 def report_share(args: Args, share: float) -> None:

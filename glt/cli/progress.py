@@ -27,7 +27,7 @@ LOOK_AGAIN = 0.3
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-# --- displays ----------------------------------------------------------------
+# Displays.
 
 
 class Display(Protocol):
@@ -159,7 +159,7 @@ def _bars(console: Console, *more: str) -> Progress:
     return Progress(TextColumn("{task.description}", markup=False), BarColumn(), percentage, *fields, console=console)
 
 
-# --- following ---------------------------------------------------------------
+# Following.
 
 
 @dataclass

@@ -26,7 +26,7 @@ PRETRAIN_NAMES = ("dataset", "augmentation", "task", "hidden")
 Start = Callable[[], "Started[Any]"]
 
 
-# --- choices -----------------------------------------------------------------
+# Choices.
 
 # Resolving the settings explains an unknown name, and all of them at once.
 DATASET = options.registered("data set", "glt.datasets", "DATASETS")
@@ -62,7 +62,7 @@ run_settings = options.all_of(
 )
 
 
-# --- verbs -------------------------------------------------------------------
+# Verbs.
 
 
 @click.command(
@@ -82,7 +82,7 @@ run_settings = options.all_of(
 def run(args: Args) -> int:
     """Search for tickets: compute the rounds of a configuration.
 
-    Each seed runs in a worker process of its own. Ctrl-C stops the workers; `resume`, or the same command, goes on
+    Each seed runs in a worker process of its own. Ctrl-C stops the workers; `resume`, or the same command, continues
     after the last finished round. Finished seeds are not computed again.
     """
     from glt.jobs import launcher
@@ -109,7 +109,7 @@ def settings(args: Args) -> dict[str, Any]:
     read = read_config if args.config.is_dir() else read_config_file
     config = read(args.config)
     chosen = config.model_dump(mode="json", exclude={"options"})
-    # What a config leaves out may stand for another value than today's default.
+    # An option that a config leaves out may mean another value than today's default.
     options_ = {name: value for name, value in all_options(config).items() if value is not None}
     # Options belong to one method, model and task.
     same = all(wanted.get(name, chosen[name]) == chosen[name] for name in NAMES)
@@ -213,7 +213,7 @@ def stop(args: Args) -> int:
     return DONE
 
 
-# --- computing ---------------------------------------------------------------
+# Computing.
 
 
 def compute(args: Args, start: Start) -> int:

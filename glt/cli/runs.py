@@ -26,7 +26,7 @@ LEAST, OTHERS = 12, 26
 OWN_COLOR = "none"
 
 
-# --- list --------------------------------------------------------------------
+# List.
 
 
 @click.command("list", cls=Verb, examples=("list", "list --examples --all", "list --store other --json"))
@@ -106,7 +106,7 @@ def _rounds(run: KnownRun) -> str:
     return str(run.config.rounds) if isinstance(run, Run) else MISSING
 
 
-# --- show --------------------------------------------------------------------
+# Show.
 
 
 @click.command("show", cls=Verb, examples=("show RUN", "show examples/NAME --margin 1", "show RUN --json"))
@@ -151,7 +151,7 @@ def show(args: Args) -> int:
     return code
 
 
-# --- annotate ----------------------------------------------------------------
+# Annotate.
 
 
 def _colors() -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def annotate(args: Args) -> int:
     elif damage := store.annotations().damage:
         print(damage, file=sys.stderr)
     if args.json:
-        options.print_json({"run": found.reference, "annotation": found.annotation.said()})
+        options.print_json({"run": found.reference, "annotation": found.annotation.as_json()})
     else:
         print_about(found)
     return 0
@@ -223,7 +223,7 @@ def print_about(run: KnownRun) -> None:
     options.print_plain(Console(), [run.reference, *(f"  {line}" for line in lines)])
 
 
-# --- delete ------------------------------------------------------------------
+# Delete.
 
 
 @click.command(

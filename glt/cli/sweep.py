@@ -93,7 +93,7 @@ def _announce(args: Args, console: Console, store: Store, points: Sequence[Point
     options.print_plain(console, [line])
 
 
-# --- following ---------------------------------------------------------------
+# Following.
 
 
 def start_and_follow_all(
@@ -141,7 +141,7 @@ def _follow(
     return exit_code(ended)
 
 
-# --- summary -----------------------------------------------------------------
+# Summary.
 
 
 @dataclass(frozen=True)

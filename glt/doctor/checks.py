@@ -400,7 +400,7 @@ def _store_findings(store: Store) -> Iterator[Finding]:
     folders = {folder.name for folder in store.folders()}
     yield from _strays(store.root, lambda name: name.startswith(paths.ANNOTATIONS) or name in folders)
     queue = store.queue_path
-    # The next worker that waits would clear such places too. Where the file system keeps no locks nobody can tell.
+    # The next waiting worker would clear such places too. Without locks on the file system they cannot be recognised.
     for path in sorted(queue.rglob(f"*{TICKET}")) if queue.is_dir() and not queue.is_symlink() else ():
         with suppress(StoreError):
             if not is_usable(path) or not is_locked(path):

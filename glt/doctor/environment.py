@@ -41,10 +41,10 @@ def machine(store: Store) -> Machine:
     """Check the machine of a store."""
     missing, versions = packages(PINS)
     writable, disk = _disk(store)
-    here = [spec.name for spec in DATASETS if spec.is_at_hand()]
-    away = [spec.name for spec in DATASETS if spec.name not in here]
-    there = f"; not yet: {', '.join(away)} (downloaded when a run first needs them)" if away else ""
-    data = f"Data in {data_root()}: {', '.join(here)}{there}."
+    available = [spec.name for spec in DATASETS if spec.is_at_hand()]
+    missing_sets = [spec.name for spec in DATASETS if spec.name not in available]
+    there = f"; not yet: {', '.join(missing_sets)} (downloaded when a run first needs them)" if missing_sets else ""
+    data = f"Data in {data_root()}: {', '.join(available)}{there}."
     optional = "Optional: LaTeX (for PGF figures), Chromium (for the browser tests)."
     faults = [line for line, is_fault in ((versions, bool(missing)), (disk, not writable)) if is_fault]
     return Machine((versions, disk, data, optional), tuple(faults))
@@ -55,13 +55,13 @@ def packages(pins: Path) -> tuple[list[str], str]:
 
     Required are those in `pins`, a requirements.txt, or else those the installed program declares.
     """
-    wanted = list(_required(pins))
-    found = {each.name: _installed(each.name) for each in wanted}
+    pinned = list(_required(pins))
+    found = {each.name: _installed(each.name) for each in pinned}
     missing = [name for name, known in found.items() if known is None]
-    others = [each for each in wanted if (known := found[each.name]) and not each.specifier.contains(known.public)]
+    others = [each for each in pinned if (known := found[each.name]) and not each.specifier.contains(known.public)]
     faults = [f"{name} is missing" for name in missing]
     faults += [f"{each.name} is {found[each.name]}, pinned {each.specifier}" for each in others]
-    verdict = "; ".join(faults) or (f"all {len(wanted)} packages as pinned" if wanted else "no pinned versions found")
+    verdict = "; ".join(faults) or (f"all {len(pinned)} packages as pinned" if pinned else "no pinned versions found")
     how = "pip install -r requirements.txt" if pins.exists() else "install GLT Studio again with pip"
     return missing, f"Python {platform.python_version()}; {verdict}{f': {how}' if faults else ''}."
 

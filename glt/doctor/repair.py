@@ -36,7 +36,7 @@ def repair(examined: Examined) -> Repaired:
     able = [finding for finding in examined.findings if finding.repair is not None]
     if not able:
         return Repaired((), examined.findings, None)
-    # What stands in the place of a lock has to go before the lock can be taken.
+    # A folder or link in the place of a lock must go before the lock can be taken.
     freed = [finding for finding in able if finding.path.name == paths.LOCK and not is_usable(finding.path)]
     for finding in freed:
         aside.move(finding.path)

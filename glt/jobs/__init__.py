@@ -1,4 +1,4 @@
-"""Start, watch, stop and resume workers: local processes that outlive whoever started them."""
+"""Start, watch, stop and resume workers: local processes that outlive their starter."""
 
 from glt.jobs.launcher import resume, start, start_pretraining, stop
 from glt.jobs.queue import is_busy, place_in_line, slot_count

@@ -174,7 +174,7 @@ def _check(seed_run: SeedFolder, name: str, recorded: object, wanted: object) ->
 
 
 def _threads_from_environment() -> int:
-    wanted = os.environ.get(THREADS_VARIABLE, "1")
-    if not wanted.isdecimal() or int(wanted) < 1:
-        raise ConfigError(f"{THREADS_VARIABLE} is {quoted(wanted)}: set it to a number of compute threads.")
-    return int(wanted)
+    setting = os.environ.get(THREADS_VARIABLE, "1")
+    if not setting.isdecimal() or int(setting) < 1:
+        raise ConfigError(f"{THREADS_VARIABLE} is {quoted(setting)}: set it to a number of compute threads.")
+    return int(setting)

@@ -31,12 +31,12 @@ LOOK_AGAIN = 0.2
 
 def slot_count(threads: int = 1) -> int:
     """Return how many workers compute side by side: GLT_SLOTS, or as cores allow."""
-    wanted = os.environ.get(SLOTS_VARIABLE)
-    if wanted is None:
+    slots = os.environ.get(SLOTS_VARIABLE)
+    if slots is None:
         return max(1, cores() // threads)
-    if not wanted.isdecimal() or int(wanted) < 1:
-        raise ConfigError(f"{SLOTS_VARIABLE} is {wanted!r}: set it to the number of workers that compute side by side.")
-    return int(wanted)
+    if not slots.isdecimal() or int(slots) < 1:
+        raise ConfigError(f"{SLOTS_VARIABLE} is {slots!r}: set it to the number of workers that compute side by side.")
+    return int(slots)
 
 
 def line_of(queue: Path, device: str) -> Path:

@@ -54,12 +54,12 @@ class Annotation(BaseModel):
     color: ColorName = ""
     hidden: bool = False
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the fields that are set, as plain values."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
-NOTHING_SAID = Annotation()
+NO_ANNOTATION = Annotation()
 
 
 class Annotations(NamedTuple):
@@ -70,7 +70,7 @@ class Annotations(NamedTuple):
 
     def of(self, name: str) -> Annotation:
         """Return the annotation of a run."""
-        return self.entries.get(name, NOTHING_SAID)
+        return self.entries.get(name, NO_ANNOTATION)
 
 
 def annotations_in(root: Path) -> Annotations:
@@ -88,15 +88,15 @@ def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotat
     make_folder(root)
     with briefly_locked(root / paths.ANNOTATIONS_LOCK):
         clear_unfinished(root / paths.ANNOTATIONS)
-        entries, told = _entries_or_aside(root / paths.ANNOTATIONS)
+        entries, warning = _entries_or_aside(root / paths.ANNOTATIONS)
         known = entry_name(root, entries, name)
         before, _ = _readable(entries.get(known, {}))
-        annotation = made({**before.said(), **changes})
+        annotation = made({**before.as_json(), **changes})
         entries.pop(known, None)
-        if annotation.said():
-            entries[name] = annotation.said()
+        if annotation.as_json():
+            entries[name] = annotation.as_json()
         _write(root / paths.ANNOTATIONS, entries)
-    return annotation, told
+    return annotation, warning
 
 
 def entry_name(root: Path, entries: Collection[str], reference: str) -> str:
@@ -137,8 +137,8 @@ def _read(path: Path) -> Annotations:
         return Annotations({}, str(error))
     read = {name: _readable(entry) for name, entry in entries.items()}
     bad = ", ".join(name for name, (_, whole) in read.items() if not whole)
-    told = f"{path} has an annotation of {bad} that cannot be read: annotate it again." if bad else ""
-    return Annotations({name: annotation for name, (annotation, _) in read.items()}, told)
+    damage = f"{path} has an annotation of {bad} that cannot be read: annotate it again." if bad else ""
+    return Annotations({name: annotation for name, (annotation, _) in read.items()}, damage)
 
 
 def _readable(entry: Any) -> tuple[Annotation, bool]:

@@ -67,7 +67,7 @@ def add_checksums(folder: Path, rounds: int) -> None:
         known.append(_computed(folder, len(known), known[-1].end if known else 0))
     lines = [canonical_json(signed(each.model_dump(mode="json", exclude={"crc32"}))) for each in known[written:]]
     if lines:
-        # All at once: who reads meanwhile finds rounds with checksums or rounds of an earlier version.
+        # In one write: readers see all checksums or, as in earlier versions, none.
         append_line(folder / paths.CHECKSUMS, "\n".join(lines), durable=True)
 
 
@@ -94,8 +94,8 @@ def check_records(path: Path, known: Sequence[RoundChecksum], lines: Sequence[by
 def check_owner(folder: Path) -> None:
     """Raise StoreError if a seed's folder holds rounds of another seed or run."""
     if owner := foreign_owner(folder):
-        told = "move it out of the run, or back to where it was"
-        raise StoreError(f"{folder} holds the rounds of {owner}: {told}.")
+        remedy = "move it out of the run, or back to where it was"
+        raise StoreError(f"{folder} holds the rounds of {owner}: {remedy}.")
 
 
 def foreign_owner(folder: Path) -> str:
@@ -115,8 +115,8 @@ def _check_unknown(path: Path, first: int, finished: int) -> None:
         if not paths.masks_file(path.parent, number).exists():
             raise StoreError(f"{path} is damaged in line {number + 1} (it has no checksum): {SEE_DOCTOR}.")
     if finished > first + 1:
-        told = f"round {first} is missing"
-        raise StoreError(f"{path.parent / paths.CHECKSUMS} is damaged ({told}): {SEE_DOCTOR}.")
+        fault = f"round {first} is missing"
+        raise StoreError(f"{path.parent / paths.CHECKSUMS} is damaged ({fault}): {SEE_DOCTOR}.")
 
 
 def is_record(line: bytes, written: RoundChecksum) -> bool:
@@ -138,8 +138,8 @@ def check_events(path: Path, known: Sequence[RoundChecksum], lines: Sequence[byt
 def check_epochs(path: Path, written: RoundChecksum, content: bytes) -> None:
     """Raise StoreError if this part of events.jsonl differs from a round's epochs as written."""
     if crc(content) != written.events:
-        told = f"the epochs of round {written.round} have changed"
-        raise StoreError(f"{path} is damaged ({told}): {SEE_DOCTOR}.")
+        fault = f"the epochs of round {written.round} have changed"
+        raise StoreError(f"{path} is damaged ({fault}): {SEE_DOCTOR}.")
 
 
 def holds_epochs(path: Path, written: RoundChecksum) -> bool:

@@ -207,8 +207,8 @@ def _round_from(file: BinaryIO, place: int, end: int) -> int:
     while start < end:
         file.seek(start)
         line = file.readline()
-        told = ROUND.search(line)
-        if told:
-            return int(told[1])
+        match = ROUND.search(line)
+        if match:
+            return int(match[1])
         start += len(line) or end
     return BEYOND

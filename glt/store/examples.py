@@ -38,9 +38,9 @@ def pack_run(run: Run, destination: Path, seeds: Sequence[int] | None = None) ->
     Replaces an example of the same name. Equal runs give equal bytes, `seconds` aside. Raises StoreError if a seed is
     unfinished or a run that is not an example is in the way.
     """
-    wanted = run.seeds() if seeds is None else seeds
-    unfinished = [seed for seed in wanted if not run.seed(seed).is_complete()]
-    if unfinished or not wanted:
+    chosen = run.seeds() if seeds is None else seeds
+    unfinished = [seed for seed in chosen if not run.seed(seed).is_complete()]
+    if unfinished or not chosen:
         raise StoreError(f"The run {run.name} is not finished (seed {unfinished or 'none'}): resume it, then pack it.")
     target = destination / run.name
     if target.exists() and not Run.open(target).is_example:
@@ -49,7 +49,7 @@ def pack_run(run: Run, destination: Path, seeds: Sequence[int] | None = None) ->
     with writing(working):
         shutil.rmtree(working, ignore_errors=True)
         make_folder(working)
-        _pack(run, wanted, working)
+        _pack(run, chosen, working)
         shutil.rmtree(target, ignore_errors=True)
         working.rename(target)
     return Run.open(target)

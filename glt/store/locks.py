@@ -133,7 +133,7 @@ def is_locked(path: Path) -> bool:
     """Say whether a process holds the lock `path`; raises StoreError if the file system has no locks."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:  # not there, or a link or a folder, which nobody could hold
+    except OSError:  # missing, a link or a folder: no lock
         return False
     try:
         lock_open(descriptor, path, shared=True)

@@ -81,10 +81,10 @@ class PretrainingSeed(SeedFolder):
         if about.get("seed", self.seed) != self.seed:
             raise StoreError(f"{self.path} holds the result of seed {about['seed']}: move it back to where it was.")
         try:
-            weight, told = arrays[FIRST_LAYER], (about["best_epoch"], about["epochs"], about["loss"], about["graph"])
+            weight, facts = arrays[FIRST_LAYER], (about["best_epoch"], about["epochs"], about["loss"], about["graph"])
         except KeyError as error:
             raise StoreError(f"{self._result} is damaged (it lacks {error}): {SEE_DOCTOR}.") from None
-        return FirstLayer(weight, checksum({FIRST_LAYER: weight}), *told)
+        return FirstLayer(weight, checksum({FIRST_LAYER: weight}), *facts)
 
     def _events_checksum(self) -> str:
         """Return the checksum of the epochs of a finished seed, "" if unknown."""

@@ -92,7 +92,7 @@ class Aside:
 def is_usable(path: Path) -> bool:
     """Say whether a path, or the target of a link, is a readable regular file."""
     try:
-        # A pipe that nobody writes to would be waited for.
+        # Opening a pipe without a writer would block.
         if not stat.S_ISREG(path.stat().st_mode):
             return False
         with path.open("rb") as file:
@@ -240,12 +240,12 @@ def round_faults(folder: Path) -> list[Fault]:
 
 
 def sound_rounds(folder: Path) -> int:
-    """Return how many rounds, from round 0 on, can be read; a resume goes on after them."""
+    """Return how many rounds, from round 0 on, can be read; a resume continues after them."""
     return min((fault.round for fault in round_faults(folder)), default=finished_rounds(folder))
 
 
 def finished_rounds(folder: Path) -> int:
-    """Return how many rounds were finished, whatever became of them."""
+    """Return how many rounds were finished, even if they are damaged now."""
     return max(len(table_lines(folder)), len(checksums_or_none(folder)))
 
 

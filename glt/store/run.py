@@ -19,7 +19,7 @@ from glt.store.atomic_io import cached, check_schema, read_json, reading, replac
 from glt.store.seed_run import Configuration, SeedFolder, SeedRun, fingerprint
 from glt.user_text import quoted
 
-# What may stand in a part of a run's name.
+# Characters of a part of a run's name.
 PART = re.compile(r"[\w.+@-]+")
 REMEDY = "restore it from a copy, or move the run's folder out of the store"
 
@@ -45,7 +45,7 @@ class RunFolder(ABC, Generic[Seed_co]):
         self.is_example = (path / paths.EXAMPLE_MARK).exists()
         self.is_named_by_path = False
         self.is_bundled = self.is_example and paths.is_in_examples(path)
-        # The store that a run was opened from, which need not be the one its folder lies in.
+        # The store through which the run was opened; its folder may be elsewhere.
         self.annotated_in = path.parent
         self._writable = writable and not self.is_example
         self._looked = cached(self._look, lasts=lambda looked: looked.is_all)

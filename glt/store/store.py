@@ -58,9 +58,9 @@ def readers_of(name: str, runs: Iterable[AnyRun]) -> list[Run]:
 
 def check_unread(name: str, readers: Sequence[Run]) -> None:
     """Raise StoreError if a run that needs this one is running or incomplete."""
-    waiting = {run.name: told for run in readers if (told := _unfinished(run))}
+    waiting = {run.name: state for run in readers if (state := _unfinished(run))}
     if waiting:
-        who = " and ".join(f"{reader} ({told})" for reader, told in waiting.items())
+        who = " and ".join(f"{reader} ({state})" for reader, state in waiting.items())
         them, need = ("it", "needs") if len(waiting) == 1 else ("them", "need")
         raise StoreError(
             f"{name} cannot be deleted, because {who} still {need} it: let {them} finish (`{as_typed('resume')}` "
@@ -97,8 +97,8 @@ def _unfinished(run: Run) -> str:
     seeds = [run.seed(seed) for seed in run.seeds()]
     at_work = [one.seed for one in seeds if one.is_at_work()]
     lacking = [one.seed for one in seeds if one.seed not in at_work and not one.is_complete()]
-    told = [f"{listing(at_work)} running" if at_work else "", f"{listing(lacking)} not complete" if lacking else ""]
-    return ", ".join(filter(None, told))
+    parts = [f"{listing(at_work)} running" if at_work else "", f"{listing(lacking)} not complete" if lacking else ""]
+    return ", ".join(filter(None, parts))
 
 
 # A run may be deleted, computed again and deleted again: the greatest number is the newest.
@@ -271,11 +271,11 @@ class Store:
         Raises StoreError if it is running, not in this store, a symbolic link, or needed by an incomplete run.
         """
         self._writing()
-        is_here = folder.parent.resolve() == self.root.resolve()
-        if not is_here and paths.is_in_examples(folder):
+        is_in_store = folder.parent.resolve() == self.root.resolve()
+        if not is_in_store and paths.is_in_examples(folder):
             name = f"{paths.EXAMPLES_PREFIX}{folder.name}"
             raise StoreError(f"{name} comes with GLT Studio and cannot be deleted: hide it instead (annotate --hide).")
-        if not is_here or folder.is_symlink():
+        if not is_in_store or folder.is_symlink():
             raise StoreError(
                 f"{folder} is not a folder of the store {self.root}, so it is left alone: delete it by hand."
             )

@@ -33,7 +33,7 @@ def test_a_run_is_named_noted_and_coloured(make_run: MakeRun, store: Store, open
     app.button_group(key=f"annotation-color-{run.name}").set_value("blue")
     app.button(key=f"save-annotation-{run.name}").click().run()
     assert not app.exception
-    assert store.annotations().of(run.name).said() == {"title": "Mine", "note": "one\ntwo", "color": "blue"}
+    assert store.annotations().of(run.name).as_json() == {"title": "Mine", "note": "one\ntwo", "color": "blue"}
     assert app.button(key=f"open-{run.name}").label == "**Mine**"
     assert "one  \ntwo" in words(app)
     assert "UGS · Cora GCN" in words(app)
@@ -47,7 +47,7 @@ def test_the_editor_shows_what_another_tab_said(make_run: MakeRun, store: Store,
     assert app.text_input(key=f"annotation-title-{run.name}").value == "theirs"
     app.text_area(key=f"annotation-note-{run.name}").set_value("mine")
     app.button(key=f"save-annotation-{run.name}").click().run()
-    assert store.annotations().of(run.name).said() == {"title": "theirs", "note": "mine"}
+    assert store.annotations().of(run.name).as_json() == {"title": "theirs", "note": "mine"}
 
 
 def test_a_title_reaches_pickers_captions_and_tables(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
@@ -151,7 +151,7 @@ def test_an_example_is_annotated_in_the_users_store(
     assert (store.root / paths.ANNOTATIONS).exists()
     assert not (packed.path.parent / paths.ANNOTATIONS).exists()
     assert open_page("curves").multiselect(key="runs").options == ["of the paper · example"]
-    assert all(not each.annotation.said() for each in bundled_examples(tmp_path / "examples"))
+    assert all(not each.annotation.as_json() for each in bundled_examples(tmp_path / "examples"))
 
 
 def test_a_damaged_file_is_one_sentence(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
@@ -185,7 +185,7 @@ def test_a_title_that_is_too_long_is_said_and_nothing_is_saved(
     app.text_area(key=f"annotation-note-{run.name}").set_value("a note")
     app.button(key=f"save-annotation-{run.name}").click().run()
     assert "60" in app.error[0].value
-    assert store.annotations().of(run.name).said() == {}
+    assert store.annotations().of(run.name).as_json() == {}
     assert app.text_area(key=f"annotation-note-{run.name}").value == "a note"
 
 

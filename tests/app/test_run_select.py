@@ -178,7 +178,7 @@ def test_what_an_earlier_version_said_about_an_example_stays(own: Run, store: St
     assert theirs.annotation.title == "Of the paper"
     store.annotate(theirs.annotation_key, {"color": "blue"})
     said = {"title": "Of the paper", "note": "kept", "color": "blue"}
-    assert {name: each.said() for name, each in store.annotations().entries.items()} == {theirs.annotation_key: said}
+    assert {name: each.as_json() for name, each in store.annotations().entries.items()} == {theirs.annotation_key: said}
 
 
 def test_the_command_line_shows_the_one_that_is_named(

@@ -145,7 +145,7 @@ def test_help_imports_nothing_that_is_slow() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# --- arguments ---------------------------------------------------------------
+# Arguments.
 
 
 def arguments(*words: str) -> dict[str, object]:
@@ -184,7 +184,7 @@ def test_one_device_or_several() -> None:
             arguments("run", *words)
 
 
-# --- completion --------------------------------------------------------------
+# Completion.
 
 
 @pytest.fixture

@@ -275,7 +275,7 @@ def test_all_is_taken_back_at_once_and_nothing_asked_shows(
 ) -> None:
     assert main(["annotate", fresh.name, "--title", "mine", "--color", "blue"]) == 0
     assert main(["annotate", fresh.name, "--color", "none"]) == 0
-    assert store.annotations().of(fresh.name).said() == {"title": "mine"}
+    assert store.annotations().of(fresh.name).as_json() == {"title": "mine"}
     capsys.readouterr()
     assert main(["annotate", fresh.name]) == 0
     assert "mine" in capsys.readouterr().out

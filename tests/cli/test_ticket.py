@@ -170,7 +170,7 @@ def test_a_folder_in_the_way_is_one_line(run: Run, tmp_path: Path, capsys: pytes
     assert not list(tmp_path.glob("*.writing"))
 
 
-# `latency` as a command.
+# Latency.
 
 
 def test_latency_prints_one_json_document(run, capfd: pytest.CaptureFixture[str]) -> None:  # noqa: ANN001

@@ -53,7 +53,7 @@ def test_data_sets_at_hand_are_named(test_data: Path, tmp_path: Path, monkeypatc
     assert "ogbn-arxiv" in away
 
 
-# Equal findings of several seeds of a run are one line; others stand each on their own.
+# Findings: equal ones of several seeds share a line.
 
 
 def test_equal_findings_of_seeds_are_one_line() -> None:

@@ -1,4 +1,4 @@
-"""More workers than slots wait in the order in which they came, and the dead do not hold up the line."""
+"""The queue: waiting workers keep their order, dead ones do not block it, and runs wait for runs they need."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_the_line_moves_on_when_who_computes_or_waits_is_killed(
     wait(run, "lost")
 
 
-# A run that needs another one at work waits for it, behind nobody, and says why when it waited in vain.
+# Runs that need another run wait for it without blocking others, and say why if it fails.
 
 
 def ticket_of(run: Run) -> RunConfig:

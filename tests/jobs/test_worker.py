@@ -1,4 +1,4 @@
-"""The worker process: its exit codes, its status, and a folder that is renamed under it."""
+"""The worker process: exit codes, status, a folder renamed meanwhile, its environment, and the real engine."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_folder_that_goes_while_its_worker_waits_is_told_once(
     assert "moved or deleted while it was being computed" in told
 
 
-# What a seed was computed with is written once; a resume adds other versions and refuses other data.
+# environment.json: written once; a resume adds other versions and refuses other data.
 
 
 @pytest.fixture
@@ -200,9 +200,7 @@ def test_other_data_are_refused(seed_run: SeedRun) -> None:
         record_environment(seed_run, Settings(), "b" * 64)
 
 
-# The promise of the run folder with the real engine: stopped in mid-round and resumed, the bytes are the same.
-#
-# Runs that are killed are in tests/robustness/faults.
+# The real engine: stopped in mid-round and resumed, the bytes are the same (kills: tests/robustness/faults).
 
 
 EXEMPT = {"status.json", "environment.json", "log.txt", "lock"}

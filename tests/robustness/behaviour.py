@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return compare_records(args.one, args.other, words=args.words, pictures=args.pictures, shared=args.shared)
 
 
-# --- Recording ---
+# Recording.
 
 
 def make_record(folder: Path, only: Sequence[str], pattern: str = "") -> int:
@@ -299,7 +299,7 @@ def prepare(what: str) -> None:
             raise ValueError(step)
 
 
-# --- Describing what was written ---
+# Describing what was written.
 
 
 def described_run(run: Path, folder: Path) -> dict[str, Any]:
@@ -473,7 +473,7 @@ def write_json(path: Path, value: Any) -> None:
     path.with_suffix(".part").replace(path)
 
 
-# --- Pages ---
+# Pages.
 
 
 def opened_page(case: Case, folder: Path) -> dict[str, Any]:

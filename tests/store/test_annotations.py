@@ -26,7 +26,7 @@ def test_a_title_stands_beside_the_run_and_not_in_it(store: Store, seed_run: See
 def test_fields_change_one_by_one_and_an_empty_one_is_taken_back(store: Store, run: Run) -> None:
     store.annotate(run.name, {"title": "mine", "note": "first line\nsecond"})
     store.annotate(run.name, {"hidden": True})
-    assert store.annotations().of(run.name).said() == {"title": "mine", "note": "first line\nsecond", "hidden": True}
+    assert store.annotations().of(run.name).as_json() == {"title": "mine", "note": "first line\nsecond", "hidden": True}
     store.annotate(run.name, {"title": "", "note": "", "hidden": False})
     assert store.annotations().entries == {}
 

@@ -109,7 +109,7 @@ def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
         path.unlink()
 
 
-# What is cached of a file is never older than the file.
+# The cache of file contents.
 
 
 @pytest.fixture

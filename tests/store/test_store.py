@@ -303,7 +303,7 @@ def test_a_run_that_looks_for_another_one_is_not_offered_itself(store: Store, ru
         store.find(near, asking=run.name)
 
 
-# The name of a run changes with what shapes its rounds, and with nothing else.
+# Names of runs: a hash of everything that shapes the rounds.
 
 
 OTHERS = {

@@ -240,7 +240,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-# What "byte-equal" means for the folder of a run: every file, but for what tells when and where it was computed.
+# Byte equality of two run folders.
 
 
 # The only things in which a run that was killed and resumed may differ from one that was not.

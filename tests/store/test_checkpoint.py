@@ -1,20 +1,84 @@
-"""A round that was cut off in the middle goes on there, and nothing in its files tells."""
+"""A round that was interrupted continues from its checkpoint, with the same bytes; unusable checkpoints restart it."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from glt.errors import ConfigError
-from glt.lottery.lottery import checkpoint_seconds
+from glt.lottery.lottery import checkpoint_seconds, find_tickets
+from glt.presets import resolve
 from glt.store import Run, SeedRun, Store
-from tests.checkpoints.cutting import CHECKPOINT, Cut, Killer, change, computed, cut
+from glt.store.tensors import read_tensors, write_tensors
 from tests.robustness.faults.lives import assert_equal
+
+CHECKPOINT = "checkpoint.safetensors"
+OPTIONS: dict[str, dict[str, Any]] = {
+    "admm": {"admm_iterations": 3, "admm_steps": 2},
+    "link": {"task": "link", "gic_clusters": 8, "dropout": 0.5},
+    "gin": {"model": "gin"},
+    "gat": {"model": "gat", "hidden": 4},
+    "undirected": {"edge_mask": "undirected"},
+    "one run": {"schedule": "one_run"},
+    "deep": {"model": "resgcn", "layers": 4, "hidden": 8, "batch_clusters": 3},
+    "fresh": {"model": "resgcn", "layers": 3, "hidden": 8, "batch_clusters": 2, "cluster_masks": "fresh"},
+    "last": {"masks_from": "last", "mask_noise": 0.0},
+}
+
+
+class Cut(Exception):
+    """Stands for a kill: nothing gets a chance to be written."""
+
+
+class Killer:
+    """An observer at which the computation breaks off after so many reports, and which counts them."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self.reports: list[Any] = []
+        self._at = at
+
+    def on_progress(self, progress: Any) -> None:
+        self.reports.append(progress)
+        if len(self.reports) == self._at:
+            raise Cut
+
+    def should_stop(self) -> bool:
+        return False
+
+
+def computed(store: Path, method: str, kind: str, observer: Killer) -> SeedRun:
+    """Compute a run of two rounds, or what is left of it."""
+    small = {"hidden": 16, "epochs": 6, "retrain_epochs": 6, "rounds": 1}
+    config = resolve({**small, **OPTIONS.get(kind, {}), "method": method})
+    seed_run = Store(store).create(config).seed(0)
+    with seed_run.lock():
+        find_tickets(seed_run, observer)
+    return seed_run
+
+
+def cut(store: Path, method: str, kind: str, at: int) -> SeedRun:
+    """Compute until the report of a number and return what stands in the store then."""
+    with pytest.raises(Cut):
+        computed(store, method, kind, Killer(at))
+    return Store(store).runs()[0].seed(0)
+
+
+def change(seed_run: SeedRun, how: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:
+    """Rewrite a checkpoint with other content and a checksum that fits it."""
+    path = seed_run.path / CHECKPOINT
+    arrays, about = read_tensors(path, "try again")
+    how(arrays, about)
+    write_tensors(path, arrays, about)
+
+
+# Interrupted rounds.
+
 
 # Reports of round 0 are numbers 1 to 6; of round 1 with UGS its search 7 to 12, its retraining 13 to 18. ADMM has the
 # small network 7 to 12, three pulses of the solver, the network to prune 16 to 21 and retraining 22 to 27.
@@ -31,6 +95,35 @@ CUTS = [
     *[("random", "plain", at) for at in (3, 7, 10)],
     *[("admm", "admm", at) for at in (8, 13, 14, 17, 22, 24)],
 ]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Compute as workers do: more threads add up in another order each time."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True)
+def every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLT_CHECKPOINT_SECONDS", "0")
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[SeedRun, int]]:
+    """Uninterrupted runs, each computed once, with the number of their reports."""
+    known: dict[tuple[str, str], tuple[SeedRun, int]] = {}
+
+    def reference(method: str, kind: str) -> tuple[SeedRun, int]:
+        if (method, kind) not in known:
+            observer = Killer()
+            store = tmp_path_factory.mktemp(f"{method}-{kind}")
+            known[method, kind] = computed(store, method, kind, observer), len(observer.reports)
+        return known[method, kind]
+
+    return reference
 
 
 @pytest.mark.parametrize(("method", "kind", "at"), CUTS)
@@ -107,7 +200,7 @@ def test_a_time_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, value: 
         checkpoint_seconds()
 
 
-# A checkpoint that is damaged, or another's, is left aside: its round starts again and comes out the same.
+# Unusable checkpoints.
 
 
 def spoil(seed_run: SeedRun, how: Callable[[bytes], bytes]) -> None:
