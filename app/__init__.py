@@ -1,1 +1,1 @@
-"""The Streamlit front end: widgets and layout only; it reads saved rounds and never trains."""
+"""The Streamlit app: widgets and layout. It reads saved rounds and never trains."""

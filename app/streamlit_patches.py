@@ -1,7 +1,7 @@
-"""Everything that touches Streamlit's internals: four patches, the check of server settings, and a preload.
+"""Streamlit internals: four patches, the check of server settings, a preload.
 
-A patch replaces a function of Streamlit's, in this process only. Each says which upstream behaviour it works round;
-`tests/app/test_streamlit_patches.py` shows every fault on the installed version and fails once Streamlit mends it.
+A patch replaces a function of Streamlit in this process only. Each names the upstream behaviour it works around;
+`tests/app/test_streamlit_patches.py` shows every fault on the installed version and fails once Streamlit fixes it.
 Patches apply to the versions in `VERSIONS`. With any other version the app runs unpatched and logs one warning.
 The environment variable `GLT_STREAMLIT_PATCHES` overrides this: 0 applies none, 1 applies all to any version.
 """
@@ -41,7 +41,7 @@ _create: Callable[..., None] = getattr(AppSession, "_create_scriptrunner", lambd
 
 @cache
 def apply_patches() -> bool:
-    """Apply all patches once for this process, and say whether they were applied."""
+    """Apply all patches once for this process; return whether they were applied."""
     switch = os.environ.get(SWITCH, "")
     if switch == "0" or (switch != "1" and st.__version__ not in VERSIONS):
         _log.warning(
@@ -66,7 +66,7 @@ def patch_addresses() -> None:
 
 
 def patch_origins() -> None:
-    """Refuse sessions that are opened by pages of other ports of this machine.
+    """Refuse sessions opened by pages of other ports of this machine.
 
     Upstream: Streamlit accepts every origin whose host is local, whatever its port.
     """
@@ -97,7 +97,7 @@ def patch_message_queue() -> None:
 
 
 def patch_script_runs() -> None:
-    """Start a script run only after all messages of the last one were taken.
+    """Start a script run only after all messages of the last one are sent.
 
     Upstream: a fragment that reruns just after a run has ended replaces the script runner; messages of the old runner
     that are still on their way are then ignored. With twenty users this broke live pages.
@@ -122,7 +122,7 @@ def require_own_origin() -> None:
 
 
 def is_own_origin(origin: str | None, host: str | None) -> bool:
-    """Say whether a request from a page of this machine comes from the server that it is sent to.
+    """Return whether a request from this machine has the server's own origin.
 
     Streamlit itself refuses pages of other machines; programs send no origin.
 
@@ -153,8 +153,8 @@ OPTIONS = (
     "client.showErrorDetails",
 )
 REFUSAL = (
-    "GLT Studio was started without its protection, so it shows nothing: stop this server and start it with "
-    "`make app`, `glt studio`, or `streamlit run` and the path of `app/main.py` itself, not a link to it or a copy."
+    "GLT Studio was started without its protective settings, so it shows nothing. Stop this server and start it with "
+    "`make app`, `glt studio`, or `streamlit run` and the path of `app/main.py` itself, not a link or copy."
 )
 # Streamlit's names for the options that were given at the start.
 _GIVEN = frozenset({"command-line argument or environment variable", "environment variable"})
@@ -192,7 +192,7 @@ _PRELOAD = """<script>{{
 
 
 def preload_charts() -> None:
-    """Have the browser load Streamlit's chart script while the server still imports; it takes a second."""
+    """Load Streamlit's chart script in the browser while the server imports."""
     scripts = Path(st.__file__).parent / "static" / "static" / "js"
     for script in scripts.glob("PlotlyChart.*.js"):
         st.html(_PRELOAD.format(name=json.dumps(script.name)), unsafe_allow_javascript=True)

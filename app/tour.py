@@ -1,4 +1,4 @@
-"""The guided tour: a card at the top of five pages, shown at the first start and on request."""
+"""The guided tour: a card on five pages, shown at the first start and on request."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from glt.user_path import state_folder
 
 
 def is_first_start() -> bool:
-    """Say whether there are examples but no runs of the user, and the tour was never ended."""
+    """Return whether there are examples, no own runs, and no ended tour."""
     try:
         if ended_file().exists():
             return False
-        found = opened()
+        catalog = opened()
     except StudioError:
         return False
-    return bool(found.examples) and not found.own
+    return bool(catalog.examples) and not catalog.own
 
 
 def remember_end() -> None:
-    """Remember for later starts that the tour was ended, if a file can be written."""
+    """Mark the tour as ended for later starts, if the file can be written."""
     try:
         make_folder(ended_file().parent)
-        replace_file(ended_file(), b"The guided tour was ended: delete this file to see it at the next first start.\n")
+        replace_file(ended_file(), b"Delete this file to show the guided tour at the next first start.\n")
     except StudioError:
         return
 
 
 def ended_file() -> Path:
-    """Return the file that marks an ended tour, in the user's state folder (`XDG_STATE_HOME`)."""
+    """Return the file that marks an ended tour (in `XDG_STATE_HOME`)."""
     return state_folder() / "tour-ended"
 
 
@@ -46,7 +46,7 @@ _RUNNING = "tour: running"
 
 @dataclass(frozen=True)
 class Step:
-    """One card: its page, title, text, and the view of the examples that it shows."""
+    """One card: its page, title, text, and view of the examples."""
 
     page: str
     title: str
@@ -58,46 +58,46 @@ STEPS = (
     Step(
         "curves",
         "What pruning costs",
-        "Each mark is one round of pruning: further right, more edges are gone, and more weights with them. The dashed "
-        "line is the unpruned (dense) network, bands are 95% intervals over seeds, a star is a ticket.",
+        "Each mark is one round of pruning; further right, more edges and weights are removed. The dashed line is the "
+        "unpruned (dense) network, bands are 95% intervals over seeds, a star is a ticket.",
         {"x": "graph"},
     ),
     Step(
         "subgraphs",
-        "Which edges went",
-        "The same nodes before and after nine rounds of UGS, and of random pruning beside it. Press Play to watch the "
-        "edges go; click one to read why it was cut.",
+        "Removed edges",
+        "The same nodes before and after nine rounds of UGS and of random pruning. Press Play to replay the rounds; "
+        "click an edge to see why it was cut.",
         {"round": "9", "seed": "0", "section": "why"},
     ),
     Step(
         "measurements",
-        "What the graph lost",
-        "Clustering, reach and other measures after pruning, beside random graphs of equal density. A value inside "
-        "their interval is also expected when as many edges are removed at random.",
+        "Graph structure after pruning",
+        "Clustering, reach and other measures, beside random graphs of equal density. Removing as many edges at random "
+        "would also give a value inside their interval.",
         {"view": "table", "round": "9", "null": "1"},
     ),
     Step(
         "tickets",
         "Pruned networks that lose little",
-        "A ticket is a round whose seeds show that it loses less than the margin, here half a point, against the dense "
-        "network. A round that they cannot decide is open; about how many seeds would decide it is shown.",
+        "A ticket is a round that loses significantly less than the margin, here half a point, against the dense "
+        "network. If neither less nor more is significant, the round is open: the page estimates the seeds needed.",
         {"x": "graph", "margin": "0.5"},
     ),
     Step(
         "export",
-        "Into your paper",
+        "Figures for your paper",
         "The same figure at the width of a journal, as PDF, SVG or PNG, with its table as LaTeX and everything needed "
-        "to make it again. Next, start a run of your own.",
+        "to reproduce it. Next, start a run of your own.",
         {"x": "all", "columns": "2"},
     ),
 )
 
 
 def show(page: str) -> None:
-    """Show the card of a page while the tour runs, and the entry that starts it again.
+    """Show the card of a page while the tour runs, else the link that starts it.
 
-    It runs once the address names a step (`tour=3`), or when a first start opens the first page without asking for
-    anything. An address that names a step and nothing else leads to the view that the step is about.
+    The tour runs once the address names a step (`tour=3`), or when a first start opens the first page with no
+    parameters. An address with only a step opens the view of that step.
     """
     named = controls.whole([st.query_params.get(PARAMETER, "")], 0)
     if 1 <= named <= len(STEPS) and (page != STEPS[named - 1].page or len(st.query_params) == 1):
@@ -137,7 +137,7 @@ def _card(place: int) -> None:
 
 
 def _entry() -> None:
-    """Show the way to start the tour, in the bar at the top."""
+    """Show the link that starts the tour, in the top bar."""
     if bundled():
         with st.container(key="tour-entry", width="content"):
             url_state.link(STEPS[0].page, "Tour", None, **_view(STEPS[0], 1))

@@ -1,1 +1,1 @@
-"""Pieces that pages share: controls tied to the address, run selection, charts, computations."""
+"""Shared parts of pages: controls, run selection, charts, computations."""

@@ -1,4 +1,4 @@
-"""A command run in a process of its own: progress, answer, failure, and a way to stop it."""
+"""A command in a process of its own: progress, answer, failure, stop."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from glt import formats
 from glt.formats import own_environment
 
 SECONDS_BETWEEN_LOOKS = 0.7
-# A bar that only follows the clock stops below 100 %.
+# A progress bar by elapsed time stops below 100 %.
 MOST_BY_CLOCK = 0.95
 MOST_KEPT = 64
 
 
 class Computation:
-    """`python -m ARGUMENTS` in a process; its standard error holds shares done, or a sentence if it fails.
+    """`python -m ARGUMENTS` in a process.
 
-    What it writes as `made` into `folder` is kept as bytes; the folder is gone when it ends, however it ends.
+    Standard error holds shares done, or a sentence if it fails. The file `made` in `folder` is kept as bytes; the
+    folder is deleted at the end.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class Computation:
         self.share, self.words, self.stopped, self.made = 0.0, "", False, b""
         self._begun, self._told, self._ended = time.monotonic(), 0.0, 0.0
         self._folder, self._file, self._printed = folder, made, ""
-        # A pipe that nobody reads would block the command; a file takes any answer.
+        # A full pipe would block the command; a file takes any answer.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-m", *arguments],
@@ -56,10 +57,10 @@ class Computation:
 
     @property
     def failure(self) -> str:
-        """Why it failed, as a sentence; "" while it runs, when it is done or was stopped."""
+        """Why it failed, as a sentence; "" if it did not (yet) or was stopped."""
         if self.is_running or self.stopped or self._process.returncode == 0:
             return ""
-        return self.words or "The computation ended early: start it again."
+        return self.words or "The computation ended unexpectedly: start it again."
 
     @property
     def seconds(self) -> float:
@@ -67,15 +68,15 @@ class Computation:
         return (self._ended or time.monotonic()) - self._begun
 
     def answer(self) -> dict[str, Any]:
-        """Return the JSON document it printed, or {"error": sentence} if it printed none."""
+        """Return its JSON document, or {"error": sentence} if there is none."""
         try:
-            found: dict[str, Any] = json.loads(self._printed)
+            document: dict[str, Any] = json.loads(self._printed)
         except ValueError:
-            return {"error": self.failure or "The computation printed nothing: start it again."}
-        return found
+            return {"error": self.failure or "The computation gave no answer: start it again."}
+        return document
 
     def progress(self, expected: float) -> tuple[float, float]:
-        """Return the share done and the seconds left: as reported, else from the seconds that are `expected`."""
+        """Return the share done and the seconds left, as reported or `expected`."""
         if self.share:
             pace = (time.monotonic() - self._told) / self.share
             return self.share, pace * (1 - self.share)
@@ -115,9 +116,9 @@ class Computation:
 
 
 def panel(key: str, arguments: Sequence[str], what: str, seconds: float) -> None:
-    """Offer to compute, show the progress, or say why it failed; rerun the page at the end.
+    """Offer to compute, or show progress or failure; rerun the page at the end.
 
-    `key` names the result, so that all tabs look at one computation; `seconds` is about what it takes.
+    `key` names the result, so that all tabs share one computation; `seconds` is the expected time.
     """
     at_work = known(key)
     with st.container(key="computing", border=True, horizontal_alignment="center", gap="small"):
@@ -126,19 +127,17 @@ def panel(key: str, arguments: Sequence[str], what: str, seconds: float) -> None
             return
         if at_work is not None and at_work.failure:
             frame.failure(at_work.failure)
-        st.subheader(f"{what} is not computed yet", anchor=False, width="content", text_alignment="center")
-        st.caption(
-            f"It takes about {formats.duration(seconds)} of one core, and is kept for the next time.", width="content"
-        )
+        st.subheader(f"{what}: not computed yet", anchor=False, width="content", text_alignment="center")
+        st.caption(f"Takes about {formats.duration(seconds)} on one core. The result is kept.", width="content")
         if controls.pressed("Compute", "start-computing", key, type="primary", icon=":material/play_arrow:"):
             start(key, Computation(arguments))
 
 
 @dataclass(frozen=True)
 class Task:
-    """A computation to offer: the words of its button and progress bar, and how long it usually takes.
+    """A computation to offer: button, progress text, expected seconds.
 
-    `kind` names tasks that take about equally long: after the first, one is expected to take what the last one took.
+    `kind` names tasks of similar duration: after the first, the last one's time is expected.
     """
 
     words: str
@@ -157,10 +156,7 @@ class Task:
 
 
 def ask(key: str, task: Task, begin: Callable[[], Computation]) -> Computation | None:
-    """Offer a task and return its computation once it has ended.
-
-    While it runs there are its progress and a way to stop it, and the rest of the page goes on.
-    """
+    """Offer a task, show its progress, and return its computation once it has ended."""
     at_work = known(key)
     if at_work is not None and at_work.is_running:
         watch(at_work, key, task.what, task.expected)
@@ -175,12 +171,12 @@ def ask(key: str, task: Task, begin: Callable[[], Computation]) -> Computation |
 
 
 def start(key: str, computation: Computation) -> NoReturn:
-    """Keep a computation under a key that all tabs share, and rerun the page."""
-    found = _computations()
-    ended = [name for name, each in found.items() if not each.is_running]
+    """Keep a computation under a key shared by all tabs, and rerun the page."""
+    computations = _computations()
+    ended = [name for name, other in computations.items() if not other.is_running]
     for name in ended[: -MOST_KEPT + 1]:
-        found.pop(name, None)
-    found[key] = computation
+        computations.pop(name, None)
+    computations[key] = computation
     st.rerun()
 
 
@@ -190,7 +186,7 @@ def known(key: str) -> Computation | None:
 
 
 def watch(computation: Computation, key: str, what: str, expected: float) -> None:
-    """Show the progress of a computation, and rerun the page at its end; `key` names its widgets."""
+    """Show progress, and rerun the page at the end; `key` names the widgets."""
     st.fragment(_watch, run_every=SECONDS_BETWEEN_LOOKS)(computation, key, what, expected)
 
 
@@ -198,8 +194,8 @@ def _watch(computation: Computation, key: str, what: str, expected: float) -> No
     if not computation.is_running:
         st.rerun()
     share, left = computation.progress(expected)
-    told = f"about {formats.duration(max(round(left), 1))} left" if left > 0 else "nearly there"
-    st.progress(share, f"{what}: {formats.percent(share, 0)}, {told}")
+    remaining = f"about {formats.duration(max(round(left), 1))} left" if left > 0 else "almost done"
+    st.progress(share, f"{what}: {formats.percent(share, 0)}, {remaining}")
     if st.button("Stop", icon=":material/stop:", key=f"stop-{key}"):
         computation.stop()
         computation.wait()
@@ -208,11 +204,11 @@ def _watch(computation: Computation, key: str, what: str, expected: float) -> No
 
 @st.cache_resource(show_spinner=False)
 def _computations() -> dict[str, Computation]:
-    """Return the computations of all sessions by the name of their result."""
+    """Return the computations of all sessions by key."""
     return {}
 
 
 @st.cache_resource(show_spinner=False)
 def _durations() -> dict[str, float]:
-    """Return how many seconds the last command of each kind took on this machine."""
+    """Return the seconds of the last task of each kind."""
     return {}

@@ -1,4 +1,4 @@
-"""Streamlit's widgets tied to the address: each takes a name (key and query parameter) and plain text options."""
+"""Widgets tied to the address: each has a name (key and URL parameter) and plain-text options."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from glt.store.paths import EXAMPLES_PREFIX
 from glt.user_text import brief
 
 UNKNOWN = ":material/link_off:"
-# An address may name thousands of missing things.
+# Missing values of an address that are listed; there may be thousands.
 MOST_SAID = 5
-# Seeds, rounds, epochs and widths have no more digits.
+# Digits of a seed, round, epoch or width.
 MOST_DIGITS = 9
-# Nouns for parameters whose label does not fit into a sentence.
+# Nouns for parameters whose label does not fit a sentence.
 NOUNS = {
-    "also": "round beside it",
+    "also": "other round",
     "at": "pairing",
-    "augmentation": "difference of the views",
+    "augmentation": "augmentation",
     "axis": "axis",
     "beside": "run to compare with",
     "by": "grouping",
@@ -33,7 +33,7 @@ NOUNS = {
     "figures": "panel",
     "macs": "count of MACs",
     "of_file": "view",
-    "on": "setting",
+    "on": "data set and task",
     "other": "second run",
     "over": "axis",
     "precision": "precision",
@@ -43,9 +43,9 @@ NOUNS = {
     "section": "section",
     "seed": "seed",
     "size": "number of nodes",
-    "source": "run with the masks",
+    "source": "run of the masks",
     "to": "neighbour",
-    "whose": "picture",
+    "whose": "panel",
 }
 
 
@@ -58,10 +58,10 @@ def select(name: str, label: str, options: Mapping[str, str], default: str | Non
 
 
 def segments(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
-    """Choose one of a few `options` (value -> words) that stand side by side."""
+    """Choose one of a few `options` (value -> words) side by side."""
     _settle_one(name, label, options, default)
-    # These read labels as Markdown, and a run may have any title.
-    words = {option: plain(said) for option, said in options.items()}
+    # Streamlit reads these labels as Markdown, and a run may have any title.
+    words = {option: plain(text) for option, text in options.items()}
     value = st.segmented_control(label, list(options), format_func=words.__getitem__, key=name, required=True, **looks)
     url_state.keep(name, [str(value)])
     return str(value)
@@ -70,7 +70,7 @@ def segments(name: str, label: str, options: Mapping[str, str], default: str | N
 def contents(
     name: str, label: str, options: Mapping[str, str], default: str, captions: Mapping[str, str], **looks: Any
 ) -> str:
-    """Choose one of `options` (value -> words) from a vertical list with a caption each."""
+    """Choose one of `options` (value -> words) from a captioned list."""
     _settle_one(name, label, options, default)
     words = [captions[option] for option in options]
     value = st.radio(label, list(options), format_func=lambda o: options[o], captions=words, key=name, **looks)
@@ -87,9 +87,9 @@ def several(name: str, label: str, options: Mapping[str, str], default: Sequence
 
 
 def several_pills(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
-    """Choose any of a few `options` side by side; returned in the order of `options`."""
+    """Choose any of a few `options` side by side; returned in their order."""
     settle_several(name, options, default)
-    words = {option: plain(said) for option, said in options.items()}
+    words = {option: plain(text) for option, text in options.items()}
     chosen = st.pills(label, list(options), selection_mode="multi", format_func=words.__getitem__, key=name, **looks)
     values = [option for option in options if option in chosen]
     url_state.keep(name, values)
@@ -97,7 +97,7 @@ def several_pills(name: str, label: str, options: Mapping[str, str], default: Se
 
 
 def switch(name: str, label: str, default: bool = False, **looks: Any) -> bool:
-    """Turn something on or off; the address says 1 or 0."""
+    """Turn something on or off (1 or 0 in the address)."""
     given = url_state.start(name)
     if given is not None:
         _tell_unusable(name, label, lambda value: value in ("0", "1"))
@@ -108,7 +108,7 @@ def switch(name: str, label: str, default: bool = False, **looks: Any) -> bool:
 
 
 def step(name: str, label: str, last: int, default: int, **looks: Any) -> int:
-    """Slide through the whole numbers from 0 to `last` (at least 1)."""
+    """Choose a whole number from 0 to `last` (at least 1) with a slider."""
     given = url_state.start(name)
     if given is not None:
         tell_unknown(name, label, [str(number) for number in range(last + 1)])
@@ -131,7 +131,7 @@ def number(name: str, label: str, default: float, low: float, high: float, step:
 
 
 def text(name: str, label: str, default: str = "", **looks: Any) -> str:
-    """Enter a line of text; an empty one is left out of the address."""
+    """Enter a line of text; the address omits an empty one."""
     given = url_state.start(name, typed=True)
     if given is not None:
         st.session_state[name] = given[0] if given else default
@@ -144,7 +144,7 @@ def text(name: str, label: str, default: str = "", **looks: Any) -> str:
 
 
 def optional(name: str, label: str, options: Mapping[str, str], **looks: Any) -> str | None:
-    """Choose one of `options`, or none of them ("", the first): the address then leaves it out."""
+    """Choose one of `options`; the address omits none ("", the first)."""
     _settle_one(name, label, options, "")
     value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
     if value:
@@ -155,17 +155,17 @@ def optional(name: str, label: str, options: Mapping[str, str], **looks: Any) ->
 
 
 def pressed(label: str, key: str, about: str, **looks: Any) -> bool:
-    """Show a button and say whether it was pressed for what it is `about` now.
+    """Show a button; return whether it was pressed for its current subject, `about`.
 
-    What a page shows may have changed since the button was drawn, as where a run was deleted in another tab: one that
-    was pressed for something else does nothing.
+    The page may have changed since the button was drawn, for example because a run was deleted in another tab. A click
+    on an outdated button does nothing.
     """
-    asked = f"pressed: {key}"
+    state = f"pressed: {key}"
 
     def note(about: str) -> None:
-        st.session_state[asked] = about
+        st.session_state[state] = about
 
-    return st.button(label, key=key, on_click=note, args=(about,), **looks) and st.session_state.pop(asked, "") == about
+    return st.button(label, key=key, on_click=note, args=(about,), **looks) and st.session_state.pop(state, "") == about
 
 
 def whole(texts: Sequence[str], default: int) -> int:
@@ -192,16 +192,16 @@ def decimal(texts: Sequence[str], default: float) -> float:
 
 
 def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
-    """Say once, on entering a page by a link, which values of the link do not exist."""
-    asked = [value for value in url_state.asked(name) if value and value not in options]
-    missing = [value for value in asked if meant(value, options) not in options]
-    if bare := [value for value in asked if value not in missing]:
+    """Show once which values of a link do not exist."""
+    linked = [value for value in url_state.linked(name) if value and value not in options]
+    missing = [value for value in linked if meant(value, options) not in options]
+    if bare := [value for value in linked if value not in missing]:
         words, many = _listed(bare), len(bare) > 1
         example = "the examples of those names are" if many else "the example of that name is"
-        _tell(f"The link asks for {words}; you have no such {'runs' if many else 'run'}, so {example} shown.", "long")
+        _tell(f"The link names {words}. You have no such {'runs' if many else 'run'}, so {example} shown.", "long")
     if missing:
-        asked_for = NOUNS.get(name, formats.inside(label))
-        _tell(f"The link asks for {asked_for} {_listed(missing)}, not found here: another is shown.")
+        noun = NOUNS.get(name, formats.inside(label))
+        _tell(f"The link names {noun} {_listed(missing)}, which does not exist here: another is shown.")
 
 
 def _listed(values: Sequence[str]) -> str:
@@ -210,7 +210,9 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def meant(value: str, options: Collection[str]) -> str:
-    """Return the option for a value of an address: links of earlier versions name an example without its prefix.
+    """Return the option for a value of an address.
+
+    Links of earlier versions name an example without its prefix.
 
     >>> meant("a", ["examples/a"]), meant("a", ["a", "examples/a"]), meant("b", ["a"])
     ('examples/a', 'a', 'b')
@@ -220,14 +222,14 @@ def meant(value: str, options: Collection[str]) -> str:
 
 
 def _tell_unusable(name: str, label: str, fits: Callable[[str], bool]) -> None:
-    """Say once which value of the address is invalid for a number or a switch."""
-    wrong = [value for value in url_state.asked(name) if value and not fits(value)]
-    if wrong:
-        _tell(f"The link asks for “{brief(wrong[0])}” as “{label}”, which it cannot be: another value is used.")
+    """Show once that a link's value is invalid for a number or a switch."""
+    invalid = [value for value in url_state.linked(name) if value and not fits(value)]
+    if invalid:
+        _tell(f"The link sets “{label}” to “{brief(invalid[0])}”, which is not valid: another value is used.")
 
 
 def _tell(sentence: str, duration: Literal["long", "infinite"] = "infinite") -> None:
-    # A page may take longer to draw than a note that closes by itself.
+    # A timed note may close before the page is drawn.
     st.toast(plain(sentence), icon=UNKNOWN, duration=duration)
 
 
@@ -239,17 +241,17 @@ def started(name: str, options: Collection[str]) -> list[str] | None:
 
 
 def _settle_one(name: str, label: str, options: Mapping[str, str], default: str | None) -> None:
-    """Put a valid choice into the session before the widget is made."""
+    """Put a valid choice into the session before the widget is created."""
     given = started(name, options)
     tell_unknown(name, label, options)
-    wanted = given[0] if given else None if given is not None else st.session_state[name]
-    if wanted not in options:
-        wanted = default if default in options else next(iter(options))
-    st.session_state[name] = wanted
+    choice = given[0] if given else None if given is not None else st.session_state[name]
+    if choice not in options:
+        choice = default if default in options else next(iter(options))
+    st.session_state[name] = choice
 
 
 def settle_several(name: str, options: Mapping[str, str], default: Sequence[str]) -> int:
-    """Put a valid choice into the session before the widget is made, and return how many it holds."""
+    """Put valid choices into the session before the widget is created; return their number."""
     given = started(name, options)
     tell_unknown(name, name.replace("_", " "), options)
     if given is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,26 +17,32 @@ from analysis import alt_text
 from app.components import frame, url_state
 from glt import formats
 from glt.errors import StudioError
+from glt.formats import MISSING
 from glt.user_text import brief, cell
 
 PLAIN = {"displaylogo": False}
+# Cells of a table with formatted signs; pandas styles at most 262,144.
+MOST_STYLED = 100_000
 
 
 def show_figure(figure: go.Figure, key: str, title: str, sentence: str = "", **looks: Any) -> Any:
-    """Show a figure with a `sentence` of its numbers, by default its own; `looks` are those of `st.plotly_chart`."""
+    """Show a figure with a text alternative (`sentence`, by default computed).
+
+    `looks` are arguments of `st.plotly_chart`.
+    """
     alt = sentence or alt_text.sentence(figure, title)
     return st.plotly_chart(figure, key=key, theme=None, alt=alt, **{"config": PLAIN, **looks})
 
 
 def draw_numbers(figure: go.Figure, key: str, title: str, values: pd.DataFrame | None = None) -> None:
-    """Offer the values of a figure, or others, in a pop-over, for charts without a table below."""
+    """Show the numbers of a figure, or other `values`, in a popover."""
     shown = alt_text.table(figure) if values is None else values
-    with st.popover("The numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
-        st.dataframe(cells(shown), hide_index=True, key=f"{key}-table", alt=f"{title}: the numbers")
+    with st.popover("Numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
+        show_table(shown, key=f"{key}-table", alt=f"{title}: numbers")
 
 
 def show_rounds(figure: go.Figure, key: str, title: str) -> None:
-    """Show a figure whose marks have [run, round] as customdata."""
+    """Show a figure whose marks have [run, round] as customdata; a click opens Subgraphs."""
     config = {**PLAIN, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
     event = show_figure(figure, key, title, on_select="rerun", selection_mode="points", config=config)
     for point in event.selection.points:
@@ -45,23 +52,54 @@ def show_rounds(figure: go.Figure, key: str, title: str) -> None:
 
 
 def draw_table(key: str, read: pd.DataFrame) -> None:
-    """Show a small table of figures as people read them."""
+    """Show a small table of formatted numbers."""
     with st.container(key=f"figures-{key}"):
         st.table(read, border="horizontal", hide_index=True, width="content")
 
 
+def show_table(values: pd.DataFrame, columns: Mapping[str, Any] | None = None, **looks: Any) -> Any:
+    """Show a table of numbers that can be sorted; `looks` are arguments of `st.dataframe`.
+
+    `columns` is the column configuration. The browser writes a hyphen before negative numbers, so columns with a signed
+    format (`%+.1f`) are formatted here, with a minus sign.
+    """
+    configs, table = dict(columns or {}), cells(values, columns)
+    signed = {name: _format(configs[name]) for name in table.columns.intersection(list(configs))}
+    signed = {name: text for name, text in signed.items() if "%+" in text}
+    styled: Any = table
+    if signed and 0 < table.size <= MOST_STYLED:
+        for name in signed:
+            configs[name] = {**configs[name], "type_config": {**configs[name]["type_config"], "format": None}}
+        styled = table.reset_index(drop=True).style.format(
+            {name: partial(_signed, text) for name, text in signed.items()}, na_rep=MISSING
+        )
+    return st.dataframe(styled, hide_index=True, column_config=configs, **looks)
+
+
+def _format(column: Mapping[str, Any]) -> str:
+    return str(column.get("type_config", {}).get("format"))
+
+
+def _signed(text: str, value: float) -> str:
+    """Return a number in a `printf` format, with a minus sign.
+
+    >>> _signed("%+.1f points", -0.25), _signed("%+.3f", 1)
+    ('\N{MINUS SIGN}0.2 points', '+1.000')
+    """
+    return (text % value).replace("-", "\N{MINUS SIGN}")
+
+
 def _decimals(columns: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many decimals the format of each column writes; columns without such a format are left out."""
-    written = {name: str(column.get("type_config", {}).get("format")) for name, column in columns.items()}
-    found = {name: re.search(r"%\+?\.(\d+)f", text) for name, text in written.items()}
-    return {name: int(match[1]) for name, match in found.items() if match}
+    """Return the decimals in the format of each column that has such a format."""
+    matches = {name: re.search(r"%\+?\.(\d+)f", _format(column)) for name, column in columns.items()}
+    return {name: int(match[1]) for name, match in matches.items() if match}
 
 
 def cells(values: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Return a table for `st.dataframe`: rounded numbers, and texts that no spreadsheet evaluates.
+    """Return a table for `st.dataframe` with rounded numbers and safe texts.
 
-    `columns` is the column configuration. A browser rounds the binary value, so a number under a format with decimals
-    is rounded here first; it can save what it shows as CSV, so no text may look like a formula.
+    `columns` is the column configuration. Numbers with a format are rounded here, because the browser rounds binary
+    values. Texts must not look like formulas, because the browser offers the table as CSV.
     """
     for name, decimals in _decimals(columns or {}).items():
         if name in values:
@@ -71,7 +109,7 @@ def cells(values: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> pd.
 
 
 class Written:
-    """A file that is written once, when the browser or the page first asks for it."""
+    """A file that is written once, when the browser or the page first needs it."""
 
     def __init__(self, name: str, make: Callable[[], bytes]) -> None:
         self._name, self._make = name, make
@@ -80,19 +118,19 @@ class Written:
         self._error: Exception | None = None
 
     def content(self) -> bytes:
-        """Return its bytes; raises the error of writing it."""
+        """Return its bytes; raises the error of writing."""
         self._try()
         if self._error is not None:
             raise self._error
         return self._done
 
     def failure(self) -> str:
-        """Return why it could not be written, "" where it could."""
+        """Return why it could not be written, "" if it was."""
         self._try()
         if self._error is None or isinstance(self._error, StudioError):
             return str(self._error or "")
-        told = f"{type(self._error).__name__}: {self._error}".rstrip(".")
-        return f"{self._name} could not be written ({brief(told)}): choose another kind of file, or other runs."
+        reason = f"{type(self._error).__name__}: {self._error}".rstrip(".")
+        return f"{self._name} could not be written ({brief(reason)}): choose another file format, or other runs."
 
     def _try(self) -> None:
         with self._lock:
@@ -105,16 +143,16 @@ class Written:
 
 
 def file_button(
-    label: str, name: str, mime: str, make: Callable[[], bytes], told: DeltaGenerator | None = None
+    label: str, name: str, mime: str, make: Callable[[], bytes], failures: DeltaGenerator | None = None
 ) -> None:
-    """Offer a file that is written when asked for; a failure is shown in `told`, else beside the button."""
+    """Offer a file that is written on request; `failures` is where an error is shown."""
     key, icon = f"download-{name}", ":material/download:"
-    asked, file = st.session_state.get(f"file {key}"), Written(name, make)
-    # The browser fetches the file outside the page, so the page asks for the file too to learn of a failure.
+    offered, file = st.session_state.get(f"file {key}"), Written(name, make)
+    # The browser fetches the file outside the page, so the page reads it too, to learn of a failure.
     pressed = st.download_button(label, file.content, name, mime, key=key, icon=icon)
     st.session_state[f"file {key}"] = file
-    if pressed and asked is not None and (why := asked.failure()):
-        with told or st.container():
+    if pressed and offered is not None and (why := offered.failure()):
+        with failures or st.container():
             frame.failure(why)
 
 
@@ -122,7 +160,7 @@ def csv_button(table: pd.DataFrame, name: str) -> None:
     """Offer a table of numbers as CSV."""
 
     def make() -> bytes:
-        # Loads matplotlib, which a page that only shows the table does without.
+        # Imported late: loads matplotlib.
         from analysis.bundle import csv_bytes
 
         return csv_bytes(table)

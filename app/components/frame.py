@@ -1,4 +1,4 @@
-"""What every page has: its heading, empty states, error sentences, escaped text, theme, and state chips."""
+"""Parts of every page: heading, captions, empty states, errors, escaped text, state chips."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glt.results_version import version_note
 from glt.store import KnownRun, State
 from glt.user_text import MOST_SAID, brief
 
-# Invisible. A backslash would not do: Markdown looks for addresses again after it has removed backslashes.
+# Invisible. Markdown finds links after it has removed backslashes, so a backslash does not prevent one.
 JOINER = "\u2060"
 # Where bare web and mail addresses become links.
 _LINKED = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=\\?:)|www(?=\.)|[\w.+-](?=@)", re.IGNORECASE)
@@ -27,7 +27,7 @@ _NEXT = "said on the next page"
 
 @contextmanager
 def page(title: str, purpose: str) -> Iterator[None]:
-    """Show the heading of a page, and any StudioError inside it as a sentence."""
+    """Show the heading of a page, and a StudioError inside it as a sentence."""
     with row("page-head"):
         st.title(title, anchor=False, width="content")
         st.caption(purpose, width="content")
@@ -38,15 +38,15 @@ def page(title: str, purpose: str) -> Iterator[None]:
 
 
 def say_on_next_page(sentence: str) -> None:
-    """Keep a sentence for the next page; a toast of this page would disappear with it."""
+    """Show a sentence on the next page: a toast disappears with its page."""
     st.session_state.setdefault(_NEXT, []).append(sentence)
 
 
 @contextmanager
 def or_why() -> Iterator[None]:
-    """Show what the context draws, or the sentence of a StudioError; the page goes on either way.
+    """Show a StudioError inside the context as a sentence; the page continues.
 
-    Fragments are decorated with it too: they rerun without the page around them.
+    Decorates fragments too: they rerun without the page around them.
     """
     try:
         yield
@@ -59,38 +59,38 @@ def row(key: str, align: Literal["top", "center", "bottom"] = "bottom", **looks:
     return st.container(key=key, horizontal=True, vertical_alignment=align, gap="small", **looks)
 
 
-def caption(text: str, details: str) -> None:
-    """Show a short caption, and behind a link how the figure or table was computed."""
+def caption(text: str, details: str, label: str = "Details") -> None:
+    """Show a short caption, and details in a popover."""
     with st.container(gap=None):
         if text:
             st.caption(text)
-        with st.popover("Details", type="tertiary", icon=":material/info:"):
+        with st.popover(label, type="tertiary", icon=":material/info:"):
             st.caption(details)
 
 
 def results_note(runs: Sequence[KnownRun]) -> None:
-    """Say if runs were computed with another results version than this program's."""
+    """Show a note if runs have another results version than this program."""
     note = version_note(runs)
     if note:
         st.caption(plain(note))
 
 
 def failure(sentence: str) -> None:
-    """Say in one sentence what is wrong, where, and what to do."""
+    """Show an error: what is wrong, where, and what to do."""
     st.error(plain(brief(sentence, MOST_SAID)), icon=":material/error:")
 
 
 def failures(sentences: Sequence[str]) -> None:
-    """Say everything that is wrong: one sentence, or a list of several."""
+    """Show one error, or a list of several."""
     if len(sentences) == 1:
         failure(sentences[0])
         return
-    told = "\n".join(f"- {plain(brief(sentence, MOST_SAID))}" for sentence in sentences)
-    st.error(f"**{len(sentences)} things to put right**\n\n{told}", icon=":material/error:")
+    items = "\n".join(f"- {plain(brief(sentence, MOST_SAID))}" for sentence in sentences)
+    st.error(f"**{len(sentences)} problems**\n\n{items}", icon=":material/error:")
 
 
 def plain(text: str) -> str:
-    r"""Return text with everything that Markdown would take as markup made harmless.
+    r"""Return text with all Markdown escaped.
 
     >>> plain("seed [1](x) of $a$")
     'seed \\[1\\](x) of \\$a\\$'
@@ -104,17 +104,17 @@ def plain(text: str) -> str:
     return _LINKED.sub(rf"\g<0>{JOINER}", escaped)
 
 
-def plain_table(told: Mapping[str, object]) -> dict[str, str]:
-    r"""Return names and values as a table shows them as they are.
+def plain_table(values: Mapping[str, object]) -> dict[str, str]:
+    r"""Return names and values with all Markdown escaped.
 
     >>> plain_table({"dropout": 0.5, "start": "[x](y)"})
     {'dropout': '0.5', 'start': '\\[x\\](y)'}
     """
-    return {plain(name): plain(str(value)) for name, value in told.items()}
+    return {plain(name): plain(str(value)) for name, value in values.items()}
 
 
 def plain_lines(text: str) -> str:
-    r"""Return several lines of text as Markdown that shows them as they are.
+    r"""Return several lines of text with all Markdown escaped.
 
     >>> plain_lines("# a\n- *b*")
     '\\# a  \n\\- \\*b\\*'
@@ -123,7 +123,7 @@ def plain_lines(text: str) -> str:
 
 
 def empty(title: str, text: str, icon: str, page: str | None = None, label: str = "", **view: str) -> None:
-    """Fill an empty page or panel with a sentence, and a link to where content comes from."""
+    """Fill an empty page or panel with a sentence and a link."""
     with st.container(key=f"empty-{title}", border=True, horizontal_alignment="center", gap="small"):
         st.space("medium")
         st.markdown(f":gray[:material/{icon}:]", width="content", text_alignment="center")
@@ -147,12 +147,12 @@ STATE_LOOKS: dict[State, tuple[BadgeColor, str]] = {
 
 
 def is_dark() -> bool:
-    """Say whether the reader sees the dark theme."""
+    """Return whether the theme is dark."""
     return st.context.theme.type == "dark"
 
 
 def state_chip(state: State) -> None:
-    """Show a state as a small coloured chip with its word and icon."""
+    """Show a state as a coloured chip."""
     color, icon = STATE_LOOKS[state]
     st.badge(state, color=color, icon=icon)
 
@@ -161,13 +161,13 @@ _SEEN = "store: seen"
 
 
 def tell_store_gone() -> None:
-    """Show an error if the store that this session saw has disappeared."""
+    """Show an error if the store of this session no longer exists."""
     try:
         root = store_root().absolute()
     except ConfigError:
-        # The page says itself that the folder cannot be used.
+        # The page itself shows this error.
         return
     if root.is_dir():
         st.session_state[_SEEN] = str(root)
     elif st.session_state.get(_SEEN) == str(root):
-        failure(f"The store {root} is no longer there: put it back, or go on with the examples alone.")
+        failure(f"The store {root} no longer exists: restore the folder, or continue with the examples only.")

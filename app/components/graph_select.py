@@ -1,4 +1,4 @@
-"""Controls for a part of a graph: samples, nodes by name, and clicks on a picture."""
+"""Controls for a subgraph: samples, nodes by name, clicks on a panel."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from glt.store import Run
 SIZES = (50, 100, 150, 300, 600, 1000)
 MOST_NAMED = 200
 BESIDE_HEIGHT = 560
-# A sentence names at most so many.
+# Nodes named in a sentence.
 MOST_TOLD = 5
-ABOUT_CENTRE = "A node by its number (or its own id): the sample grows around it, and it is pointed out."
+ABOUT_CENTRE = "Number or id of the node around which the sample grows. It is highlighted."
 ABOUT_NODES = (
-    "Numbers (or the nodes' own ids) with commas or spaces between them; their neighbours come along."
-    " Empty: the node with most neighbours."
+    "Numbers or ids, separated by commas or spaces. Their neighbours are shown too. Empty: the node with most "
+    "neighbours."
 )
 
 
 @dataclass(frozen=True)
 class RoundSample:
-    """A sample of a round, with the nodes that were named and the unknown names."""
+    """A sample of a round, with named nodes and unknown names."""
 
     sample: Sample
     nodes: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class RoundSample:
 
 
 def pick_round_sample(graph: Graph) -> RoundSample:
-    """Choose kind, size and start of a sample of a round; raises ConfigError for unknown nodes."""
+    """Choose the sample of a round; raises ConfigError for unknown nodes."""
     # Samples by class need classes.
     samplers = [sampler for sampler in in_order() if graph.num_classes or "label" not in sampler.uses]
     kinds = {sampler.name: sampler.label for sampler in samplers}
@@ -61,15 +61,15 @@ def pick_round_sample(graph: Graph) -> RoundSample:
         label = int(controls.select("class", "Class", classes, width=200))
     if "center" in sampler.uses:
         centre = controls.text("node", "Centre", width=110, placeholder="any node", help=ABOUT_CENTRE)
-    number = controls.number("draw", "Draw", 0, 0, 99, 1, width=110, help="Another number, another sample.")
+    number = controls.number("draw", "Draw", 0, 0, 99, 1, width=110, help="Each number gives another random sample.")
     sample = Sample(sampler.name, size, int(number), find_node(graph, centre) if centre else None, label)
     return _with_nodes(graph, sample) if "nodes" in sampler.uses else RoundSample(sample)
 
 
 def _with_nodes(graph: Graph, sample: Sample) -> RoundSample:
-    """Choose the nodes of a sample, by default the one with most neighbours."""
+    """Choose the nodes of a sample; default: the one with most neighbours."""
     hub = int(np.bincount(graph.edges.ravel(), minlength=graph.num_nodes).argmax())
-    text = controls.text("nodes", "Nodes to show", width=300, placeholder=node_name(graph, hub), help=ABOUT_NODES)
+    text = controls.text("nodes", "Shown nodes", width=300, placeholder=node_name(graph, hub), help=ABOUT_NODES)
     nodes, unknown = find_known(graph, text)
     if unknown and not nodes:
         raise ConfigError(no_node(graph, unknown))
@@ -77,7 +77,7 @@ def _with_nodes(graph: Graph, sample: Sample) -> RoundSample:
 
 
 def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
-    """Return the nodes of a list with commas or spaces; raises ConfigError for unknown ones."""
+    """Return the nodes of a list; raises ConfigError for unknown ones."""
     nodes, unknown = find_known(graph, text)
     if unknown:
         raise ConfigError(no_node(graph, unknown))
@@ -92,13 +92,13 @@ def find_known(graph: Graph, text: str) -> tuple[tuple[int, ...], tuple[str, ...
     parts = [part.strip() for part in (text.split(",") if "," in text else re.split(r"\s+", text)) if part.strip()]
     if len(parts) > MOST_NAMED:
         raise ConfigError(f"{len(parts)} nodes are named: name at most {MOST_NAMED}.")
-    found = {part: _find(graph, part) for part in parts}
-    nodes = dict.fromkeys(node for node in found.values() if node is not None)
-    return tuple(nodes), tuple(part for part, node in found.items() if node is None)
+    indices = {part: _find(graph, part) for part in parts}
+    nodes = dict.fromkeys(node for node in indices.values() if node is not None)
+    return tuple(nodes), tuple(part for part, node in indices.items() if node is None)
 
 
 def find_node(graph: Graph, text: str) -> int:
-    """Return the index of a node by id or number; raises ConfigError for an unknown one."""
+    """Return the index of a node by id or number; raises ConfigError if unknown."""
     node = _find(graph, text)
     if node is None:
         raise ConfigError(no_node(graph, [text]))
@@ -112,33 +112,33 @@ def _find(graph: Graph, text: str) -> int | None:
 
 
 def no_node(graph: Graph, missing: Sequence[str]) -> str:
-    """Say which node names are unknown, and which are valid."""
-    told = ", ".join(repr(text) for text in missing[:MOST_TOLD])
+    """Return an error sentence: unknown nodes, and which are valid."""
+    names = ", ".join(repr(text) for text in missing[:MOST_TOLD])
     more = f" and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
-    own = "" if graph.node_ids is None else f"one of the data set's own ids, such as {graph.node_ids[0]}, or "
+    own = "" if graph.node_ids is None else f"one of the data set's ids, such as {graph.node_ids[0]}, or "
     return (
-        f"There is no node {told}{more} in {dataset_label(graph.name)}: give {own}a number from 0 to "
+        f"There is no node {names}{more} in {dataset_label(graph.name)}: enter {own}a number from 0 to "
         f"{graph.num_nodes - 1}."
     )
 
 
-def tell_unknown(graph: Graph, wish: RoundSample) -> None:
+def tell_unknown(graph: Graph, choice: RoundSample) -> None:
     """Warn of unknown node names."""
-    if wish.unknown:
-        st.warning(frame.plain(no_node(graph, wish.unknown)), icon=controls.UNKNOWN)
+    if choice.unknown:
+        st.warning(frame.plain(no_node(graph, choice.unknown)), icon=controls.UNKNOWN)
 
 
-def describe(graph: Graph, wish: RoundSample) -> str:
-    """Say which part of the graph is shown: the kind of sample, what it is about, and the draw."""
-    sample, sampler = wish.sample, SAMPLERS.get(wish.sample.kind)
+def describe(graph: Graph, choice: RoundSample) -> str:
+    """Return the sample in words: its kind, centre or class, and draw."""
+    sample, sampler = choice.sample, SAMPLERS.get(choice.sample.kind)
     about = ""
     if "label" in sampler.uses and sample.label is not None:
         about = f" {class_names(graph)[sample.label]}"
     elif "nodes" in sampler.uses:
-        more = f" and {len(wish.nodes) - MOST_TOLD} more" if len(wish.nodes) > MOST_TOLD else ""
-        about = f" {', '.join(node_name(graph, node) for node in wish.nodes[:MOST_TOLD])}{more} and neighbours"
+        more = f" and {len(choice.nodes) - MOST_TOLD} more" if len(choice.nodes) > MOST_TOLD else ""
+        about = f" {', '.join(node_name(graph, node) for node in choice.nodes[:MOST_TOLD])}{more} and neighbours"
     elif "center" in sampler.uses:
-        centre = "a node drawn at random" if sample.center is None else node_name(graph, sample.center)
+        centre = "a random node" if sample.center is None else node_name(graph, sample.center)
         about = f" around {centre}"
     return f"Sample: {formats.inside(sampler.label)}{about}, draw {sample.seed}."
 
@@ -147,27 +147,27 @@ cache.KEYS[Subgraph] = lambda part: part.nodes.tobytes()
 
 
 def subgraph(graph: Graph, sample: Sample) -> Subgraph:
-    """Return the sampled nodes and where they lie, from the cache when known."""
+    """Return the sampled subgraph with its layout, cached."""
     return _subgraph(graph, RoundSample(sample), None)
 
 
 def round_subgraph(graph: Graph, sample: RoundSample, run: Run, seed: int, number: int) -> Subgraph:
-    """Return the sample of a round and where its nodes lie, from the cache when known."""
+    """Return the subgraph of a round's sample with its layout, cached."""
     needs_mask = "cut" in SAMPLERS.get(sample.sample.kind).uses
     return _subgraph(graph, sample, ~cache.edge_mask(run, seed, number).either_way() if needs_mask else None)
 
 
 @cache.cached(64, spinner="Laying out the graph", shared=True)
-def _subgraph(graph: Graph, wish: RoundSample, cut: BoolArray | None) -> Subgraph:
-    sample = wish.sample
+def _subgraph(graph: Graph, choice: RoundSample, cut: BoolArray | None) -> Subgraph:
+    sample = choice.sample
     nodes = sample_nodes(
-        graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=cut, nodes=wish.nodes
+        graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=cut, nodes=choice.nodes
     )
     return take(graph, nodes)
 
 
 def show_beside_original(graph: Graph, mask: EdgeMask, title: str) -> None:
-    """Draw the nodes of a random walk in the original graph and with a mask, side by side."""
+    """Draw the nodes of a random walk in the original and the masked graph."""
     part = subgraph(graph, Sample("walk", 120))
     panel = make_panel(graph, part, mask, title)
     html = panels_html([original_panel(graph, part), panel], frame.is_dark(), BESIDE_HEIGHT)
@@ -181,7 +181,7 @@ ALL_NEIGHBOURS = "all"
 
 
 def listen(graph: Graph, nodes: Sequence[int]) -> None:
-    """Receive clicks in the pictures, and mark `nodes`: a node, both ends of an edge, or nothing."""
+    """Receive clicks on the panels, and mark `nodes`: a node or both ends of an edge."""
     picked = partial(_on_picked, graph)
     _component()(key=KEY, data={"nodes": [int(node) for node in nodes]}, height=0, on_picked_change=picked)
 
@@ -196,7 +196,7 @@ def _on_picked(graph: Graph) -> None:
 
 
 def choose(graph: Graph, nodes: Any) -> None:
-    """Open a node with all its edges, the edge between two nodes, or nothing."""
+    """Choose a node with all its edges, an edge by both ends, or nothing."""
     if not isinstance(nodes, list) or not all(type(node) is int and 0 <= node < graph.num_nodes for node in nodes):
         return
     at, to = (*nodes, None, None)[:2]
@@ -207,8 +207,8 @@ def choose(graph: Graph, nodes: Any) -> None:
 
 
 def named_nodes(graph: Graph) -> tuple[int, ...]:
-    """Return the node, or the ends of the edge, that the address names."""
-    at, to = url_state.told("at"), url_state.told("to")
+    """Return the node, or both ends of the edge, in the address."""
+    at, to = url_state.current("at"), url_state.current("to")
     try:
         about = (find_node(graph, at),) if at else ()
     except ConfigError:
@@ -217,6 +217,6 @@ def named_nodes(graph: Graph) -> tuple[int, ...]:
 
 
 def _set(name: str, value: str) -> None:
-    # Reading it first keeps the address from overruling the choice.
+    # Reading it first prevents the address from overriding the choice.
     url_state.start(name)
     st.session_state[name] = value

@@ -1,6 +1,6 @@
-"""Graph measurements with a progress bar; a table is kept until one of its runs changes.
+"""Graph measurements with a progress bar, kept until one of their runs changes.
 
-A large graph is measured by the command line in a process of its own, which can be stopped; the page reads its result.
+The command line measures a large graph in a process that can be stopped; the page reads its result.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from glt import formats
 from glt.store import Run
 
 KEPT = 64
-WORDS = {"measurements": "A table of", "trend": "A trend over"}
-# CPU seconds a node or edge of a large graph takes, without the slow measures and with them.
+WORDS = {"measurements": "Table of", "trend": "Trend over"}
+# CPU seconds per node or edge of a large graph, without and with the slow measures.
 SECONDS_AN_ELEMENT, SLOW_SECONDS_AN_ELEMENT = 8e-6, 6e-5
-# What it takes more where the Laplacian is factored: 20 to 45 seconds at 21,000 nodes with 145,000 to 270,000 edges.
+# In addition if the Laplacian is factored: 20 to 45 seconds at 21,000 nodes with 145,000 to 270,000 edges.
 FACTORED_SECONDS_AN_ELEMENT = 1.5e-4
-# And where a slow measure solves with the factors for every node: 380 seconds at 21,000 nodes with 270,000 edges.
+# In addition if a slow measure solves for every node: 380 seconds at 21,000 nodes with 270,000 edges.
 SOLVED_SECONDS_AN_ELEMENT = 1.3e-3
 FACTORED = "algebraic_connectivity"
 
@@ -53,7 +53,7 @@ def table_of(
     slow: bool = False,
     engine: Engine = "default",
 ) -> pd.DataFrame:
-    """Return `measurement_table` of one or several rounds with the `printed` values, measured now or known before."""
+    """Return `measurement_table` of rounds with the `printed` values, from the cache if known."""
     numbers = (rounds,) if isinstance(rounds, int) else tuple(rounds)
     ats = [At(round=number) for number in numbers]
 
@@ -66,17 +66,16 @@ def table_of(
 def is_table_ready(
     runs: Sequence[Run], rounds: Sequence[int], null: bool, slow: bool = False, engine: Engine = "default"
 ) -> bool:
-    """Return whether `table_of` is fast now; else offer to measure, or show the progress.
+    """Return whether `table_of` is fast now; else offer to measure or show progress.
 
-    It takes longer on a large graph and where NetworkX computes everything. Raises ConfigError for runs on several
-    graphs.
+    It is slow on large graphs and with NetworkX. Raises ConfigError for runs on several graphs.
     """
     key = ("table", cache.stamps(runs), tuple(rounds), null, slow, engine)
     if key in _ready() or not (is_large(runs) or engine == "networkx"):
         return True
     lacking = unmeasured(runs, [At(round=number) for number in rounds], null=null, slow=slow, engine=engine)
-    asked = [part for number in rounds for part in ("--round", str(number))]
-    options = [*asked, *(["--null"] if null else []), *(["--all"] if slow else []), "--engine", engine]
+    numbers = [part for number in rounds for part in ("--round", str(number))]
+    options = [*numbers, *(["--null"] if null else []), *(["--all"] if slow else []), "--engine", engine]
     return _offer(key, runs, "measurements", options, lacking, lacking * _seconds_a_graph(runs, slow, engine))
 
 
@@ -89,7 +88,7 @@ def _seconds_a_graph(runs: Sequence[Run], slow: bool, engine: Engine) -> float:
 
 
 def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
-    """Return whether `trend_of` is fast now; else offer to measure, or show the progress."""
+    """Return whether `trend_of` is fast now; else offer to measure or show progress."""
     key = ("trend", cache.stamps(runs), name, null)
     if key in _ready() or not is_large(runs):
         return True
@@ -101,7 +100,7 @@ def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
 
 
 def _factoring(runs: Sequence[Run], slow: bool = False) -> float:
-    """Return the CPU seconds a node or edge that the factors of the graph's Laplacian take, 0 where none are made."""
+    """Return the CPU seconds per node or edge of factoring the Laplacian, 0 without."""
     nodes = shared_graph(runs, "Measuring").num_nodes
     solving = SOLVED_SECONDS_AN_ELEMENT if slow and nodes <= MOST_NODES_SOLVED else 0.0
     return solving + (FACTORED_SECONDS_AN_ELEMENT if nodes <= MOST_NODES_FACTORED else 0.0)
@@ -118,18 +117,18 @@ def _offer(key: object, runs: Sequence[Run], table: str, options: Sequence[str],
 
 
 def is_large(runs: Sequence[Run]) -> bool:
-    """Say whether the graph of these runs is a large one; raises ConfigError for several graphs, DataError."""
+    """Return whether the graph of these runs is large; raises ConfigError, DataError."""
     return MeasuredGraph.of(shared_graph(runs, "Measuring")).is_large
 
 
 @st.cache_resource(show_spinner=False)
 def _ready() -> set[object]:
-    """Return the keys of everything that is measured."""
+    """Return the keys of all finished measurements."""
     return set()
 
 
 def trend_of(runs: Sequence[Run], name: str, null: bool) -> pd.DataFrame:
-    """Return `trend_table` of a measure, measured now or known before."""
+    """Return `trend_table` of a measure, from the cache if known."""
 
     def measure(advance: Advance) -> pd.DataFrame:
         return trend_table(runs, name, null=null, on_progress=advance)
@@ -167,7 +166,7 @@ COUNTS = ("entries_kept", "edges_kept_either_way", "edges_kept_both_ways")
 
 @dataclass(frozen=True)
 class Trend:
-    """What the controls say: the measure and the axis it is drawn over."""
+    """The chosen measure and horizontal axis."""
 
     name: str
     x: TrendAxis

@@ -1,4 +1,4 @@
-"""Controls for runs, seeds, rounds, axis and score; the choice is in the address."""
+"""Controls for runs, seeds, rounds, axis and score."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ from glt.pretraining.config import PretrainConfig
 from glt.store import Annotation, AnyRun, MacConvention, Pretraining, Run, SeedRun, annotations_of
 from glt.verdicts import DELTA
 
-# Session key of a control: chosen runs that are gone.
+# Session key of a control: chosen runs that no longer exist.
 _GONE = "gone from: "
 # Pixels.
 WIDEST_RUN = 360
-# A title names so many settings at most.
+# Settings in a title.
 MOST_DETAILS = 3
-# Runs of a figure by default.
+# Default runs of a figure.
 MOST_TOGETHER = 12
 # The paper's measurements are of this round.
 DEFAULT_ROUND = published.MEASUREMENT_ROUND
 
 
 def run_words(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the label of each run by its reference: its own title or its method and settings, and "example".
+    """Return the label of each run by its reference.
 
-    Select boxes cut the end, so the settings that differ stand right behind the method.
+    Select boxes cut the end of a label, so the settings that differ directly follow the method.
     """
     details = run_details(runs)
     titles = with_titles({run.reference: _titled(run, details[run.reference]) for run in runs}, runs)
@@ -61,7 +61,7 @@ def run_words(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def run_details(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the settings that distinguish each run from others of its title, or the end of its name."""
+    """Return what distinguishes each run from others of its title: settings or a name."""
     return _details(tuple(runs))
 
 
@@ -78,13 +78,13 @@ def _distinctions(runs: Sequence[Run]) -> dict[str, str]:
     by_name = {run.name: run for run in runs}
     if len(by_name) == 1:
         return dict.fromkeys((run.reference for run in runs), "")
-    known = {run.reference: run.name for run in by_name.values()}
-    details = {known[each]: tuple(words) for each, words in setting_details(list(by_name.values())).items()}
+    names = {run.reference: run.name for run in by_name.values()}
+    details = {names[reference]: tuple(words) for reference, words in setting_details(list(by_name.values())).items()}
     counts = Counter(details.values())
     words = {
-        name: ", ".join(each) if 0 < len(each) <= MOST_DETAILS and counts[each] == 1 else name.rsplit("-", 1)[-1]
+        name: ", ".join(parts) if 0 < len(parts) <= MOST_DETAILS and counts[parts] == 1 else name.rsplit("-", 1)[-1]
         for name in by_name
-        for each in [details.get(name, ())]
+        for parts in [details.get(name, ())]
     }
     return {run.reference: words[run.name] for run in runs}
 
@@ -95,9 +95,9 @@ def run_title(run: AnyRun) -> str:
 
 
 def subject(run: AnyRun) -> str:
-    """Return a run's subject: method, data set, network, and task or initial weights if unusual.
+    """Return a run's subject: method, data set, network; task and start if not default.
 
-    Of a pre-training: GraphCL, data set, augmentation, width.
+    For a pre-training: GraphCL, data set, augmentation, width.
     """
     if isinstance(run, Run):
         return _titled(run, "")
@@ -105,7 +105,7 @@ def subject(run: AnyRun) -> str:
 
 
 def _pretrained(config: PretrainConfig) -> str:
-    links = ", for links" if config.task == "link" else ""
+    links = ", link prediction" if config.task == "link" else ""
     label = formats.inside(AUGMENTATIONS.get(config.augmentation).label)
     return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {label} · {config.hidden} wide"
 
@@ -120,42 +120,42 @@ def _titled(run: Run, details: str) -> str:
 
 
 def scores_of(run: Run) -> str:
-    """Return the data set and task of a run's scores; only scores of the same can be compared."""
+    """Return the data set and task of a run: only equal ones have comparable scores."""
     config = run.config
     return f"{dataset_label(config.dataset)}, {task_label(config.task, objective_label(config))}"
 
 
 def finished_runs(control: str, title: str, text: str, icon: str) -> list[Run]:
-    """Return the runs with rounds to choose from in a control; if there are none, fill the page with the way to one."""
-    found = with_rounds(opened().runs)
-    if not found:
+    """Return the runs with rounds for a control; if there are none, fill the page."""
+    finished = with_rounds(opened().runs)
+    if not finished:
         tell_none_left(control)
         frame.empty(title, text, icon, "launch", "Launch a run")
-    return found
+    return finished
 
 
 def with_rounds(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that have finished at least one round; hidden ones only as `offered` has them."""
+    """Return the `offered` runs with at least one finished round."""
     return offered([run for run in runs if any(run.seed(seed).whole_rounds() for seed in run.seeds())])
 
 
 def offered(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that can be chosen: not the hidden ones, unless the address names them or there are no others."""
+    """Return the runs that are not hidden or that the address names; if none, all."""
     named = {value for name in st.query_params for value in st.query_params.get_all(name)}
-    said = annotations_of(runs)
-    shown = [run for run in runs if not said[run.reference].hidden or run.reference in named]
+    annotations = annotations_of(runs)
+    shown = [run for run in runs if not annotations[run.reference].hidden or run.reference in named]
     return shown or list(runs)
 
 
 def together(runs: Sequence[Run]) -> list[Run]:
-    """Return the default runs of a figure: the user's on one data set, task and network, else examples.
+    """Return the default runs of a figure: own runs on one data set, task and network.
 
-    Hidden runs, and runs that follow another one, are left out beside others; of very many runs each method shows the
-    one that is nearest to the usual settings.
+    Without own runs, examples. Hidden runs and runs that read others are left out unless they are alone. Of many runs,
+    each method shows the one nearest to the default settings.
     """
-    said = annotations_of(runs)
-    seen = [run for run in runs if not said[run.reference].hidden] or list(runs)
-    own = [run for run in seen if not run.is_example] or seen
+    annotations = annotations_of(runs)
+    visible = [run for run in runs if not annotations[run.reference].hidden] or list(runs)
+    own = [run for run in visible if not run.is_example] or visible
     alike = [run for run in own if setting(run.config) == setting(own[0].config)]
     shown = [run for run in alike if not follows_another(run)] or alike
     return shown if len(shown) <= MOST_TOGETHER else _usual(shown)
@@ -169,7 +169,7 @@ def _usual(runs: Sequence[Run]) -> list[Run]:
 
 
 def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
-    """Choose the runs of a figure in a pop-over; one that is gone is not replaced, and `tell_gone` says so."""
+    """Choose the runs of a figure in a popover; `tell_gone` reports missing ones."""
     words = run_words(runs)
     gone = gone_from("runs", words)
     chosen = [run.reference for run in default if not gone]
@@ -177,23 +177,23 @@ def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
     only_examples = all(run.is_example for run in runs if run.reference in st.session_state["runs"])
     noun = "Examples" if count and only_examples else "Runs"
     with st.popover(f"{noun} · {count} of {len(runs)}", icon=":material/stacked_line_chart:", key="pick-runs"):
-        names = controls.several("runs", "Runs in the picture", words, chosen, width=420, on_change=let_go("runs"))
+        names = controls.several("runs", "Runs in the figure", words, chosen, width=420, on_change=let_go("runs"))
     if gone:
         url_state.keep("runs", [*names, *gone])
     return [run for run in runs if run.reference in names]
 
 
 def chosen_runs(runs: Sequence[Run], icon: str) -> list[Run]:
-    """Return the readable ones of the runs that were chosen; say which are gone, and where none is left."""
+    """Return the readable chosen runs; report those that no longer exist."""
     tell_gone("runs")
     if not runs:
-        frame.empty("No runs chosen", "Choose at least one run in the row above.", icon)
+        frame.empty("No runs chosen", "Choose at least one run above.", icon)
         return []
     return readable(runs)
 
 
 def pick_run(runs: Sequence[Run], default: Run | None = None) -> Run:
-    """Choose one run; raises StoreError where the one that was chosen is gone and no other is chosen yet."""
+    """Choose one run; raises StoreError if the chosen one no longer exists."""
     name = select_run("run", "Run", run_words(runs), default.reference if default else None)
     return next(run for run in runs if run.reference == name)
 
@@ -201,8 +201,8 @@ def pick_run(runs: Sequence[Run], default: Run | None = None) -> Run:
 def select_run(name: str, label: str, words: Mapping[str, str], default: str | None = None) -> str:
     """Choose one of the runs in `words` by its reference.
 
-    Raises StoreError, once the list is shown, where the run that was chosen is gone and no other is chosen yet: a page
-    never moves to another run by itself.
+    Raises StoreError, once the list is shown, if the chosen run no longer exists: a page never changes the run by
+    itself.
     """
     gone = gone_from(name, words)
     if not gone:
@@ -224,35 +224,34 @@ def select_run(name: str, label: str, words: Mapping[str, str], default: str | N
 
 
 def gone_from(name: str, options: Container[str]) -> list[str]:
-    """Return the runs that this session chose in a control and that are gone, until another choice is made."""
+    """Return the chosen runs of a control that no longer exist, until another choice."""
     known: list[str] = st.session_state.get(f"{_GONE}{name}", [])
     held = list(dict.fromkeys([*known, *url_state.held(name)]))
     gone = [] if url_state.is_given(name) else [run for run in held if run not in options and opened().absence(run)]
-    back = [run for run in known if run in options]
-    if back and name in st.session_state:
-        # It was restored.
+    restored = [run for run in known if run in options]
+    if restored and name in st.session_state:
         chosen = st.session_state[name]
-        st.session_state[name] = list(dict.fromkeys([*chosen, *back])) if isinstance(chosen, list) else back[0]
+        st.session_state[name] = list(dict.fromkeys([*chosen, *restored])) if isinstance(chosen, list) else restored[0]
     st.session_state[f"{_GONE}{name}"] = gone
     return gone
 
 
 def tell_gone(name: str) -> None:
-    """Say which runs that were chosen in a control are gone, and offer to go on without them."""
+    """Report chosen runs of a control that no longer exist, and offer to drop them."""
     gone: list[str] = st.session_state.get(f"{_GONE}{name}", [])
     if gone:
-        frame.failures([opened().absence(each) for each in gone])
-        st.button("Go on without", key=f"go-on-without-{name}", on_click=let_go(name))
+        frame.failures([opened().absence(run) for run in gone])
+        st.button("Remove from the choice", key=f"go-on-without-{name}", on_click=let_go(name))
 
 
 def tell_none_left(name: str) -> None:
-    """Say which runs that were chosen in a control are gone, on a page that has none to choose from."""
+    """Report chosen runs that no longer exist, on a page without runs."""
     gone_from(name, ())
     tell_gone(name)
 
 
 def let_go(name: str) -> Callable[[], None]:
-    """Return what forgets the runs that are gone, as another choice is made."""
+    """Return a callback that forgets the missing runs of a control."""
 
     def forget() -> None:
         st.session_state[f"{_GONE}{name}"] = []
@@ -267,10 +266,10 @@ def pick_seed(run: Run) -> int:
 
 
 def pick_shared_seed(runs: Sequence[Run]) -> int:
-    """Choose a seed that all these runs have; raises ConfigError when they share none."""
+    """Choose a seed that all these runs have; raises ConfigError if there is none."""
     shared = sorted(set.intersection(*(set(run.seeds()) for run in runs)))
     if not shared:
-        raise ConfigError("The chosen runs have no seed in common, so they cannot stand side by side: choose others.")
+        raise ConfigError("The chosen runs have no seed in common: choose other runs.")
     return _pick_seed(shared)
 
 
@@ -279,7 +278,7 @@ def _pick_seed(seeds: Sequence[int]) -> int:
 
 
 def pick_round(seeds: Sequence[SeedRun]) -> int:
-    """Choose a round that all these seeds have finished; 0 without asking when there is only that."""
+    """Choose a round that all these seeds have finished; 0 if it is the only one."""
     return _pick_round(min(seed.whole_rounds() for seed in seeds) - 1)
 
 
@@ -293,7 +292,7 @@ def _pick_round(last: int) -> int:
 
 
 def readable(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs whose rounds can be read, with a sentence on each that cannot; all of them when none can."""
+    """Return the readable runs with a warning on each other one; all if none is."""
     damage = {run.reference: _damage(run) for run in runs}
     sound = [run for run in runs if not damage[run.reference]]
     if not sound:
@@ -314,29 +313,29 @@ def _damage(run: Run) -> str:
 
 AnyKind = TypeVar("AnyKind", bound=AnyRun)
 
-# Fewer runs are seen at a glance.
+# Shorter lists need no filter.
 SHOWN_FROM = 12
 
 
 def pick_filter(count: int) -> list[str]:
-    """Show the field where a list of `count` runs is long, and return the words that were typed."""
+    """Show a filter for a long list of `count` runs; return its words."""
     if count < SHOWN_FROM:
         return []
-    told = "Words of a title, a name or a setting, such as `citeseer random` or `p_graph=0.1 hidden=64`."
-    return controls.text("filter", "Filter", placeholder="p_graph=0.1 ugs", help=told).lower().split()
+    about = "Words from titles, names or settings, such as `citeseer random` or `p_graph=0.1 hidden=64`."
+    return controls.text("filter", "Filter", placeholder="p_graph=0.1 ugs", help=about).lower().split()
 
 
 def matching(runs: Sequence[AnyKind], words: Sequence[str]) -> list[AnyKind]:
-    """Return the runs that every word fits: a setting=value exactly, a state, or a part of what is written about it."""
-    said = annotations_of(runs) if words else {}
-    return [run for run in runs if all(_fits(run, said[run.reference], word) for word in words)]
+    """Return the runs that match every word: setting=value, a state, or part of a text."""
+    annotations = annotations_of(runs) if words else {}
+    return [run for run in runs if all(_matches(run, annotations[run.reference], word) for word in words)]
 
 
-def _fits(run: AnyRun, said: Annotation, word: str) -> bool:
+def _matches(run: AnyRun, annotation: Annotation, word: str) -> bool:
     text, settings = _searchable(run)
-    text = f"{text} {said.title} {said.note}".lower()
+    text = f"{text} {annotation.title} {annotation.note}".lower()
     if "=" in word:
-        return _as_kept(word) in settings
+        return _normalized(word) in settings
     return word in text or (word in ORDER and word == state_of(run))
 
 
@@ -348,10 +347,10 @@ def _searchable(run: AnyRun) -> tuple[str, frozenset[str]]:
     return f"{title} {run.reference} {' '.join(settings)}".lower(), frozenset(map(str.lower, settings))
 
 
-def _as_kept(word: str) -> str:
-    """Write a setting as it is kept, however its number was typed.
+def _normalized(word: str) -> str:
+    """Return name=value with the number in its usual form.
 
-    >>> _as_kept("p_graph=.10"), _as_kept("edge_mask=directed")
+    >>> _normalized("p_graph=.10"), _normalized("edge_mask=directed")
     ('p_graph=0.1', 'edge_mask=directed')
     """
     name, _, value = word.partition("=")
@@ -363,10 +362,9 @@ def _as_kept(word: str) -> str:
 AXES: dict[str, str] = {"graph": "Graph sparsity", "weight": "Weight sparsity", "macs": "MACs"}
 SCORES: dict[str, str] = {"test": "best validation", "test_last": "last epoch"}
 ABOUT_MARGIN = (
-    "Set it before you look at scores. A round is a ticket when its seeds show that it loses less than this against "
-    "the dense network of the same seeds (one-sided paired t test at 5 %, Holm over all rounds shown). It is no ticket "
-    "when they show that it loses more, and open when they show neither. With fewer runs chosen fewer rounds are "
-    "judged together, so a round that is open can be settled."
+    "Set it before you look at scores. A round is a ticket if it loses significantly less than this against the dense "
+    "network of the same seeds (one-sided paired t test at 5 %, Holm over all rounds shown). It is no ticket if it "
+    "loses significantly more, and open otherwise. Fewer runs mean fewer tests, which can settle an open round."
 )
 
 
@@ -392,7 +390,7 @@ def pick_score() -> Score:
 
 
 def pick_margin() -> float:
-    """Choose how much less than this a ticket must be shown to lose; returns a fraction."""
+    """Choose the margin of a ticket; returns a fraction."""
     points = controls.number(
         "margin", "Margin (points)", 100 * DELTA, 0.0, 5.0, 0.1, format="%.1f", width=175, help=ABOUT_MARGIN
     )

@@ -1,7 +1,7 @@
-"""The address bar holds the state of a view: read when a page is entered, written after every change.
+"""The state of a view in the address: read on entering a page, written after every change.
 
-Every value is written, defaults too, so a link keeps its meaning when new runs change what a default would be.
-(Streamlit's own `bind="query-params"` leaves defaults out and loses shared values on a page switch.)
+Defaults are written too, so a link keeps its meaning when new runs change a default. (Streamlit's own
+`bind="query-params"` omits defaults and loses shared values on a page switch.)
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _KEPT = "address: kept"
 _SHOWN = "address: shown"
 _ASKED = "address: asked"
 _TYPED = "address: typed"
-# What a parameter was called before: links of that time still work.
+# Former names of parameters: old links still work.
 FORMER = {"margin": "tolerance"}
 
 
 def enter(page: str) -> None:
-    """Note which page runs; on entering another one its controls start from the address again."""
+    """Note the current page; on a change, controls start from the address again."""
     if st.session_state.get(_PAGE) != page:
         st.session_state[_PAGE] = page
         st.session_state[_READ] = set()
@@ -31,10 +31,10 @@ def enter(page: str) -> None:
 
 
 def start(name: str, typed: bool = False) -> list[str] | None:
-    """Return what the control `name` starts from (address, else this session's last value), None while it has a value.
+    """Return the initial value of a control, None while it has a value.
 
-    An empty list means that neither knows the name; [""] stands for a choice of nothing. Where words are `typed` no
-    list of options tells that the last value was another page's choice: only what was typed is taken.
+    The value is that of the address, else the last one of this session; [] if neither has one, [""] for a choice of
+    nothing. Of a text field (`typed`) only a typed last value counts, because another page may use the name for a list.
     """
     seen: set[str] = st.session_state.setdefault(_READ, set())
     if name in seen and name in st.session_state:
@@ -47,12 +47,12 @@ def start(name: str, typed: bool = False) -> list[str] | None:
 
 
 def is_given(name: str) -> bool:
-    """Say whether the address that the page was entered by gives a value which the control has not read yet."""
+    """Return whether the address has a value that the control has not read yet."""
     return name not in st.session_state.get(_READ, set()) and bool(st.query_params.get_all(name))
 
 
 def held(name: str) -> list[str]:
-    """Return what this session chose last under a name: on this page, else on another; none where the address says."""
+    """Return the last choice of this session under a name, [] if the address has one."""
     if is_given(name):
         return []
     if name in st.session_state.get(_READ, set()) and name in st.session_state:
@@ -61,14 +61,14 @@ def held(name: str) -> list[str]:
     return recall(name)
 
 
-def asked(name: str) -> list[str]:
-    """Return what the address a page was entered by gave for a name, the first time it is asked for."""
+def linked(name: str) -> list[str]:
+    """Return the values of the entered address under a name; empty from the second call on."""
     waiting: dict[str, list[str]] = st.session_state.setdefault(_ASKED, {})
     return waiting.pop(name, []) or waiting.pop(FORMER.get(name, name), [])
 
 
 def keep(name: str, values: Sequence[str], typed: bool = False) -> None:
-    """Remember a control's value for this session and for the address; `typed` ones are free words."""
+    """Keep a control's value for the session and the address; `typed`: free text."""
     words: set[str] = st.session_state.setdefault(_TYPED, set())
     (words.add if typed else words.discard)(name)
     st.session_state.setdefault(_KEPT, {})[name] = list(values) or [""]
@@ -78,7 +78,7 @@ def keep(name: str, values: Sequence[str], typed: bool = False) -> None:
 
 
 def drop(name: str) -> None:
-    """Remember that a control is empty, and leave it out of the address."""
+    """Keep a control's value as empty, and omit it from the address."""
     st.session_state.setdefault(_KEPT, {})[name] = [""]
     shown: list[str] = st.session_state.setdefault(_SHOWN, [])
     if name in shown:
@@ -86,43 +86,42 @@ def drop(name: str) -> None:
 
 
 def recall(name: str) -> list[str]:
-    """Return the value this session last kept under a name, on whichever page."""
+    """Return the last kept value under a name, of any page."""
     kept: dict[str, list[str]] = st.session_state.setdefault(_KEPT, {})
     return list(kept.get(name, []))
 
 
 def forget(name: str) -> None:
-    """Forget what this session last kept under a name."""
+    """Forget the last kept value under a name."""
     st.session_state.setdefault(_KEPT, {}).pop(name, None)
 
 
-def told(name: str) -> str:
-    """Return what the address of this page says for a name, "" where it says nothing."""
+def current(name: str) -> str:
+    """Return the value of a name in the address of this page, "" if absent."""
     return next(iter(recall(name)), "") if name in st.session_state.get(_SHOWN, []) else ""
 
 
 def write() -> None:
-    """Bring the address in line with the controls of this page, in one step (one entry of the browser's history)."""
+    """Write the controls of this page to the address, in one step of the history."""
     kept: Mapping[str, list[str]] = st.session_state.get(_KEPT, {})
-    wanted = {name: kept[name] for name in st.session_state.get(_SHOWN, [])}
-    present = {name: st.query_params.get_all(name) for name in st.query_params}
-    if wanted != present:
-        st.query_params.from_dict(wanted)
+    values = {name: kept[name] for name in st.session_state.get(_SHOWN, [])}
+    if values != {name: st.query_params.get_all(name) for name in st.query_params}:
+        st.query_params.from_dict(values)
 
 
 _PAGES: dict[str, Any] = {}
 
 
 def register_pages(pages: Mapping[str, Any]) -> None:
-    """Note the pages of the navigation under their names in the address."""
+    """Register the pages of the navigation by their URL paths."""
     _PAGES.update(pages)
 
 
 def link(page: str, label: str, icon: str | None = None, **view: str | list[str]) -> None:
-    """Show a link to a page, opened on the view that `view` names."""
+    """Show a link to a page with the parameters `view`."""
     st.page_link(_PAGES[page], label=label, icon=icon, query_params=view)
 
 
 def go(page: str, **view: str | list[str]) -> NoReturn:
-    """Open a page on the view that `view` names."""
+    """Open a page with the parameters `view`."""
     st.switch_page(_PAGES[page], query_params=view)

@@ -1,4 +1,4 @@
-"""Caches shared by all tabs: a value is computed again only when the files of its runs have changed."""
+"""Caches shared by all tabs, valid until the files of the runs change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import NO_EPOCHS, Epochs, MacConvention, Run, SeedRun
 
-# Deriving diagnostics that old rounds do not hold takes 0.1 s a seed, so of more seeds only stored ones are read.
+# Deriving diagnostics of old rounds takes 0.1 s per seed; of more seeds, only stored ones are read.
 MOST_DERIVED = 100
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -39,22 +39,23 @@ def stamps(runs: Sequence[Run]) -> tuple[Stamp, ...]:
 
 
 def stamp(run: Run) -> Stamp:
-    """Return what changes whenever a round of the run is written, or its title or colour is changed."""
-    said = run.annotation
-    return (*_written(run), (said.title, said.color))
+    """Return a key that changes with the run's rounds, title and colour."""
+    annotation = run.annotation
+    return (*_written(run), (annotation.title, annotation.color))
 
 
 def _written(run: Run) -> Stamp:
-    """Return size and time of every seed's table of rounds."""
+    """Return size and time of every seed's file of rounds."""
     return tuple((str(run.path), seed, *run.seed(seed).rounds_stamp()) for seed in run.seeds())
 
 
 def cached(
     entries: int, spinner: str | bool = False, shared: bool = False
 ) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Return a decorator that keeps results by `cache_key` of all arguments; `shared` results are not copied.
+    """Return a decorator that caches by `cache_key` of all arguments.
 
-    Raises what the function or a stamp raises, where a hash function of Streamlit's would hide it.
+    `shared` results are not copied. Errors of the function and of stamps are raised; Streamlit's `hash_funcs` hide
+    them.
     """
     keep: Any = st.cache_resource if shared else st.cache_data
 
@@ -62,7 +63,7 @@ def cached(
         def compute(key: object, _call: Callable[[], Result]) -> Result:
             return _call()
 
-        # Streamlit tells cached functions apart by these.
+        # Streamlit identifies cached functions by these.
         compute.__module__, compute.__qualname__ = function.__module__, function.__qualname__
         kept = keep(max_entries=entries, show_spinner=spinner)(compute)
 
@@ -77,7 +78,7 @@ def cached(
 
 
 def cache_key(value: object) -> object:
-    """Return what stands for a value in a cache: stamps of runs, content hashes of graphs, all fields of the rest.
+    """Return the key of a value: stamps of runs, hashes of graphs, fields of the rest.
 
     >>> cache_key([1, "a", {"b": None}])
     (1, 'a', (('b', None),))
@@ -89,13 +90,13 @@ def cache_key(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return tuple(map(cache_key, value))
     if isinstance(value, dict):
-        return tuple((name, cache_key(each)) for name, each in value.items())
+        return tuple((name, cache_key(item)) for name, item in value.items())
     if not dataclasses.is_dataclass(value):
         raise TypeError(f"no cache key for {type(value).__name__}")
     return tuple(cache_key(getattr(value, field.name)) for field in dataclasses.fields(value))
 
 
-# A module whose type has a shorter key adds it.
+# Keys by type; modules add their own types.
 KEYS: dict[type, Callable[[Any], object]] = {
     Run: stamp,
     SeedRun: lambda seed: (str(seed.path.absolute()), *seed.rounds_stamp()),
@@ -111,7 +112,7 @@ def rounds_of(runs: Sequence[Run]) -> pd.DataFrame:
 
 
 def diagnoses_of(runs: Sequence[Run]) -> pd.DataFrame:
-    """Return `diagnosis_table` of the runs, each kept by itself."""
+    """Return `diagnosis_table` of the runs, each cached separately."""
     derived = sum(len(run.seeds()) for run in runs) <= MOST_DERIVED
     with st.spinner("Reading the diagnostics of the rounds", show_time=True):
         return pd.concat([_diagnoses(run, derived) for run in runs], ignore_index=True)
@@ -134,21 +135,21 @@ def tickets_of(runs: Sequence[Run], score: Score, macs: MacConvention, margin: f
     return tickets_table(rounds_of(runs), score, macs, margin)
 
 
-def forecast_of(found: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:
-    """Return the estimated cost of runs, kept while neither the question nor a timed run has changed."""
-    if "state" not in found.memory:
-        # Found out once for each look at the store.
-        written = repr([_written(run) for run in found.runs])
-        found.memory["state"] = hashlib.sha256(written.encode()).hexdigest()
+def forecast_of(catalog: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:
+    """Return the estimated cost of runs, cached until the arguments or timed runs change."""
+    if "state" not in catalog.memory:
+        # Once per reading of the store.
+        written = repr([_written(run) for run in catalog.runs])
+        catalog.memory["state"] = hashlib.sha256(written.encode()).hexdigest()
     question = (*(config.canonical_json() for config in configs), *map(str, seeds))
-    return _forecast(found.memory["state"], question, found, list(configs), list(seeds))
+    return _forecast(catalog.memory["state"], question, catalog, list(configs), list(seeds))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _forecast(
-    state: str, question: tuple[str, ...], _found: Opened, _configs: list[RunConfig], _seeds: list[int]
+    state: str, question: tuple[str, ...], _catalog: Opened, _configs: list[RunConfig], _seeds: list[int]
 ) -> Forecast:
-    return forecast(_found.store, _configs, _seeds, _found.runs)
+    return forecast(_catalog.store, _configs, _seeds, _catalog.runs)
 
 
 def edge_mask(run: Run, seed: int, number: int) -> EdgeMask:
@@ -180,7 +181,7 @@ def removal_causes(run: Run, seed: int) -> NDArray[np.int8]:
     return removal.removal_causes(run.config, graph_of(run.seed(seed)), masks_of(run, seed))
 
 
-# Of a large graph the scores of all rounds take a hundred megabytes and more.
+# The scores of all rounds of a large graph take 100 MB and more.
 @cached(2, shared=True)
 def decisions(run: Run, seed: int) -> list[removal.Decision]:
     """Return the pruning decisions of a seed that keep scores."""
@@ -193,14 +194,14 @@ def closeness_of(graph: Graph) -> removal.Closeness:
     return removal.Closeness(graph)
 
 
-# Seconds for which one look at a file serves every tab; pages look every two seconds.
+# Seconds for which one reading of a file serves all tabs; pages read every two seconds.
 FRESH = 1.0
-# Rounds of a seed that are kept: the last one and one that somebody looks at.
+# Cached rounds of a seed: the last one and one shown.
 MOST_ROUNDS = 2
 
 
 class Read(NamedTuple):
-    """The epochs of a round, and what changes with them."""
+    """The epochs of a round, and a stamp that changes with them."""
 
     epochs: Epochs
     stamp: tuple[int, int, bytes]
@@ -215,7 +216,7 @@ class _Kept:
 
 
 class Reader:
-    """The events of one seed: a round's as columns, never the whole file."""
+    """Reads the events of one seed round by round, never the whole file."""
 
     def __init__(self, seed_run: SeedRun) -> None:
         self._file = seed_run.event_file
@@ -233,7 +234,7 @@ class Reader:
             return list(self._starts)
 
     def epochs(self, number: int) -> Read:
-        """Return the epochs of a round; raises StoreError for a damaged line of it."""
+        """Return the epochs of a round; raises StoreError for a damaged line."""
         with self._lock:
             self._look()
             if number not in self._starts:
@@ -248,7 +249,7 @@ class Reader:
             return Read(kept.epochs, (kept.start, kept.end, kept.before))
 
     def _look(self) -> None:
-        """Find out where rounds begin when the file has changed since the last look."""
+        """Find the starts of rounds again if the file has changed."""
         if time.monotonic() - self._looked < FRESH:
             return
         seen = self._stamp()
@@ -259,7 +260,7 @@ class Reader:
 
     def _read(self, number: int, kept: _Kept | None) -> _Kept:
         start = self._starts[number]
-        # A resume cuts the file: what was kept stands only while its end does.
+        # A resume truncates the file: cached epochs are valid only if their end is unchanged.
         if kept is None or kept.start != start or self._file.before(kept.end) != kept.before:
             kept = _Kept(start, start, b"", NO_EPOCHS)
         new, end = self._file.epochs(number, kept.end)
@@ -268,14 +269,14 @@ class Reader:
 
     def _stamp(self) -> tuple[int, ...]:
         try:
-            found = self._file.path.stat()
+            status = self._file.path.stat()
         except OSError:
             return ()
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def reader_of(run: Run, seed: int) -> Reader:
-    """Return the one reader of a seed's events."""
+    """Return the reader of a seed's events, shared by all tabs."""
     seed_run = run.seed(seed)
     return _reader(str(seed_run.path.absolute()), seed_run)
 

@@ -1,4 +1,4 @@
-"""The runs that the app shows, the user's and the bundled examples, and how far each seed is."""
+"""The runs of the app (own runs and examples) and the progress of their seeds."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ _page = threading.local()
 
 @dataclass(frozen=True)
 class Opened:
-    """The store that is open for writing, the examples beside it, and all their runs (the user's first).
+    """The open store and the examples, with all their runs.
 
-    A run of the user's own may have the name of an example: each is named by its reference. `pretrainings` are the
-    user's own: a run finds the one it starts from in its own store. `memory` holds what was found out about this look
-    at the store.
+    An own run may have the name of an example, so runs are identified by their reference. `pretrainings` are those of
+    the store. `memory` caches values derived from this reading of the store.
     """
 
     store: Store
@@ -48,11 +47,11 @@ class Opened:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """Every run with rounds, the user's first."""
+        """All runs, the user's first."""
         return self.own + self.examples
 
     def absence(self, reference: str) -> str:
-        """Return why a run or pre-training cannot be shown, "" for one that is here."""
+        """Return why a run or pre-training cannot be shown, "" if it can."""
         if any(run.reference == reference for run in (*self.runs, *self.pretrainings)):
             return ""
         damage = next((why for folder, why in self.damaged if folder.name == reference), None)
@@ -61,7 +60,7 @@ class Opened:
         where = (
             "among the bundled examples" if reference.startswith(EXAMPLES_PREFIX) else f"in the store {self.store.root}"
         )
-        in_trash = " It lies in the trash: Restore, on Runs, brings it back." if reference in self._restorable() else ""
+        in_trash = " It is in the trash: choose Restore on the page Runs." if reference in self._restorable() else ""
         return f"The run {reference} is no longer {where}: it was deleted, renamed or moved.{in_trash}"
 
     def _restorable(self) -> list[str]:
@@ -71,7 +70,7 @@ class Opened:
             return []
 
     def find(self, reference: str) -> Run:
-        """Return a run by its reference; raises StoreError that suggests the nearest one."""
+        """Return a run by its reference; raises StoreError with the closest name."""
         for run in self.runs:
             if run.reference == reference:
                 return run
@@ -80,22 +79,22 @@ class Opened:
 
 @contextmanager
 def one_look() -> Iterator[None]:
-    """Open the store once for all parts of a page: opening reads every run."""
+    """Open the store once for a whole page: opening reads every run."""
     _page.looks = True
     try:
         yield
     finally:
-        _page.looks, _page.found = False, None
+        _page.looks, _page.catalog = False, None
 
 
 def opened() -> Opened:
-    """Open the store that GLT_STORE names (default: `runs` in the working folder) and the bundled examples."""
+    """Open the store of GLT_STORE (default: `runs` in the working folder) and the examples."""
     if not getattr(_page, "looks", False):
         return _look()
-    if getattr(_page, "found", None) is None:
-        _page.found = _look()
-    found: Opened = _page.found
-    return found
+    if getattr(_page, "catalog", None) is None:
+        _page.catalog = _look()
+    catalog: Opened = _page.catalog
+    return catalog
 
 
 def store_root() -> Path:
@@ -118,7 +117,7 @@ def bundled() -> tuple[Run, ...]:
 
 
 def _in_order(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Sort runs by task, data set and network as the paper has them, then UGS first, then by settings."""
+    """Sort runs by task, data set and network in the paper's order, method (UGS first), settings."""
     return tuple(sorted(runs, key=_place))
 
 
@@ -133,12 +132,12 @@ def _place(run: Run) -> tuple[object, ...]:
 
 
 def follows_another(run: Run) -> bool:
-    """Say whether a run starts from another one or reads its masks."""
+    """Return whether a run starts from another one or reads its masks."""
     return METHODS.get(run.config.method).reads_runs or pretraining_of(run.config) is not None
 
 
 def setting(config: RunConfig) -> tuple[str, str, str]:
-    """Return what runs in one figure share: data set, task and network."""
+    """Return data set, task and network: what the runs of a figure share."""
     return config.dataset, config.task, config.model
 
 
@@ -148,7 +147,7 @@ ORDER: tuple[State, ...] = ("running", "queued", "failed", "lost", "stopped", "d
 
 @dataclass(frozen=True)
 class SeedProgress:
-    """One seed: state, share done, the last finished round and its test accuracy (fractions)."""
+    """One seed: state, share done, last finished round and its test accuracy (fractions)."""
 
     seed: int
     state: State
@@ -161,7 +160,7 @@ class SeedProgress:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """All seeds of a run together; `damage` is the sentence that says why its rounds cannot be read."""
+    """All seeds of a run; `damage` says why its rounds cannot be read."""
 
     run: AnyRun
     seeds: tuple[SeedProgress, ...]
@@ -194,7 +193,7 @@ class RunProgress:
 
     @property
     def newest(self) -> str:
-        """The last round that all seeds have finished, and its mean test accuracy; empty when there is none."""
+        """The last round of all seeds and its mean test accuracy, "" if there is none."""
         known = [seed for seed in self.seeds if seed.last_round is not None and seed.accuracy is not None]
         if not known or len(known) < len(self.seeds):
             return ""
@@ -206,7 +205,7 @@ class RunProgress:
 
 
 def run_progress(run: AnyRun) -> RunProgress:
-    """Read how far a run or pre-training is; one whose rounds cannot be read still has its seeds and their states."""
+    """Return the progress of a run or pre-training; of a damaged one, only the states."""
     if isinstance(run, Pretraining):
         return RunProgress(run, tuple(_pretraining_progress(run.seed(seed)) for seed in run.seeds()))
     assert isinstance(run, Run)
@@ -235,7 +234,7 @@ def foremost(states: Iterable[State]) -> State:
 
 
 def any_active(runs: Iterable[AnyRun]) -> bool:
-    """Say whether any seed of these runs runs or is queued."""
+    """Return whether any seed of these runs is running or queued."""
     return any(run.seed(seed).is_at_work() for run in runs for seed in run.seeds())
 
 
@@ -249,12 +248,12 @@ def counts(states: Sequence[State]) -> str:
 
 
 def starting(status: Status) -> str:
-    """Say that a worker is still starting, and for how long; a busy machine takes minutes.
+    """Return how long a worker has been starting; a busy machine takes minutes.
 
     >>> starting(Status(state="running", seed=0))
-    'starts: loads torch and the data'
+    'starting: loading torch and the data'
     """
-    words = "starts: loads torch and the data"
+    words = "starting: loading torch and the data"
     if not status.running_since:
         return words
     return f"{words}, {formats.duration(max(1.0, float(round(time.time() - status.running_since))))} so far"
@@ -289,7 +288,7 @@ def _doing(run: Run, status: Status, done: int | None) -> str:
     return f"round {done} of {run.config.rounds}"
 
 
-# Seconds that a page waits for a count, and after which it is counted again.
+# Seconds a page waits for the store's size, and after which the size is old.
 PATIENCE = 0.2
 OLD = 30.0
 
@@ -310,7 +309,7 @@ def _pretraining_doing(seed: PretrainingSeed, status: Status) -> str:
             return str(error)
         return f"lowest loss {formats.fixed(layer.loss, 3)} in epoch {formats.count(layer.best_epoch)}"
     if status.state not in ACTIVE:
-        return "starts again when resumed"
+        return "restarts when resumed"
     if status.state == "queued":
         return WAITS
     if status.progress is None:
@@ -321,7 +320,7 @@ def _pretraining_doing(seed: PretrainingSeed, status: Status) -> str:
 
 @dataclass
 class _Count:
-    """The last count of a store and the thread that makes the next one."""
+    """The last known size of a store in bytes, and when it was counted."""
 
     size: int | None = None
     made: float = -OLD
@@ -329,7 +328,7 @@ class _Count:
 
 
 def store_size(store: Store) -> int | None:
-    """Return the bytes in the store, at most half a minute old; None during the first count."""
+    """Return the store's size in bytes, at most 30 s old; None during the first count."""
     count = _count(store.root.absolute())
     if time.monotonic() - count.made > OLD:
         thread = threading.Thread(target=_refresh, args=(count, store), daemon=True)
@@ -339,7 +338,7 @@ def store_size(store: Store) -> int | None:
 
 
 def forget_store_size() -> None:
-    """Count again at the next call, because something was deleted."""
+    """Count again at the next call, after a deletion."""
     _count.clear()
 
 

@@ -1,1 +1,1 @@
-"""One file a page; a page picks runs from the address, calls analysis and lays out what comes back."""
+"""One file per page: choose runs, call analysis, lay out the results."""

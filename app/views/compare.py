@@ -1,4 +1,4 @@
-"""Compare: rank runs, and compare any two paired by seed."""
+"""Compare: rank runs, and compare any two of them paired by seed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from analysis.tables import Score, data_words, metric_words
 from analysis.tables.captions import MAC_WORDS, averaged_over, score_words
 from analysis.tables.curves import family_size
 from app.components import controls, downloads, frame, run_select
-from app.components.downloads import cells, show_rounds
+from app.components.downloads import show_rounds, show_table
 from app.components.run_select import readable
 from app.data import cache
 from glt import formats
@@ -52,22 +52,22 @@ from glt.store import MacConvention, Run
 from glt.user_text import cell
 from glt.verdicts import rule_words
 
-# More rows than this are read only when they are asked for.
+# Rows of the table unless the user asks for all.
 MOST_ROWS = 30
 
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Compare", "Significant differences between runs, and the settings in which two of them differ."):
-        found = run_select.finished_runs(
+    with frame.page("Compare", "Rank runs and compare any two."):
+        finished = run_select.finished_runs(
             "one",
             "Nothing to compare yet",
-            "Runs are compared as soon as one has finished its dense round.",
+            "Runs appear as soon as they have finished their dense round.",
             "leaderboard",
         )
-        if not found:
+        if not finished:
             return
-        alike, chosen, board = _controls(found)
+        alike, chosen, board = _controls(finished)
         first: list[str] = []
         with frame.or_why():
             first = show_leaders(chosen, board)
@@ -75,19 +75,19 @@ def page() -> None:
             show_pair(alike, board.score, first)
 
 
-def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
-    """Return the runs with the chosen scores, those of them that fit the filter, and the choices of the table."""
+def _controls(finished: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
+    """Return the runs with the chosen scores, the filtered ones, and the table's choices."""
     subjects: dict[str, list[Run]] = {}
-    for run in found:
+    for run in finished:
         subjects.setdefault(run_select.scores_of(run), []).append(run)
-    usual = run_select.scores_of(run_select.together(found)[0])
+    usual = run_select.scores_of(run_select.together(finished)[0])
     with frame.row("controls"):
         on = controls.select("on", "Scores of", {words: words for words in subjects}, usual, width=270)
         alike = subjects[on]
         by = pick_group(alike)
         rank = pick_rank()
         score, macs, margin = run_select.pick_score(), run_select.pick_macs(), run_select.pick_margin()
-        words = run_select.pick_filter(len(found))
+        words = run_select.pick_filter(len(finished))
     chosen = run_select.matching(alike, words)
     if not words and not by:
         chosen = _usual(chosen)
@@ -97,17 +97,17 @@ def _controls(found: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
 
 
 def _usual(alike: list[Run]) -> list[Run]:
-    """Return at most MOST_ROWS runs, those nearest to the usual settings, unless the reader wants all."""
+    """Return the MOST_ROWS runs nearest to the default settings, or all on request."""
     if len(alike) <= MOST_ROWS or controls.switch("all", f"All {formats.count(len(alike))} runs"):
         return alike
     nearest = set(sorted(alike, key=lambda run: changed_settings(run.config))[:MOST_ROWS])
     chosen = [run for run in alike if run in nearest]
     every = formats.count(len(alike))
-    st.caption(f"{len(chosen)} of {every} runs, nearest to the usual settings. Filter or group to see others.")
+    st.caption(f"{len(chosen)} of {every} runs, nearest to the default settings. Filter or group to see others.")
     return chosen
 
 
-# Reading so many runs for the first time takes seconds.
+# Reading this many runs for the first time takes seconds.
 MANY = 200
 # Pixels.
 ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
@@ -118,7 +118,7 @@ ABOUT_LEADERS = "The reference has the highest mean validation score; difference
 
 @dataclass(frozen=True)
 class Board:
-    """The choices of the table; `by` is the setting that runs are grouped by, "" for none."""
+    """The choices of the table; `by` is the grouping setting, "" for none."""
 
     by: str
     rank: Rank
@@ -142,25 +142,24 @@ def pick_rank() -> Rank:
 
 
 def show_leaders(runs: list[Run], board: Board) -> list[str]:
-    """Show the table and return the two runs to compare at first, none for groups.
+    """Show the table; return the default pair of runs, none for groups.
 
     Two selected rows become the pair below.
     """
     if not runs:
-        st.caption("No run fits all these words.")
+        st.caption("No run matches all these words.")
         return []
     with st.spinner(f"Reading {formats.number_of(len(runs), 'run')}", show_time=len(runs) > MANY):
         table = _leaders_of(runs, board)
     if not board.by:
         table = table.assign(label=table["run"].map(run_select.run_words(runs)))
     height = min(HEAD + ROW * len(table), MOST_HEIGHT)
-    event = st.dataframe(
-        cells(leader_numbers(table, board), _leader_columns(table, board)),
-        hide_index=True,
-        # A selection is kept by row number, so other rows need another key.
+    event = show_table(
+        leader_numbers(table, board),
+        _leader_columns(table, board),
+        # Streamlit keeps a selection by row number, so other rows need another key.
         key=f"leaders-{board.by}-{crc32(' '.join(table['run']).encode())}",
         height=height,
-        column_config=_leader_columns(table, board),
         on_select="rerun" if not board.by else "ignore",
         selection_mode="multi-row",
         placeholder=formats.MISSING,
@@ -175,7 +174,7 @@ def show_leaders(runs: list[Run], board: Board) -> list[str]:
 
 
 def first_pair(table: pd.DataFrame) -> list[str]:
-    """Return the reference of a `leader_table` and the next run that is paired with it."""
+    """Return the reference of a `leader_table` and the first run paired with it."""
     rivals = table[(table[SUBJECT] == table[SUBJECT].iloc[0]).all(axis="columns")]
     paired = rivals[rivals["compared"] == PAIRED]
     return [str(table["run"].iloc[0]), *map(str, paired["run"].iloc[:1])]
@@ -189,7 +188,7 @@ def _leaders_of(runs: list[Run], board: Board) -> pd.DataFrame:
 
 
 def _choose_pair(table: pd.DataFrame, rows: Sequence[int]) -> None:
-    """Make two selected rows the pair, once for each selection, so that the controls can change it afterwards."""
+    """Make two selected rows the pair, once per selection: controls may change it later."""
     chosen = [str(table["run"].iloc[row]) for row in sorted(rows) if row < len(table)]
     if len(chosen) == 2 and st.session_state.get("leaders: chosen") != chosen:
         st.session_state["leaders: chosen"] = chosen
@@ -197,7 +196,10 @@ def _choose_pair(table: pd.DataFrame, rows: Sequence[int]) -> None:
 
 
 def leader_numbers(table: pd.DataFrame, board: Board) -> pd.DataFrame:
-    """Return `leader_table` under the words of the page: percent and millions, so that they sort."""
+    """Return `leader_table` with the page's column names, in percent and millions.
+
+    Scores, intervals and costs that no run has are left out.
+    """
     metric = metric_words(table)
     shown = {"Run" if not board.by else board.by: table["label"]}
     shown["Against the reference"] = [comparison_words(row) for row in table.to_dict("records")]
@@ -213,8 +215,7 @@ def leader_numbers(table: pd.DataFrame, board: Board) -> pd.DataFrame:
         shown["Runs"] = table["runs"]
         shown["With a ticket"] = table["sparsest_runs"]
     shown["Seeds"] = table["seeds"]
-    frame_ = pd.DataFrame(shown)
-    return frame_.drop(columns=[name for name in frame_ if str(name).startswith("±") and frame_[name].isna().all()])
+    return pd.DataFrame(shown).dropna(axis="columns", how="all")
 
 
 def _leader_columns(table: pd.DataFrame, board: Board) -> dict[str, Any]:
@@ -248,8 +249,8 @@ def _leader_details(table: pd.DataFrame, board: Board, rounds: pd.DataFrame) -> 
         parts.append(f"{mixed} and runs are compared on each")
     return frame.plain(
         f"{'; '.join(parts)}. The reference is chosen among rows with two seeds or more, where there are any. "
-        "Differences: paired t tests over shared seeds, Welch's where fewer than two are shared, Holm over all rows "
-        'compared with the reference; "detects" is the smallest difference that these seeds detect with 80 % power.'
+        "Differences: paired t tests over shared seeds (Welch's t test if fewer than two are shared), Holm over all "
+        'rows compared with the reference. "detects": the smallest difference that these seeds detect with 80 % power.'
     )
 
 
@@ -267,16 +268,14 @@ COLUMNS = (
 
 
 SIGNIFICANT = {"higher": "higher", "lower": "lower", "none": "no", "no test": "no test"}
-ABOUT_DETECTABLE = (
-    "The smallest difference in points that these seeds detect with 80 % power, corrected like the p-value."
-)
+ABOUT_DETECTABLE = "Smallest difference (points) that these seeds detect with 80 % power, corrected like the p-value."
 
 
 def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
-    """Choose two of the runs, at first those named `first`, and show in what they differ."""
+    """Choose two of the runs (default: `first`) and show how they differ."""
     st.subheader("Two runs, paired by seed", anchor=False)
     if len(runs) < 2:
-        st.caption("Only one run has these scores: there is none to compare it with.")
+        st.caption("Only one run has these scores: there is no other to compare with.")
         return
     one, other, at = _pick_pair(runs, first)
     rounds = cache.rounds_of([one, other])
@@ -288,11 +287,12 @@ def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
     if len(table):
         st.markdown(frame.plain(paired_words(table, labels[one.reference], labels[other.reference])))
         figure = _paired(one, other, at, score, frame.is_dark())
-        show_rounds(figure, "paired", "Difference of the two runs over the rounds, with its interval")
+        show_rounds(figure, "paired", "Difference of the two runs by round, with its interval")
         frame.caption(*_pair_caption(table, labels[one.reference], labels[other.reference], at, rounds))
     elif not too_few:
-        st.caption(f"The two runs have no round at {AT_WORDS[at]}.")
-    numbers, differences = st.columns([1.35, 1], gap="medium")
+        st.caption(f"The two runs share no round at {AT_WORDS[at]}.")
+    with st.container(key="pair-tables"):
+        numbers, differences = st.columns([1.8, 1], gap="medium")
     with numbers:
         _show_paired(table, labels, one, other)
     with differences:
@@ -346,19 +346,12 @@ def _show_paired(table: pd.DataFrame, labels: dict[str, str], one: Run, other: R
         "Holm p": number(format="%.4f", help=f"Corrected over {family}."),
         "Detectable": number(format="%.1f", help=ABOUT_DETECTABLE),
     }
-    st.dataframe(
-        cells(shown, columns),
-        hide_index=True,
-        key="paired-numbers",
-        placeholder=formats.MISSING,
-        height="content",
-        column_config=columns,
-    )
+    show_table(shown, columns, key="paired-numbers", placeholder=formats.MISSING, height="content")
     downloads.csv_button(table, f"{one.reference}-minus-{other.reference}.csv".replace("/", "-"))
 
 
 def heading(label: str) -> str:
-    """Return a run's label as a column heading that equals no other heading.
+    """Return a run's label as a unique column heading.
 
     >>> heading("UGS"), heading("Round")
     ('UGS', 'Round (run)')
@@ -367,7 +360,10 @@ def heading(label: str) -> str:
 
 
 def paired_numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
-    """Return `paired_table` under the words of the page, in percent and points; empty columns are left out."""
+    """Return `paired_table` with the page's column names, in percent and points.
+
+    Without empty columns.
+    """
     shown = pd.DataFrame(
         {
             "Round": table["round"],
@@ -387,30 +383,29 @@ def paired_numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
 
 
 def show_differences(one: Run, other: Run, first: str, second: str) -> None:
-    """Show the tables; `first` and `second` are the labels of the runs."""
-    found = setting_differences(one.config, other.config)
+    """Show differing settings and environments; `first` and `second` are labels."""
+    differences = setting_differences(one.config, other.config)
     st.markdown("**Settings that differ**")
-    if found.rows:
-        rows = [[row.setting, row.one_words, row.other_words] for row in found.rows]
+    if differences.rows:
+        rows = [[row.setting, row.one_words, row.other_words] for row in differences.rows]
         _difference_table("settings", rows, first, second)
     else:
-        st.caption("None that both use.")
-    st.caption(
-        f"{formats.number_of(found.same, 'setting')} that both use {'is' if found.same == 1 else 'are'} the same."
-    )
-    for label, used in ((first, found.only_one), (second, found.only_other)):
+        st.caption("None of the settings that both use.")
+    equal = formats.number_of(differences.same, "setting")
+    st.caption(f"{equal} that both use {'is' if differences.same == 1 else 'are'} equal.")
+    for label, used in ((first, differences.only_one), (second, differences.only_other)):
         if used:
             listed = ", ".join(f"{name} = {setting_text(name, value)}" for name, value in used.items())
             st.caption(frame.plain(f"Used by {label} only: {listed}."))
     _environments(environment_differences(one, other), first, second)
 
 
-def _environments(found: Sequence[EnvironmentDifference], first: str, second: str) -> None:
-    if not found:
-        st.caption("Recorded with the same versions, threads, device and data.")
+def _environments(differences: Sequence[EnvironmentDifference], first: str, second: str) -> None:
+    if not differences:
+        st.caption("Computed with the same versions, threads, device and data.")
         return
-    st.markdown("**Computed with**")
-    rows = [[each.what, *(", ".join(side) or "not recorded" for side in (each.one, each.other))] for each in found]
+    st.markdown("**Environments that differ**")
+    rows = [[row.what, *(", ".join(side) or "not recorded" for side in (row.one, row.other))] for row in differences]
     _difference_table("environments", rows, first, second)
 
 

@@ -12,7 +12,7 @@ from analysis.drawing import screen
 from analysis.figures.accuracy import accuracy_curves
 from analysis.tables import Score, XAxis, caption, late_words, metric_words, ticket_words, with_diagnoses
 from app.components import controls, frame, run_select
-from app.components.downloads import cells, show_rounds
+from app.components.downloads import show_rounds, show_table
 from app.data import cache
 from glt import formats
 from glt.store import MacConvention, Run
@@ -27,21 +27,21 @@ PERCENT = (
 )
 
 ABOUT_VERDICT = (
-    "ticket: loses significantly less than the margin against dense; no ticket: significantly more; open: neither is "
-    "significant; no verdict: one seed, or no spread."
+    "ticket: loses significantly less than the margin against dense; no ticket: loses significantly more; open: "
+    "neither is significant; no verdict: a single seed, or no spread between seeds."
 )
 ABOUT_P = "One-sided, in the direction of the mean, corrected for all rounds shown"
-ABOUT_DETECTABLE = "The smallest distance from the margin that these seeds detect with 80 % power, over all rounds"
-ABOUT_NEEDED = "Seeds that would settle an open round, if mean and spread stay the same"
-ABOUT_OFF_START = "ADMM: kept edges that the projection of the solver's start does not keep, mean over seeds"
+ABOUT_DETECTABLE = "Smallest distance from the margin that these seeds detect with 80 % power, corrected for all rounds"
+ABOUT_NEEDED = "Seeds needed to settle an open round, if mean and spread stay the same"
+ABOUT_OFF_START = "ADMM: kept edges that a projection of the solver's initial values would remove; mean over seeds"
 CUTS, AT_CHANCE = "Cuts without gradient", "Search at chance by epoch"
 ABOUT_CUTS = (
-    "Share of the edge entries removed in the round on whose mask the training loss did not depend: their rank is the "
-    "noise of the start. Mean over seeds; empty for methods that train no masks."
+    "Share of the edge entries removed in the round whose mask had no effect on the training loss: initial noise "
+    "decided their rank. Mean over seeds; empty for methods that train no masks."
 )
 ABOUT_CHANCE = (
-    "The earliest epoch, over seeds, from which the search's validation score is at chance to the end. Masks may have "
-    "been read before."
+    "Epoch from which the validation score of the search stays at chance, the earliest over seeds. Masks may have been "
+    "read before it."
 )
 
 
@@ -60,23 +60,23 @@ class View:
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Curves", "The test score of every round against what was removed."):
-        found = run_select.finished_runs(
+    with frame.page("Curves", "Test score of every round against sparsity or MACs."):
+        finished = run_select.finished_runs(
             "runs",
             "No finished rounds yet",
             "A curve appears as soon as a run has finished its dense round.",
             "show_chart",
         )
-        if not found:
+        if not finished:
             return
-        chosen, view = _controls(found)
+        chosen, view = _controls(finished)
         if runs := run_select.chosen_runs(chosen, "stacked_line_chart"):
             _picture(runs, view)
 
 
-def _controls(found: list[Run]) -> tuple[list[Run], View]:
+def _controls(finished: list[Run]) -> tuple[list[Run], View]:
     with frame.row("controls"):
-        runs = run_select.pick_runs(found, run_select.together(found))
+        runs = run_select.pick_runs(finished, run_select.together(finished))
         x, macs = run_select.pick_axis(), run_select.pick_macs()
         score, margin = run_select.pick_score(), run_select.pick_margin()
         with frame.row("switches", "center", width="content"):
@@ -134,18 +134,11 @@ def _numbers(table: pd.DataFrame) -> None:
         CUTS: number(format="%.1f %%", help=ABOUT_CUTS),
         AT_CHANCE: number(format="%d", help=ABOUT_CHANCE),
     }
-    st.dataframe(
-        cells(numbers(table), columns),
-        hide_index=True,
-        key="numbers",
-        height=320,
-        placeholder=formats.MISSING,
-        column_config=columns,
-    )
+    show_table(numbers(table), columns, key="numbers", height=320, placeholder=formats.MISSING)
 
 
 def numbers(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `curve_table` under the words of the page: percent and millions, so that they sort."""
+    """Return `curve_table` with the page's column names, in percent and millions."""
     shown = pd.DataFrame(
         {
             "Method": table["label"],
@@ -172,6 +165,6 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _diagnosed(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return the columns of training diagnostics that any round has."""
+    """Return the columns of training diagnostics, without empty ones."""
     known = {CUTS: ("cuts_without_gradient", 100), AT_CHANCE: ("search_at_chance", 1)}
     return {name: scale * table[of] for name, (of, scale) in known.items() if of in table and table[of].notna().any()}

@@ -1,4 +1,4 @@
-"""Export: figures, tables and reproduction bundles, with a preview before the download."""
+"""Export: figures, tables and reproduction bundles, with a preview."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from glt.errors import ConfigError, StudioError
 from glt.lottery.graph import graph_of
 from glt.store import Run
 
-# The one figure that is about the runs of a sweep.
+# The only figure of a sweep.
 ABLATION = "ablation"
 TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
 BUNDLE, PANELS = "bundle", "panels"
@@ -43,18 +43,20 @@ SCREEN_PIXELS_AN_INCH = 150
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Export", "Figures and tables for a paper, from the numbers on the other pages."):
-        found = run_select.finished_runs(
+    with frame.page("Export", "Figures and tables for a paper."):
+        finished = run_select.finished_runs(
             "runs",
             "Nothing to export yet",
             "Figures and tables appear as soon as a run has finished a round.",
             "file_save",
         )
-        if not found:
+        if not finished:
             return
         with frame.row("choice"):
             what = controls.select("what", "Figure or table", _whats(), "accuracy", width=360)
-            runs = run_select.pick_runs(found, one_sweep(found) if what == ABLATION else run_select.together(found))
+            runs = run_select.pick_runs(
+                finished, one_sweep(finished) if what == ABLATION else run_select.together(finished)
+            )
             choices = FigureChoices() if what in TABLES else pick_page()
             if what != GALLERY:
                 way_back()
@@ -64,8 +66,10 @@ def page() -> None:
 
 
 def _whats() -> dict[str, str]:
-    """Return everything that can be exported, figures in the order of the gallery."""
-    figures = {each.name: f"Figure · {each.label}" for group in GROUPS for each in FIGURES if each.group == group}
+    """Return all exports, figures in the order of the gallery."""
+    figures = {
+        figure.name: f"Figure · {figure.label}" for group in GROUPS for figure in FIGURES if figure.group == group
+    }
     first = {GALLERY: "Gallery · all figures of these runs"}
     last = {BUNDLE: "Reproduction bundle · everything as a zip"}
     return {**first, **figures, PANELS: "Panels · several figures as one", **TABLES, **last}
@@ -83,7 +87,7 @@ def _show(what: str, runs: list[Run], choices: FigureChoices) -> None:
     else:
         with st.container(key="controls", gap="small"):
             choices = pick_choices(runs, choices, FIGURES.get(what).uses)
-        _figure(Wanted(what, tuple(runs), choices), what)
+        _figure(Request(what, tuple(runs), choices), what)
 
 
 def _panels(runs: list[Run], choices: FigureChoices) -> None:
@@ -97,53 +101,59 @@ def _panels(runs: list[Run], choices: FigureChoices) -> None:
     if not names:
         frame.empty("No panels chosen", "Choose at least one figure in the row above.", "grid_view")
         return
-    _figure(Wanted(",".join(names), tuple(runs), choices, shape or None if len(names) > 1 else "1x1"), PANELS)
+    _figure(Request(",".join(names), tuple(runs), choices, shape or None if len(names) > 1 else "1x1"), PANELS)
 
 
-def _figure(wanted: Wanted, what: str) -> None:
-    choices = wanted.choices
-    if "trend" in wanted.name.split(",") and not measurement.is_trend_ready(wanted.runs, choices.measure, choices.null):
+def _figure(request: Request, what: str) -> None:
+    choices = request.choices
+    if "trend" in request.name.split(",") and not measurement.is_trend_ready(
+        request.runs, choices.measure, choices.null
+    ):
         return
     place = st.container()
     row = frame.row("downloads")
-    told = st.container()
+    failures = st.container()
     with row:
         dots = int(controls.select("dpi", "Resolution", DOTS, str(DPI), width=110, label_visibility="collapsed"))
-        _downloads(wanted, what, dots, told)
+        _downloads(request, what, dots, failures)
     with place:
-        _preview(wanted, dots)
-        _command(wanted, what, dots)
+        _preview(request, dots)
+        _command(request, what, dots)
 
 
-def _preview(wanted: Wanted, dots: int) -> None:
+def _preview(request: Request, dots: int) -> None:
     with st.skeleton(height=360):
-        shown = wanted.shown(dots)
+        shown = request.shown(dots)
     with st.container(border=True, key="preview", horizontal_alignment="center"):
-        wide = wanted.choices.width
+        wide = request.choices.width
         alt = f"Preview of the figure, {wide:g} inches wide. {shown.caption}"
         st.image(shown.picture, width=int(wide * SCREEN_PIXELS_AN_INCH), alt=alt)
-    st.caption(f"{VENUES[wanted.choices.venue].label}, {wide:g} in wide, fonts embedded. {frame.plain(shown.caption)}")
-    if missing := wanted.missing:
+    frame.caption(
+        f"{VENUES[request.choices.venue].label}, {wide:g} in wide, fonts embedded.",
+        frame.plain(shown.caption),
+        "Caption",
+    )
+    if missing := request.missing:
         st.caption(f":material/info: {missing}")
 
 
-def _downloads(wanted: Wanted, what: str, dots: int, told: DeltaGenerator) -> None:
-    name = _stem(wanted, what)
+def _downloads(request: Request, what: str, dots: int, failures: DeltaGenerator) -> None:
+    name = _stem(request, what)
     for kind in formats_here():
-        downloads.file_button(kind.upper(), f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots), told)
+        downloads.file_button(kind.upper(), f"{name}.{kind}", MIME[kind], partial(request.file, kind, dots), failures)
     for kind in ("csv", "json"):
         label = f"{kind.upper()} of its points"
-        downloads.file_button(label, f"{name}.{kind}", MIME[kind], partial(wanted.file, kind, dots), told)
+        downloads.file_button(label, f"{name}.{kind}", MIME[kind], partial(request.file, kind, dots), failures)
 
 
-def _stem(wanted: Wanted, what: str) -> str:
-    return f"{wanted.runs[0].config.dataset}-{what}-{wanted.choices.venue}"
+def _stem(request: Request, what: str) -> str:
+    return f"{request.runs[0].config.dataset}-{what}-{request.choices.venue}"
 
 
-def _command(wanted: Wanted, what: str, dots: int) -> None:
-    own = [run.reference for run in wanted.runs]
-    store, out = str(opened().store.root), f"{_stem(wanted, what)}.{'pdf' if dots == DPI else 'png'}"
-    command = figure_command(wanted.name, own, wanted.choices, store, out, wanted.shape or "", dots)
+def _command(request: Request, what: str, dots: int) -> None:
+    own = [run.reference for run in request.runs]
+    store, out = str(opened().store.root), f"{_stem(request, what)}.{'pdf' if dots == DPI else 'png'}"
+    command = figure_command(request.name, own, request.choices, store, out, request.shape or "", dots)
     st.code(command, language="bash", wrap_lines=True)
 
 
@@ -158,10 +168,10 @@ def _bundle(runs: list[Run], choices: FigureChoices) -> None:
 
 def _table(what: str, runs: list[Run]) -> None:
     with frame.row("controls"):
-        found = _measurements(runs) if what == "measurements" else _tickets(runs)
-    if found is None:
+        result = _measurements(runs) if what == "measurements" else _tickets(runs)
+    if result is None:
         return
-    table, latex = found
+    table, latex = result
     st.code(latex, language="latex", height=420, wrap_lines=True)
     name = f"{runs[0].config.dataset}-{what}"
     with st.container(horizontal=True, gap="small", key="downloads"):
@@ -198,15 +208,15 @@ MIME = {
 
 
 class Shown(NamedTuple):
-    """The PNG of a figure and the sentence under it."""
+    """The PNG and caption of a figure."""
 
     picture: bytes
     caption: str
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A figure, or several (with commas) in a `shape`, of some runs with choices."""
+class Request:
+    """A figure, or several (comma-separated) in a `shape`, of some runs."""
 
     name: str
     runs: tuple[Run, ...]
@@ -215,15 +225,15 @@ class Wanted:
 
     @property
     def missing(self) -> str:
-        """Say which runs the figure leaves out, "" for none."""
+        """Which runs the figure leaves out, in a sentence; "" for none."""
         return " ".join(dict.fromkeys(filter(None, (FIGURES.get(n).missing(self.runs) for n in self.name.split(",")))))
 
     def shown(self, dpi: int) -> Shown:
-        """Return the figure as PNG, from the cache while neither its runs nor the choices have changed."""
+        """Return the figure as PNG, cached until its runs or choices change."""
         return _shown(self, dpi)
 
     def file(self, kind: str, dpi: int) -> bytes:
-        """Return the figure as a file, or the numbers in it as CSV or JSON."""
+        """Return the figure as a file, or its points as CSV or JSON."""
         if kind == "png":
             return self.shown(dpi).picture
         drawing = plan(self.name, self.runs, self.choices, self.shape)
@@ -233,16 +243,16 @@ class Wanted:
 
 
 @cache.cached(64)
-def _shown(wanted: Wanted, dpi: int) -> Shown:
-    drawing = plan(wanted.name, wanted.runs, wanted.choices, wanted.shape)
-    return Shown(figure_bytes(on_page(drawing, wanted.choices), "png", dpi), drawing.caption)
+def _shown(request: Request, dpi: int) -> Shown:
+    drawing = plan(request.name, request.runs, request.choices, request.shape)
+    return Shown(figure_bytes(on_page(drawing, request.choices), "png", dpi), drawing.caption)
 
 
 COLUMNS = {"1": "one column", "2": "two columns"}
 CURVE: tuple[Use, ...] = ("axis", "score", "paper", "near")
 ABOUT_EDGE = (
-    "Both ends of an edge with a comma between them, by number or the nodes' own ids. Empty: the edge of the node with "
-    "most neighbours that was cut first."
+    "Two node numbers or ids, separated by a comma. Empty: of the node with most neighbours, the edge that was removed "
+    "first."
 )
 ABOUT_NULL = "Dotted: as many undirected edges as each run kept, drawn at random."
 
@@ -254,23 +264,23 @@ def pick_page() -> FigureChoices:
     letters = controls.select("font", "Font", {str(name): words for name, words in FONTS.items()}, width=130)
     own = VENUES[venue].text
     points = controls.number("text", "Font size (pt)", own, SMALLEST, LARGEST, 0.5, width=110)
-    grey = controls.switch("grey", "Grey", help="Greys and dashes instead of colours, for print.")
+    grey = controls.switch("grey", "Greyscale", help="Greys and dashes instead of colours, for print.")
     font = next(name for name in FONTS if name == letters)
     text = None if points == own else points
     return FigureChoices(venue=venue, columns=int(columns), font=font, text=text, grey=grey)
 
 
 def pick_choices(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
-    """Choose what figures with these `uses` show; the page's choices stay as they are."""
+    """Add the choices of figures with these `uses` to those of the page."""
     rows: tuple[tuple[tuple[Use, ...], Callable[..., FigureChoices]], ...] = (
         (CURVE, _pick_curve),
         (("round", "seed", "sample"), _pick_round),
         (("measure",), _pick_measure),
         (("edge",), _pick_edge),
     )
-    for wanted, row in rows:
-        if any(use in uses for use in wanted):
-            with frame.row(f"controls-{wanted[0]}"):
+    for group, row in rows:
+        if any(use in uses for use in group):
+            with frame.row(f"controls-{group[0]}"):
                 choices = row(runs, choices, uses)
     return choices
 
@@ -297,7 +307,7 @@ def _pick_round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Us
         graph = graph_of(runs[0].existing_seed(choices.seed))
         picked = graph_select.pick_round_sample(graph)
         graph_select.tell_unknown(graph, picked)
-        fresh = controls.switch("fresh", "Mark edges of this round", help="Strong dashes: edges removed in this round.")
+        fresh = controls.switch("fresh", "Edges removed in this round", help="Highlights them with strong dashes.")
         choices = replace(choices, sample=replace(picked.sample, nodes=picked.nodes), fresh=fresh)
     return choices
 
@@ -309,12 +319,12 @@ def _pick_measure(runs: Sequence[Run], choices: FigureChoices, uses: Collection[
 
 
 def _pick_edge(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
-    text = controls.text("edge", "Edge", width=220, placeholder="cut first at the hub", help=ABOUT_EDGE)
+    text = controls.text("edge", "Edge", width=220, placeholder="first removed at the hub", help=ABOUT_EDGE)
     if not text:
         return choices
     ends = graph_select.find_nodes(graph_of(runs[0].existing_seed(choices.seed)), text)
     if len(ends) != 2:
-        raise ConfigError("An edge has two ends: name two nodes, with a comma between them.")
+        raise ConfigError("An edge has two ends: name two nodes, separated by a comma.")
     return replace(choices, edge=(ends[0], ends[1]))
 
 
@@ -324,12 +334,12 @@ ACROSS, THUMBNAIL_DPI = 3, 120
 THUMBNAIL_HEIGHT = 270
 # Panels of a thumbnail; more would be too narrow to read.
 MOST_PANELS = 4
-SLOW = "Reads every round of every seed; open it to draw it."
-LARGE = "Reads a large graph; open it to draw it."
+SLOW = "Not drawn: reads every round of every seed. Open the figure to draw it."
+LARGE = "Not drawn: reads a large graph. Open the figure to draw it."
 
 
 def show_gallery(runs: Sequence[Run], choices: FigureChoices) -> None:
-    """Show every figure of these runs, drawn one after the other or read from the cache."""
+    """Show a thumbnail of every figure of these runs."""
     choices = replace(choices, round=min(run_select.DEFAULT_ROUND, _last_round(runs)))
     for group, words in GROUPS.items():
         st.subheader(words, anchor=False)
@@ -352,57 +362,54 @@ def _figure_card(entry: Figure, runs: Sequence[Run], choices: FigureChoices) -> 
         with st.container(
             height=THUMBNAIL_HEIGHT, border=False, key=f"thumb-{entry.name}", horizontal_alignment="center"
         ):
-            _thumbnail(entry, Wanted(entry.name, tuple(shown), choices))
+            _thumbnail(entry, Request(entry.name, tuple(shown), choices))
         if len(shown) < len(runs):
-            st.caption(f"The first {len(shown)} of {len(runs)} runs; open it for all.")
+            st.caption(f"The first {len(shown)} of {len(runs)} runs. Open the figure for all.")
 
 
-def _thumbnail(entry: Figure, wanted: Wanted) -> None:
+def _thumbnail(entry: Figure, request: Request) -> None:
     if entry.slow:
         st.caption(f":material/hourglass_empty: {SLOW}")
         return
     try:
-        if entry.group == "structure" and "round" in entry.uses and measurement.is_large(wanted.runs[:1]):
+        if entry.group == "structure" and "round" in entry.uses and measurement.is_large(request.runs[:1]):
             st.caption(f":material/hourglass_empty: {LARGE}")
             return
         with st.skeleton(height=THUMBNAIL_HEIGHT - 20):
-            picture = wanted.shown(THUMBNAIL_DPI).picture
+            picture = request.shown(THUMBNAIL_DPI).picture
         st.image(picture, width="stretch", alt=f"Preview: {entry.label}")
     except StudioError as error:
         st.caption(f":material/info: {plain(str(error))}")
-    # One failure must not cost the other figures; Streamlit's own exceptions, which end a page, are no Exception.
+    # A failure must not hide the other figures. Streamlit's control-flow exceptions derive from BaseException.
     except Exception as error:
-        st.caption(f":material/info: It could not be drawn ({plain(f'{type(error).__name__}: {error}')}).")
+        st.caption(f":material/info: Not drawn ({plain(f'{type(error).__name__}: {error}')}).")
 
 
 def way_back() -> None:
-    """Offer the gallery from a figure."""
+    """Show the button back to the gallery."""
     icon = ":material/grid_view:"
     st.button("All figures", key="to-gallery", type="tertiary", icon=icon, on_click=open_figure, args=(GALLERY,))
 
 
 def open_figure(name: str) -> None:
-    """Open a figure, or the gallery, as if it had been chosen above."""
+    """Choose a figure or the gallery."""
     st.session_state["what"] = name
 
 
 BUNDLE_KEPT = "export: bundle"
 BUNDLE_HEIGHT = 520
 ABOUT_BUNDLE = "Figures, tables, their numbers, settings, environments, and the commands that reproduce them."
-BUNDLING = "Drawing figures and measuring graphs; a new graph takes up to a minute"
+BUNDLING = "Drawing figures and measuring graphs (up to a minute per new graph)"
 
 
 def made_bundle(runs: list[Run], choices: FigureChoices) -> bytes | None:
-    """Return the bundle of these runs and choices, None until it was asked for."""
+    """Return the bundle of these runs and choices, None until created."""
     state = cache.stamps(runs), repr(choices)
     known, content = st.session_state.get(BUNDLE_KEPT, (None, None))
     if known == state:
         return bytes(content)
     st.caption(ABOUT_BUNDLE)
-    asked = controls.pressed(
-        "Make the bundle", "make-bundle", repr(state), type="primary", icon=":material/folder_zip:"
-    )
-    if asked:
+    if controls.pressed("Create bundle", "make-bundle", repr(state), type="primary", icon=":material/folder_zip:"):
         with st.spinner(BUNDLING):
             st.session_state[BUNDLE_KEPT] = state, bundle_bytes(runs, choices)
         st.rerun()
@@ -410,12 +417,12 @@ def made_bundle(runs: list[Run], choices: FigureChoices) -> bytes | None:
 
 
 def bundle_contents(bundle: bytes, runs: list[Run]) -> None:
-    """Show the files of a bundle, its README, and what its commands cannot reproduce."""
+    """Show the files and README of a bundle, and what it cannot reproduce."""
     for sentence in lost_sources(runs_with_rounds(runs)):
         st.warning(frame.plain(sentence), icon=":material/warning:")
     with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
         sizes = [{"File": entry.filename, "Size": formats.file_size(entry.file_size)} for entry in archive.infolist()]
         readme = archive.read("README.md").decode()
-    listing, told = st.columns([1, 1.6], gap="medium")
+    listing, text = st.columns([1, 1.6], gap="medium")
     listing.dataframe(pd.DataFrame(sizes), hide_index=True, height=BUNDLE_HEIGHT)
-    told.code(readme, language="markdown", height=BUNDLE_HEIGHT, wrap_lines=True)
+    text.code(readme, language="markdown", height=BUNDLE_HEIGHT, wrap_lines=True)

@@ -1,4 +1,4 @@
-"""Launch: choose what to run, see what it will cost, start it; begin at `page`."""
+"""Launch: choose settings, see the cost, start runs. Begin at `page`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from analysis.labels import SHARES
 from analysis.style import palette
 from app.components import controls, frame, run_select, url_state
 from app.data import cache
-from app.data.runs import Opened, any_active, opened, setting
+from app.data.runs import Opened, any_active, opened
+from app.data.runs import setting as setting_of
 from app.views.run_detail import say_not_started
 from glt import formats
 from glt.config import RunConfig, pretraining_of
@@ -44,12 +45,12 @@ from glt.user_text import brief
 COMPLETE = "complete"
 MOST_LISTED = 6
 DEFAULT_SEEDS = "0, 1, 2, 3, 4"
-SHARED_SEEDS = "Each method is a run of its own. Runs share their seeds, so every comparison is between equal starts."
+SHARED_SEEDS = "One run per method. Runs share their seeds, so comparisons are between equal starts."
 
 
 @dataclass(frozen=True)
 class Draft:
-    """The form as text; `plan` turns it into configurations or lists all errors."""
+    """The form as text; `plan` turns it into configurations."""
 
     setting: Mapping[str, str]
     methods: Sequence[str]
@@ -61,7 +62,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Plan:
-    """One run a method, or one for each of a sweep's points, and the seeds they share."""
+    """One run per method and point of a sweep, and their shared seeds."""
 
     points: tuple[Point, ...]
     seeds: tuple[int, ...]
@@ -74,16 +75,16 @@ class Plan:
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Launch", "Choose what to prune and how; see what it costs before it starts."):
+    with frame.page("Launch", "Choose what to prune and how, and see the cost before you start."):
         form, cost = st.columns([1.8, 1], gap="medium")
         with form:
-            found = opened()
-            draft = _form(found)
+            catalog = opened()
+            draft = _form(catalog)
         with cost, st.container(border=True, key="cost"):
-            _cost(found, draft)
+            _cost(catalog, draft)
 
 
-def _form(found: Opened) -> Draft:
+def _form(catalog: Opened) -> Draft:
     setting = _setting()
     labels = {name: METHODS.get(name).label for name in sorted(METHODS.names(), key=palette.rank)}
     methods = controls.several_pills("methods", "Methods", labels, ["ugs", "random"])
@@ -98,11 +99,11 @@ def _form(found: Opened) -> Draft:
         seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
     with length:
         filled = fields(RunConfig, GROUPS["Length"], resolved, across=3)
-    filled |= pick_source(found, setting, methods)
+    filled |= pick_source(catalog, setting, methods)
     with st.expander("All settings", icon=":material/tune:", key="all-settings"):
-        st.caption("An empty field takes the preset's value, which it shows in grey.")
+        st.caption("An empty field uses the preset's value, shown in grey.")
         filled |= _all_settings(setting, methods, resolved)
-    filled |= pick_start(found, setting, seeds, filled.get("hidden", setting_text(resolved.get("hidden"))))
+    filled |= pick_start(catalog, setting, seeds, filled.get("hidden", setting_text(resolved.get("hidden"))))
     grid = pick_grid(setting, methods, resolved)
     return Draft(setting, methods, seeds, preset, filled, grid)
 
@@ -123,7 +124,7 @@ def _setting() -> dict[str, str]:
 
 
 def _about(spec: DatasetSpec) -> str:
-    """Say what a data set holds, or the part of it that is here, and where it comes from."""
+    """Describe a data set: its size here, and where it comes from."""
     sizes = spec.sizes
     parts = [
         f"{formats.count(sizes.nodes)} nodes",
@@ -157,13 +158,13 @@ def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: 
 
 
 def _resolved(setting: Mapping[str, str], methods: Sequence[str], preset: str) -> dict[str, Any]:
-    """Return every setting's value when nothing is filled in, options of all chosen methods included."""
+    """Return the preset's value of every setting and of all chosen methods' options."""
     configs = [resolve({**setting, "method": name}, preset) for name in methods or ["ugs"]]
     flat = {name: value for config in configs for name, value in config.options.items()}
     return {**configs[0].model_dump(exclude={"options"}), **flat}
 
 
-# Settings.
+# Settings
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Length": ("rounds", "epochs", "retrain_epochs"),
@@ -184,7 +185,7 @@ def groups() -> dict[str, Sequence[str]]:
 def fields(
     model: type[BaseModel], names: Sequence[str], resolved: Mapping[str, Any], across: int = 4
 ) -> dict[str, str]:
-    """Show fields for some settings of a model, so many side by side, and return those the user filled."""
+    """Show fields for settings of a model, `across` per row; return the filled ones."""
     filled: dict[str, str] = {}
     for start in range(0, len(names), across):
         columns = st.columns(across, gap="small")
@@ -198,7 +199,7 @@ def fields(
 
 
 def setting_label(name: str) -> str:
-    """Return a setting's name as a label; p_graph and p_weight are symbols and stay.
+    """Return a setting's name as a label; symbols (p_graph, p_weight) stay.
 
     >>> setting_label("retrain_epochs"), setting_label("p_graph")
     ('Retrain epochs', 'p_graph')
@@ -208,14 +209,14 @@ def setting_label(name: str) -> str:
 
 def _field(name: str, field: FieldInfo, resolved: Any) -> str | None:
     choices = _choices(field.annotation)
-    told = f"{field.description}. Name in files and on the command line: `{name}`."
+    about = f"{field.description}. Name in files and on the command line: `{name}`."
     if choices:
         shown = {"": f"{setting_text(resolved)} (preset)", **{choice: choice for choice in choices}}
-        return controls.optional(name, setting_label(name), shown, help=told)
+        return controls.optional(name, setting_label(name), shown, help=about)
     # The description of a setting says what an empty field means.
     empty = (field.description or "").partition("empty = ")[2] or "not set"
     placeholder = empty if resolved is None else setting_text(resolved)
-    return controls.text(name, setting_label(name), placeholder=placeholder, help=told)
+    return controls.text(name, setting_label(name), placeholder=placeholder, help=about)
 
 
 def _choices(annotation: Any) -> list[str]:
@@ -225,86 +226,85 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def setting_text(value: Any) -> str:
-    """Write a setting's value as it is typed."""
+    """Return a setting's value as typed."""
     return "not set" if value is None else value_words(value)
 
 
-# Masks of another run.
+# Masks of another run
 
 MASKS_OF = "masks_of"
 
 
-def pick_source(found: Opened, wanted: Mapping[str, str], methods: Sequence[str]) -> dict[str, str]:
-    """Choose the run whose masks are taken, where a method reads one; returns it as a filled setting."""
+def pick_source(catalog: Opened, setting: Mapping[str, str], methods: Sequence[str]) -> dict[str, str]:
+    """Choose the run whose masks a method reads; returns it as a filled setting."""
     if not any(MASKS_OF in METHODS.get(name).Options.model_fields for name in methods):
         return {}
-    offered = _sources(found, wanted)
+    offered = _sources(catalog, setting)
     words = {"": "Choose a run", **run_select.run_words(offered)}
     if gone := run_select.gone_from(MASKS_OF, words):
-        # It stays asked for, so that no run starts with other masks than it was meant to.
+        # It stays chosen, so that no run starts with other masks.
         run_select.tell_gone(MASKS_OF)
         return {MASKS_OF: gone[0]}
     if not offered:
-        st.caption("Random tickets need a finished run of your own on this data set, task and network.")
+        st.caption("Random tickets need one of your own finished runs on this data set, task and network.")
         return {}
     chosen = controls.optional(MASKS_OF, "Masks of", words, help="The finished run whose masks are retrained.")
     return {MASKS_OF: chosen} if chosen else {}
 
 
-def _sources(found: Opened, wanted: Mapping[str, str]) -> list[Run]:
-    subject = (wanted["dataset"], wanted["task"], wanted["model"])
-    alike = [run for run in run_select.with_rounds(found.own) if setting(run.config) == subject]
+def _sources(catalog: Opened, setting: Mapping[str, str]) -> list[Run]:
+    subject = (setting["dataset"], setting["task"], setting["model"])
+    alike = [run for run in run_select.with_rounds(catalog.own) if setting_of(run.config) == subject]
     return [run for run in alike if not METHODS.get(run.config.method).reads_runs]
 
 
-# Initial weights.
+# Initial weights
 
 PRETRAINING = "pretraining"
 RANDOM = {"": "Random"}
 
 
-def pick_start(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> dict[str, str]:
-    """Show the choice, with the way to make another start, and return it as a filled setting; empty for a random one.
+def pick_start(catalog: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> dict[str, str]:
+    """Choose the initial weights; returns them as a filled setting, empty if random.
 
-    A new pre-training is for these seeds and this width, as they were typed. A network that cannot take one has no
-    choice.
+    Offers to start a pre-training with these seeds and this width, as typed. Shows nothing for a network that takes no
+    pre-trained layer.
     """
     if not takes_first_layer(setting["model"]):
         return {}
-    told = "theta_0's first layer from a pre-training without labels (GraphCL)."
+    about = "Random, or the first layer of theta_0 from a pre-training without labels (GraphCL)."
     with frame.row("start-row"):
-        words = RANDOM | _pretraining_words(_pretrainings(found, setting))
+        words = RANDOM | _pretraining_words(_pretrainings(catalog, setting))
         gone = run_select.gone_from(PRETRAINING, words)
         chosen = controls.optional(
-            PRETRAINING, "Initial weights", words, help=told, on_change=run_select.let_go(PRETRAINING)
+            PRETRAINING, "Initial weights", words, help=about, on_change=run_select.let_go(PRETRAINING)
         )
-        _pretrain(found, setting, seeds, hidden)
+        _pretrain(catalog, setting, seeds, hidden)
     if gone:
-        # It stays asked for, so that no run starts from other weights than it was meant to.
+        # It stays chosen, so that no run starts from other weights.
         run_select.tell_gone(PRETRAINING)
         return {PRETRAINING: gone[0]}
     if chosen is None:
         return {}
-    st.caption("The first layer comes from the pre-training; the rest of theta_0 is random, from the seed.")
+    st.caption("The first layer comes from the pre-training. The seed draws the rest of theta_0.")
     return {PRETRAINING: chosen}
 
 
-def _pretrain(found: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> None:
+def _pretrain(catalog: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> None:
     with st.popover("Pre-train", icon=":material/model_training:", key="pre-train"):
         st.caption(
-            f"GraphCL trains a first layer, {frame.plain(brief(hidden))} wide, on "
-            f"{DATASETS.get(setting['dataset']).label} without labels until its loss stops falling, for seeds "
-            f"{frame.plain(brief(seeds))}. Then it can be chosen here."
+            f"GraphCL trains a first layer on {DATASETS.get(setting['dataset']).label} without labels: width "
+            f"{frame.plain(brief(hidden))}, seeds {frame.plain(brief(seeds))}."
         )
-        labels = {each.name: each.label for each in AUGMENTATIONS}
+        labels = {augmentation.name: augmentation.label for augmentation in AUGMENTATIONS}
         augmentation = controls.select("augmentation", "Augmentation", labels, "edges", width=240)
         if st.button("Start pre-training", key="start-pre-training", type="primary"):
-            _start_pretraining(found, {**_subject(setting), "hidden": hidden, "augmentation": augmentation}, seeds)
+            _start_pretraining(catalog, {**_subject(setting), "hidden": hidden, "augmentation": augmentation}, seeds)
 
 
-def _start_pretraining(found: Opened, values: Mapping[str, str], seeds: str) -> None:
+def _start_pretraining(catalog: Opened, values: Mapping[str, str], seeds: str) -> None:
     with frame.or_why():
-        started = start_pretraining(found.store, resolve_pretraining(values), read_seeds(seeds), leave_busy=True)
+        started = start_pretraining(catalog.store, resolve_pretraining(values), read_seeds(seeds), leave_busy=True)
         say_not_started([started])
         url_state.go("runs", run=started.run.name)
 
@@ -313,10 +313,10 @@ def _subject(setting: Mapping[str, str]) -> dict[str, str]:
     return {name: setting[name] for name in ("dataset", "task")}
 
 
-def _pretrainings(found: Opened, setting: Mapping[str, str]) -> list[Pretraining]:
-    wanted = _subject(setting)
-    alike = [run for run in found.pretrainings if run.config.model_dump(include=set(wanted)) == wanted]
-    # A run may be started while its pre-training is at work, and waits for it.
+def _pretrainings(catalog: Opened, setting: Mapping[str, str]) -> list[Pretraining]:
+    subject = _subject(setting)
+    alike = [run for run in catalog.pretrainings if run.config.model_dump(include=set(subject)) == subject]
+    # A run may start while its pre-training runs, and waits for it.
     return [run for run in alike if run.finished() or any_active([run])]
 
 
@@ -325,27 +325,24 @@ def _pretraining_words(offered: list[Pretraining]) -> dict[str, str]:
     return {
         run.name: words
         + (f" · {run.name.rsplit('-', 1)[-1]}" if titles.count(words) > 1 else "")
-        + ("" if run.finished() else " · at work")
+        + ("" if run.finished() else " · running")
         for run, words in zip(offered, titles, strict=True)
     }
 
 
-# Sweep.
+# Sweep
 
 VARIED = "vary"
 ACROSS = 3
 # The paper's ablation (figure 7).
 PAPER_SWEEP = {"p_graph": "0.05, 0.1, 0.2", "p_weight": "0.1, 0.2, 0.4"}
-ABOUT_SWEEP = (
-    "Every combination of the values is a run of its own, for each method. The paper's ablation varies p_graph and "
-    "p_weight."
-)
+ABOUT_SWEEP = "One run per method and combination of values. The paper's ablation varies p_graph and p_weight."
 
 
 def pick_grid(setting: Mapping[str, str], methods: Sequence[str], resolved: Mapping[str, Any]) -> dict[str, str]:
-    """Show the expander and return the varied settings, each with its values as they were typed."""
+    """Show the sweep; return the varied settings with their values as typed."""
     fields = dict(numeric_fields(setting, methods))
-    # What a link varies must be seen, before the control below has read it.
+    # Open where a link varies settings; the control below has not read it yet.
     open_ = any(url_state.recall(VARIED) or st.query_params.get_all(VARIED))
     with st.expander("Sweep", icon=":material/grid_on:", key="sweep", expanded=open_):
         st.caption(ABOUT_SWEEP)
@@ -356,9 +353,9 @@ def pick_grid(setting: Mapping[str, str], methods: Sequence[str], resolved: Mapp
 
 
 def numeric_fields(setting: Mapping[str, str], methods: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the settings with numbers as values that all chosen methods have, each with its description.
+    """Yield the numeric settings that all chosen methods share, with descriptions.
 
-    `rounds` is none of them: a longer run holds the shorter ones.
+    Without `rounds`: a longer run contains the shorter ones.
     """
     of_methods = [METHODS.get(name).Options for name in methods]
     shared = [
@@ -374,7 +371,7 @@ def numeric_fields(setting: Mapping[str, str], methods: Sequence[str]) -> Iterat
 
 
 def count_words(grid: Mapping[str, str]) -> str:
-    """Say how many runs the values make, and "" when there are none to count.
+    """Return the number of runs in words, "" while values are incomplete.
 
     >>> count_words({"p_graph": "0.05, 0.1", "hidden": "8,16,32"}), count_words({"p_graph": "0.1,"}), count_words({})
     ('2 values of p_graph × 3 values of hidden: 6 runs for each method.', '', '')
@@ -391,13 +388,13 @@ def count_words(grid: Mapping[str, str]) -> str:
 def _values(names: Sequence[str], fields: Mapping[str, str], resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for start in range(0, len(names), ACROSS):
         for column, name in zip(st.columns(ACROSS, gap="small"), names[start : start + ACROSS], strict=False):
-            told = f"{fields[name]}. Values with commas between them."
+            about = f"{fields[name]}. Separate values by commas."
             with column:
-                hint = f"as in {setting_text(resolved.get(name))}, ..."
+                hint = f"{setting_text(resolved.get(name))}, ..."
                 yield (
                     name,
                     controls.text(
-                        f"sweep_{name}", f"Values of {name}", PAPER_SWEEP.get(name, ""), placeholder=hint, help=told
+                        f"sweep_{name}", f"Values of {name}", PAPER_SWEEP.get(name, ""), placeholder=hint, help=about
                     ),
                 )
 
@@ -415,48 +412,48 @@ def _is_number(annotation: Any) -> bool:
     return annotation in (int, float) or (hasattr(annotation, "__metadata__") and _is_number(get_args(annotation)[0]))
 
 
-# Cost and start.
+# Cost and start
 
 
-def _cost(found: Opened, draft: Draft) -> None:
-    st.subheader("Before it starts", anchor=False)
+def _cost(catalog: Opened, draft: Draft) -> None:
+    st.subheader("Cost", anchor=False)
     try:
-        wanted = plan(draft)
-        starts = _starts(found, wanted)
+        planned = plan(draft)
+        starts = _starts(catalog, planned)
     except StudioError as error:
         frame.failures(error.faults if isinstance(error, ConfigError) else [str(error)])
         st.button("Start", key="start", type="primary", disabled=True, width="stretch")
         return
-    cost = cache.forecast_of(found, wanted.configs, wanted.seeds)
+    cost = cache.forecast_of(catalog, planned.configs, planned.seeds)
     _numbers(cost)
-    _runs(found, wanted)
-    prunable_tensors(wanted.configs[0])
+    _runs(catalog, planned)
+    prunable_tensors(planned.configs[0])
     if starts:
         st.caption(frame.plain(starts))
-    _room(found.store.root, cost)
-    words = f"Start {formats.number_of(len(wanted.configs), 'run')}"
+    _room(catalog.store.root, cost)
+    words = f"Start {formats.number_of(len(planned.configs), 'run')}"
     if st.button(
         words, key="start", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"
     ):
-        _start(found, wanted)
+        _start(catalog, planned)
 
 
-def _starts(found: Opened, wanted: Plan) -> str:
-    """Say which pre-training the runs start from; raises StudioError for missing seeds."""
+def _starts(catalog: Opened, planned: Plan) -> str:
+    """Return which pre-training the runs start from; raises StudioError for missing seeds."""
     words = ""
-    for config in wanted.configs:
-        check_needs(found.store, config, wanted.seeds)
-        sources = {source for seed in wanted.seeds if (source := awaited(found.store, config, seed)) is not None}
+    for config in planned.configs:
+        check_needs(catalog.store, config, planned.seeds)
+        sources = {source for seed in planned.seeds if (source := awaited(catalog.store, config, seed)) is not None}
         name = pretraining_of(config)
         if sources:
-            words = f"Waits for {' and '.join(sorted(sources))}, which is at work, and begins by itself after it."
+            words = f"Starts automatically when {' and '.join(sorted(sources))} has finished."
         elif name is not None:
-            words = start_words(name, check_start(found.store, config, wanted.seeds))
+            words = start_words(name, check_start(catalog.store, config, planned.seeds))
     return words
 
 
 def _numbers(cost: Forecast) -> None:
-    time = formats.duration(cost.seconds) if cost.seconds is not None else "not known yet"
+    time = formats.duration(cost.seconds) if cost.seconds is not None else "unknown"
     numbers = {
         "Time, about": time,
         "Disk, about": formats.file_size(cost.size_bytes),
@@ -470,67 +467,69 @@ def _numbers(cost: Forecast) -> None:
     st.caption(f"Time: {cost.basis}.")
 
 
-def _runs(found: Opened, wanted: Plan) -> None:
-    known, examples = {run.name: run for run in found.own}, {run.name for run in found.examples}
-    for point in wanted.points[:MOST_LISTED]:
+def _runs(catalog: Opened, planned: Plan) -> None:
+    known, examples = {run.name: run for run in catalog.own}, {run.name for run in catalog.examples}
+    for point in planned.points[:MOST_LISTED]:
         name = run_name(point.config)
-        fresh = "an example, computed again" if name in examples else "new"
-        done = [known[name].seed(seed).whole_rounds() for seed in wanted.seeds] if name in known else []
+        fresh = "new; same settings as an example" if name in examples else "new"
+        done = [known[name].seed(seed).whole_rounds() for seed in planned.seeds] if name in known else []
         state = _state(done, point.config.rounds) if any(done) else fresh
         with st.container(gap=None):
             with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
                 st.markdown(", ".join(filter(None, (palette.label(point.config.method), point.words))), width="content")
                 st.badge(state, color="green" if state == COMPLETE else "gray")
             st.caption(name)
-    if len(wanted.points) > MOST_LISTED:
-        st.caption(f"and {len(wanted.points) - MOST_LISTED} more")
+    if len(planned.points) > MOST_LISTED:
+        st.caption(f"and {len(planned.points) - MOST_LISTED} more")
 
 
 def _state(done: Sequence[int], rounds: int) -> str:
-    """Say how far a run is whose seeds have so many finished rounds (with round 0).
+    """Return a run's state from the finished rounds of each seed (with round 0).
 
     >>> _state([21], 20), _state([3, 5], 20), _state([21, 5, 0], 20), _state([5, 0], 20)
-    ('complete', 'goes on after round 2', '1 of 3 seeds complete', '1 of 2 seeds begun')
+    ('complete', 'continues after round 2', '1 of 3 seeds complete', '1 of 2 seeds started')
     """
     complete = sum(count > rounds for count in done)
     if complete == len(done):
         return COMPLETE
     if complete:
         return f"{complete} of {len(done)} seeds complete"
-    return f"goes on after round {min(done) - 1}" if all(done) else f"{sum(map(bool, done))} of {len(done)} seeds begun"
+    if all(done):
+        return f"continues after round {min(done) - 1}"
+    return f"{sum(map(bool, done))} of {len(done)} seeds started"
 
 
 def _room(root: Path, cost: Forecast) -> None:
     free = free_bytes(root)
     if cost.size_bytes > free:
         st.warning(
-            f"The disk of {root} has {formats.file_size(free)} free, less than this will add: empty the trash, "
+            f"The disk of {root} has {formats.file_size(free)} free, less than these runs need: empty the trash, or "
             "choose fewer seeds or another store.",
             icon=":material/warning:",
         )
     available = memory.available_bytes()
     if cost.memory_bytes > available:
         st.warning(
-            f"{formats.file_size(available)} of memory are available, less than workers side by side will need: choose "
-            "fewer hidden units, layers or seeds.",
+            f"{formats.file_size(available)} of memory is available, less than the workers need together: choose fewer "
+            "hidden units, layers or seeds.",
             icon=":material/warning:",
         )
 
 
-def _start(found: Opened, wanted: Plan) -> None:
-    started = start_all(found.store, wanted.configs, wanted.seeds)
+def _start(catalog: Opened, planned: Plan) -> None:
+    started = start_all(catalog.store, planned.configs, planned.seeds)
     say_not_started(started)
     url_state.go("runs", run=started[0].run.name)
 
 
 def prunable_tensors(config: RunConfig) -> None:
-    """Show it folded, with the number of prunable weights outside."""
+    """Show the tensors in an expander titled with the number of prunable weights."""
     spec = DATASETS.get(config.dataset)
     tensors = tensor_specs(config, network_shape(config, spec.sizes))
     title = f"Masks cover {formats.count(weight_count(config))} weights"
     with st.expander(title, icon=":material/grid_on:", key="prunable"):
         st.table(_tensor_rows(tensors), border="horizontal")
-        st.caption("and every edge of the graph that carries messages; a node's own message always stays.")
+        st.caption("Masks also cover every edge entry. Self-loops are never pruned.")
 
 
 def _tensor_rows(tensors: Sequence[TensorSpec]) -> list[dict[str, str]]:
@@ -545,7 +544,7 @@ def _tensor_rows(tensors: Sequence[TensorSpec]) -> list[dict[str, str]]:
 
 
 def plan(draft: Draft) -> Plan:
-    """Return the runs of a draft; raises a ConfigError that lists all errors."""
+    """Return the runs of a draft; raises ConfigError with all errors."""
     faults, points = Faults(), list[Point]()
     seeds: tuple[int, ...] = ()
     if not draft.methods:

@@ -1,4 +1,4 @@
-"""Measurements: the graph after pruning, as a table, over rounds, or per node and edge; begin at `page`."""
+"""Measurements: graph structure after pruning, as tables and curves. Begin at `page`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from analysis.style import palette
 from analysis.subgraphs.panel import node_name
 from analysis.tables.captions import averaged_over
 from app.components import computation, controls, downloads, frame, graph_select, measurement, run_select, url_state
-from app.components.downloads import cells, draw_numbers, draw_table, show_figure
+from app.components.downloads import draw_numbers, draw_table, show_figure, show_table
 from app.components.frame import plain
 from app.data import cache
 from glt import formats
@@ -56,51 +56,51 @@ VIEWS = {"table": "Table", "trend": "Over rounds", "elements": "Per node and edg
 def page() -> None:
     """Show the page."""
     with frame.page("Measurements", "Graph structure after pruning."):
-        found = run_select.finished_runs(
+        finished = run_select.finished_runs(
             "runs",
             "Nothing to measure yet",
             "Measurements appear as soon as a run has finished a round.",
             "straighten",
         )
-        if not found:
+        if not finished:
             return
-        turned = partial(_turn, found)
+        turned = partial(_turn, finished)
         view = controls.segments("view", "View", VIEWS, label_visibility="collapsed", on_change=turned)
         if view == "elements":
-            show_elements(found)
+            show_elements(finished)
         else:
-            _of_several(found, view)
+            _of_several(finished, view)
 
 
-def _turn(found: list[Run]) -> None:
-    """On a change from several runs to the nodes and edges of one, take the first of those that were chosen."""
+def _turn(finished: list[Run]) -> None:
+    """On a change to the view of one run, choose the first of the chosen runs."""
     chosen = url_state.recall("runs")
-    first = next((run.reference for run in found if run.reference in chosen), None)
+    first = next((run.reference for run in finished if run.reference in chosen), None)
     if st.session_state["view"] == "elements" and first is not None:
-        # Reading it first keeps the address from overruling the choice.
+        # Reading it first prevents the address from overriding the choice.
         url_state.start("run")
         st.session_state["run"] = first
 
 
-def _of_several(found: list[Run], view: str) -> None:
+def _of_several(finished: list[Run], view: str) -> None:
     with frame.row("controls"):
-        runs = run_select.pick_runs(found, run_select.together(found))
-        chosen = pick_rounds(runs or found) if view == "table" else measurement.pick_trend()
+        runs = run_select.pick_runs(finished, run_select.together(finished))
+        chosen = pick_rounds(runs or finished) if view == "table" else measurement.pick_trend()
         engine = pick_engine() if view == "table" else "default"
         null = controls.switch(
             "null",
             "Random graphs of equal density",
-            help="Beside each run: as many undirected edges as it kept, drawn at random from the original graph.",
+            help="For each run: as many undirected edges as it kept, drawn at random from the original graph.",
         )
     if not (runs := run_select.chosen_runs(runs, "straighten")):
         return
     if isinstance(chosen, measurement.Trend):
         show_trend(runs, chosen, null)
     else:
-        show_table(runs, chosen, null, engine)
+        show_tables(runs, chosen, null, engine)
 
 
-# As a table.
+# Table
 
 HEADLINE = (
     "entries_kept",
@@ -114,15 +114,15 @@ HEADLINE = (
     "edge_homophily",
     "pagerank_spearman",
 )
-WHERE = "They stand beside the original graph and beside a GCN's rounds within a point of that sparsity, nowhere else."
-SLOW = "Measure the slow ones too"
+WHERE = "They are shown for the original graph and for GCN rounds within a point of that sparsity."
+SLOW = "Slow measures"
 TAKEN = ("Measure", "Original")
 ENGINES: dict[Engine, str] = {"default": "Default", "networkx": "NetworkX"}
 Printed = Mapping[str, Mapping[str, float]]
 
 
 def pick_rounds(runs: Sequence[Run]) -> list[int]:
-    """Choose a round and any others to stand beside it."""
+    """Choose a round, and other rounds to show beside it."""
     number = run_select.pick_any_round(runs)
     last = max(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1
     if last < 1:
@@ -135,16 +135,16 @@ def pick_rounds(runs: Sequence[Run]) -> list[int]:
 
 
 def pick_engine() -> Engine:
-    """Choose who computes the table."""
-    told = (
-        "Default: NetworkX for clustering, components and degrees on graphs up to PubMed's size, faster versions with "
-        "NetworkX's definitions for the rest. NetworkX: everything by NetworkX itself, with the largest difference."
+    """Choose the engine of the table."""
+    about = (
+        "Default: NetworkX for clustering, components and degrees on graphs up to the size of PubMed, faster libraries "
+        "with NetworkX's definitions for the rest. NetworkX: everything by NetworkX, with the largest difference."
     )
-    return cast("Engine", controls.segments("engine", "Computed by", cast("dict[str, str]", ENGINES), help=told))
+    return cast("Engine", controls.segments("engine", "Engine", cast("dict[str, str]", ENGINES), help=about))
 
 
-def show_table(runs: list[Run], rounds: Sequence[int], null: bool, engine: Engine) -> None:
-    """Show the tables of every graph that these runs are on; measuring shows its progress."""
+def show_tables(runs: list[Run], rounds: Sequence[int], null: bool, engine: Engine) -> None:
+    """Show the tables of every graph of these runs, or the progress of measuring."""
     graphs = [Measured(name, tuple(chosen), rounds, null, engine) for name, chosen in by_graph(runs).items()]
     alone = len(graphs) == 1
     graphs = [graph for graph in graphs if (graph.is_ready() if alone else _is_measured(graph))]
@@ -153,18 +153,18 @@ def show_table(runs: list[Run], rounds: Sequence[int], null: bool, engine: Engin
     for graph, place in zip(graphs, places, strict=True):
         with place:
             _take_away(graph, slow)
-    with st.expander("What each of them means", icon=":material/menu_book:", key="definitions"):
-        st.markdown("\n".join(map(_told, explanations())))
+    with st.expander("Definitions", icon=":material/menu_book:", key="definitions"):
+        st.markdown("\n".join(map(_definition, explanations())))
 
 
-def _told(each: Explanation) -> str:
-    definition, reading = frame.plain(each.definition), frame.plain(each.reading)
-    return f"- **{each.label}**: {definition}  \n  Reading it: {reading}  \n  :gray[{each.cost} {each.engine}]"
+def _definition(measure: Explanation) -> str:
+    definition, reading = frame.plain(measure.definition), frame.plain(measure.reading)
+    return f"- **{measure.label}**: {definition}  \n  Reading: {reading}  \n  :gray[{measure.cost} {measure.engine}]"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One graph of the page: its name, the runs on it, the rounds, and whether random graphs stand beside them."""
+    """One graph of the page: the runs on it, their rounds, with random graphs or without."""
 
     name: str
     runs: tuple[Run, ...]
@@ -173,11 +173,11 @@ class Measured:
     engine: Engine
 
     def table(self, slow: bool = False) -> pd.DataFrame:
-        """Return the measurements, measured now or known before."""
+        """Return the measurements, from the cache if known."""
         return measurement.table_of(self.runs, self.rounds, self.null, self.printed, slow, self.engine)
 
     def is_ready(self, slow: bool = False) -> bool:
-        """Say whether it is measured or takes a moment; else offer to measure, or show the progress."""
+        """Return whether the table is quick now; else offer to measure or show progress."""
         return measurement.is_table_ready(self.runs, self.rounds, self.null, slow, self.engine)
 
     @property
@@ -192,7 +192,7 @@ class Measured:
 
 
 def _is_measured(graph: Measured) -> bool:
-    """Measure one of several graphs; one that cannot be measured shows why and is left out."""
+    """Measure one of several graphs; a failure is shown and the graph left out."""
     try:
         if not graph.is_ready():
             return False
@@ -204,7 +204,7 @@ def _is_measured(graph: Measured) -> bool:
 
 
 def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
-    """Show the first table of a graph; return the place of its downloads."""
+    """Show the first table of a graph; return the container of its downloads."""
     if is_named:
         st.subheader(frame.plain(graph.name), anchor=False)
     draw_table(f"measurements-{graph.name}", as_read(graph.table(), HEADLINE, {}))
@@ -219,7 +219,7 @@ def _take_away(graph: Measured, slow: bool) -> None:
     note = training_part(graph.runs[0].config)
 
     def latex() -> bytes:
-        # Loads matplotlib, which a page that only shows the table does without.
+        # Imported late: loads matplotlib.
         from analysis.latex import measurements_latex
 
         return measurements_latex(table, graph.dataset, note=note).encode()
@@ -234,20 +234,20 @@ def _take_away(graph: Measured, slow: bool) -> None:
 
 def _papers(graph: Measured) -> None:
     dataset = graph.dataset
-    st.markdown(f"**The paper's table** :gray[{published.MEASUREMENT_TABLE.split(' (')[0]}]")
+    st.markdown(f"**Values in the paper** :gray[{published.MEASUREMENT_TABLE.split(' (')[0]}]")
     as_printed = published.measurements(dataset, as_printed=True) if published.swapped(dataset) else {}
     read = as_read(graph.table(), published.MEASUREMENT_ROWS, graph.printed, as_printed, dataset)
     draw_table(f"paper-table-{graph.name}", read)
-    notes = [published.measured_at(dataset), WHERE, *([published.SWAP_NOTE] if as_printed else [])]
-    st.caption(" ".join(notes))
+    notes = [WHERE, *([published.SWAP_NOTE] if as_printed else [])]
+    frame.caption(published.measured_at(dataset), " ".join(notes))
 
 
 def _others(graphs: Sequence[Measured]) -> bool:
-    """Show the other measures of every graph, and return whether slow ones are included."""
+    """Show the other measures of every graph; return whether slow ones are included."""
     waiting = [formats.inside(measure.label) for measure in in_order() if measure.cost == "background"]
     with st.expander("All other measures", icon=":material/more_horiz:", key="other-measures"):
-        told = f"Seconds on Cora, a minute or more a graph on PubMed: {', '.join(waiting)}."
-        slow = controls.switch("slow", SLOW, help=told)
+        about = f"Seconds on Cora, a minute or more per graph on PubMed: {', '.join(waiting)}."
+        slow = controls.switch("slow", SLOW, help=about)
         for graph in graphs:
             if len(graphs) > 1:
                 st.markdown(f"**{frame.plain(graph.name)}**")
@@ -263,9 +263,10 @@ def _others(graphs: Sequence[Measured]) -> bool:
 def as_read(
     table: pd.DataFrame, measures: Iterable[str], printed: Printed, as_printed: Printed | None = None, dataset: str = ""
 ) -> pd.DataFrame:
-    """Return one row a measure and one column a graph, as people read them; the paper's values in rows of their own.
+    """Return one row per measure and one column per graph, in words.
 
-    `printed` are the paper's values of this graph, `as_printed` those that stand under the name of `dataset` there.
+    Rows below show the paper's values: `printed` are those of this graph, `as_printed` those under the name of
+    `dataset`.
     """
     graphs = table.to_dict("records")
     rows: list[list[str]] = []
@@ -276,26 +277,26 @@ def as_read(
         cells = [descriptions.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
         rows.append([descriptions.label(name), *map(_unbroken, cells)])
         if name in printed:
-            rows.append(_gray("in the paper", printed[name], graphs))
+            rows.append(_gray("paper", printed[name], graphs))
         if as_printed and name in as_printed:
-            rows.append(_gray(f"printed under {dataset_label(dataset)}", as_printed[name], graphs))
+            rows.append(_gray(f"paper, column {dataset_label(dataset)}", as_printed[name], graphs))
     return pd.DataFrame(rows, columns=["Measure", *(_heading(graph) for graph in graphs)])
 
 
 def _unbroken(cell: str) -> str:
-    """Allow a line break only before the interval."""
+    """Allow line breaks only before the interval."""
     return cell.replace(" ", "\N{NO-BREAK SPACE}").replace("\N{NO-BREAK SPACE}±", " ±")
 
 
 def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[Any, Any]]) -> list[str]:
-    found = [values.get(graph["method"]) if is_as_published(graph) else None for graph in graphs]
-    cells = [formats.MISSING if value is None else formats.fixed(value, 5) for value in found]
+    published_values = [values.get(graph["method"]) if is_as_published(graph) else None for graph in graphs]
+    cells = [formats.MISSING if value is None else formats.fixed(value, 5) for value in published_values]
     return [f":gray[{cell}]" for cell in (words, *cells)]
 
 
 def _heading(graph: Mapping[Any, Any]) -> str:
     if graph["kind"] != "null":
-        # A table with two columns of one name cannot be shown, and a run may be called anything.
+        # Column names must be unique, and a run may have any title.
         taken = graph["kind"] == "run" and graph["label"] in TAKEN
         return frame.plain(graph["label"]) + (" (run)" if taken else "")
     whose = graph["label"].removeprefix("As many edges as ").removesuffix(", at random")
@@ -303,10 +304,10 @@ def _heading(graph: Mapping[Any, Any]) -> str:
 
 
 def _names(table: pd.DataFrame) -> list[str]:
-    found = [column.removesuffix("_spread") for column in table.columns if column.endswith("_spread")]
-    # How many edges survive both ways belongs beside how many survive at all.
+    names = [column.removesuffix("_spread") for column in table.columns if column.endswith("_spread")]
+    # Edges kept both ways directly follow edges kept either way.
     return sorted(
-        found, key=lambda name: found.index("edges") + 0.5 if name == "edges_both_ways" else found.index(name)
+        names, key=lambda name: names.index("edges") + 0.5 if name == "edges_both_ways" else names.index(name)
     )
 
 
@@ -317,34 +318,34 @@ def _table_caption(graph: Measured) -> tuple[str, str]:
     null = f" Random graphs: {averaged_over(int(n) for n in drawn).replace('seeds', 'draws')}." if len(drawn) else ""
     estimated = [column.removesuffix("_error") for column in table.columns if column.endswith("_error")]
     sampled = f" {descriptions.estimated(estimated)}" if estimated else ""
-    told = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
+    which = f"round {rounds[0]}" if len(rounds) == 1 else f"rounds {', '.join(map(str, rounds))}"
     return (
-        f"{dataset_label(config.dataset)}, {told}: {averaged}.{null}",
-        "An edge counts when it survives in at least one direction, as in the paper; isolated nodes are kept. "
+        f"{dataset_label(config.dataset)}, {which}: {averaged}.{null}",
+        "An edge counts if at least one direction survives, as in the paper. Isolated nodes are kept. "
         f"{_engine_words(graph)}{sampled} {training_part(config)}",
     )
 
 
 def _engine_words(graph: Measured) -> str:
-    """Name the engine of a table; for NetworkX with the largest difference from the faster versions."""
-    # NetworkX takes a third of a second to import, which the start of the app does without.
+    """Return the engine of a table in words; for NetworkX with the largest difference."""
+    # NetworkX takes a third of a second to import, so not at the start of the app.
     from analysis.measures.networkx_engine import is_quick
 
     table = graph.table()
-    found = [column.removesuffix("_difference") for column in table.columns if column.endswith("_difference")]
-    if not found:
+    names = [column.removesuffix("_difference") for column in table.columns if column.endswith("_difference")]
+    if not names:
         quick = is_quick("average_clustering", MeasuredGraph.of(shared_graph(graph.runs, "Measuring")))
         by_networkx = "Clustering, components and degrees by NetworkX, the rest by" if quick else "Computed by"
-        return f"{by_networkx} faster versions of NetworkX's definitions."
-    largest = {name: float(table[f"{name}_difference"].max()) for name in found}
-    return f"Computed by NetworkX itself. {descriptions.largest_difference(largest)}"
+        return f"{by_networkx} faster libraries with NetworkX's definitions."
+    largest = {name: float(table[f"{name}_difference"].max()) for name in names}
+    return f"Computed by NetworkX. {descriptions.largest_difference(largest)}"
 
 
-# Over rounds.
+# Over rounds
 
 
 def show_trend(runs: list[Run], trend: measurement.Trend, null: bool) -> None:
-    """Draw the trend on every graph that these runs are on; measuring shows its progress."""
+    """Draw the trend on every graph of these runs, or the progress of measuring."""
     graphs = by_graph(runs)
     for name, chosen in graphs.items():
         if not measurement.is_trend_ready(chosen, trend.name, null):
@@ -357,10 +358,10 @@ def show_trend(runs: list[Run], trend: measurement.Trend, null: bool) -> None:
 def _one_graph(runs: list[Run], trend: measurement.Trend, null: bool, key: str) -> None:
     table = measurement.trend_of(runs, trend.name, null)
     figure = _trend_figure(runs, trend, null, frame.is_dark())
-    show_figure(figure, f"trend{key}", f"{descriptions.label(trend.name)} over the rounds")
+    show_figure(figure, f"trend{key}", f"{descriptions.label(trend.name)} over rounds")
     frame.caption(*_trend_caption(runs, trend, table))
-    with st.expander("The numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
-        st.dataframe(cells(trend_numbers(table, trend.name)), hide_index=True, height=320)
+    with st.expander("Numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
+        show_table(trend_numbers(table, trend.name), height=320)
 
 
 @cache.cached(32, shared=True)
@@ -370,7 +371,7 @@ def _trend_figure(runs: list[Run], trend: measurement.Trend, null: bool, dark: b
 
 
 def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the rows of `trend_table` under the words of the page, as numbers that sort; shares in percent."""
+    """Return `trend_table` with the page's column names, shares in percent."""
     scale = 100.0 if descriptions.is_share(name) else 1.0
     unit = " (%)" if descriptions.is_share(name) else ""
     graphs = [
@@ -390,35 +391,35 @@ def trend_numbers(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def _trend_caption(runs: list[Run], trend: measurement.Trend, table: pd.DataFrame) -> tuple[str, str]:
-    mine = table[table["kind"] == "run"]
+    pruned = table[table["kind"] == "run"]
     where = dataset_label(runs[0].config.dataset)
-    about = f"{where}, rounds 0 to {mine['round'].max()}: {averaged_over(mine['seeds'])}; dashed: the original graph."
+    about = f"{where}, rounds 0 to {pruned['round'].max()}: {averaged_over(pruned['seeds'])}. Dashed: original graph."
     parts = [frame.plain(explanation(trend.name).definition)]
     if (table["kind"] == "null").any():
         parts.insert(
-            0, "Dotted: as many undirected edges as each run kept, drawn at random (five draws or one a seed)."
+            0, "Dotted: as many undirected edges as each run kept, drawn at random (five draws or one per seed)."
         )
     if "error" in table:
         parts.insert(-1, descriptions.estimated([trend.name]))
     return about, " ".join(parts)
 
 
-# Per node and edge.
+# Per node and edge
 
 ELEMENTS = {"nodes": "Nodes", "edges": "Edges", "degrees": "Degrees"}
 PRECISION = {"exact": "Exact", "sampled": "Sampled", "networkx": "NetworkX"}
 PRECISION_HELP = (
-    "Exact and Sampled are computed by igraph, with NetworkX's normalisation. NetworkX: exact, by NetworkX itself."
+    "Exact and Sampled: computed by igraph, with NetworkX's normalisation. NetworkX: exact, computed by NetworkX."
 )
 ORDERS: dict[Order, str] = {"original": "Original", "pruned": "Pruned", "change": "Change"}
-ORIGINAL, PRUNED, CHANGE = "Betweenness, original", "Betweenness, pruned", "Change of betweenness"
+ORIGINAL, PRUNED, CHANGE = "Betweenness, original", "Betweenness, pruned", "Change in betweenness"
 ENDS = {"nodes": ["node"], "edges": ["low", "high"]}
 SHOWN = 1000
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One round of a seed, what is ranked, by what, and from how many sources."""
+    """One round of a seed; which elements are ranked, by what, and how exactly."""
 
     run: Run
     seed: int
@@ -430,14 +431,14 @@ class Choice:
 
     @property
     def place(self) -> str:
-        """A key of this table."""
+        """Key of this table."""
         how = "networkx" if self.by_networkx else self.sample
         return f"{self.run.reference} {self.seed} {self.round} {self.elements} {self.order} {how}"
 
 
-def show_elements(found: list[Run]) -> None:
-    """Show the ranked table, or how to get it."""
-    choice = _choose(found)
+def show_elements(finished: list[Run]) -> None:
+    """Show the ranked table, or offer to compute it."""
+    choice = _choose(finished)
     graph = graph_of(choice.run.seed(choice.seed))
     mask = cache.edge_mask(choice.run, choice.seed, choice.round)
     whole = MeasuredGraph.of(graph)
@@ -453,15 +454,15 @@ def show_elements(found: list[Run]) -> None:
     _ranking(choice, graph, mask, before, after)
 
 
-def _choose(found: list[Run]) -> Choice:
+def _choose(finished: list[Run]) -> Choice:
     with frame.row("controls"):
-        run = run_select.pick_run(found, run_select.together(found)[0])
+        run = run_select.pick_run(finished, run_select.together(finished)[0])
         seed = run_select.pick_seed(run)
         number = run_select.pick_round([run.seed(seed)])
         elements = controls.segments("elements", "Elements", ELEMENTS)
         if elements == "degrees":
             return Choice(run, seed, number, elements, "original", None)
-        order = cast("Order", controls.segments("rank", "Ranked by betweenness", cast("dict[str, str]", ORDERS)))
+        order = cast("Order", controls.segments("rank", "Rank by betweenness", cast("dict[str, str]", ORDERS)))
         precision = controls.segments("precision", "Shortest paths", PRECISION, help=PRECISION_HELP)
     sample = SAMPLE if precision == "sampled" else None
     return Choice(run, seed, number, elements, order, sample, precision == "networkx")
@@ -483,15 +484,14 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     table = make(graph, mask, before, after, choice.order)
     shown = table.head(SHOWN)
     read = nodes_as_read(graph, shown) if choice.elements == "nodes" else edges_as_read(graph, shown)
-    st.caption(":material/ads_click: Mark a row to open it in Subgraphs.")
-    event = st.dataframe(
-        cells(read, _columns()),
-        hide_index=True,
-        # A selection is kept by row number, so other rows need another key.
+    st.caption(":material/ads_click: Select a row to open it in Subgraphs.")
+    event = show_table(
+        read,
+        _columns(),
+        # Streamlit keeps a selection by row number, so other rows need another key.
         placeholder=formats.MISSING,
         key=f"elements-table {choice.place}",
         height=560,
-        column_config=_columns(),
         on_select="rerun",
         selection_mode="single-row",
     )
@@ -503,19 +503,19 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
 def _columns() -> dict[str, Any]:
     values = st.column_config.NumberColumn(format="%.6f")
     clustering = st.column_config.NumberColumn(format="%.3f")
-    each = {"Clustering, original": clustering, "Clustering, pruned": clustering}
-    return {**each, ORIGINAL: values, PRUNED: values, CHANGE: st.column_config.NumberColumn(format="%+.6f")}
+    columns = {"Clustering, original": clustering, "Clustering, pruned": clustering}
+    return {**columns, ORIGINAL: values, PRUNED: values, CHANGE: st.column_config.NumberColumn(format="%+.6f")}
 
 
 def _lead(choice: Choice, graph: Graph, row: pd.Series) -> None:
-    """Link to the node or edge of a row in Subgraphs."""
+    """Show a link to the node or edge of a row in Subgraphs."""
     ends = [node_name(graph, int(row[name])) for name in ENDS[choice.elements]]
     label = f"{'Node' if len(ends) == 1 else 'Edge'} {' to '.join(ends)} in Subgraphs"
     url_state.link("subgraphs", plain(label), ":material/hub:", **destination(choice, graph, row))
 
 
 def destination(choice: Choice, graph: Graph, row: pd.Series) -> dict[str, str]:
-    """Return the view of Subgraphs that explains a row of `node_table` or `edge_table` and draws its neighbourhood."""
+    """Return the view of Subgraphs for a row of `node_table` or `edge_table`."""
     at, *to = (int(row[name]) for name in ENDS[choice.elements])
     view = {"run": choice.run.reference, "seed": str(choice.seed), "round": str(choice.round), "section": "why"}
     name = node_name(graph, at)
@@ -523,7 +523,7 @@ def destination(choice: Choice, graph: Graph, row: pd.Series) -> dict[str, str]:
 
 
 def nodes_as_read(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `node_table` under the words of the page."""
+    """Return `node_table` with the page's column names."""
     called = with_names(graph, table)
     return pd.DataFrame(
         {
@@ -539,7 +539,7 @@ def nodes_as_read(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def edges_as_read(graph: Graph, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `edge_table` under the words of the page."""
+    """Return `edge_table` with the page's column names."""
     pairs = zip(table["low"].tolist(), table["high"].tolist(), strict=True)
     ends = [f"{node_name(graph, low)}, {node_name(graph, high)}" for low, high in pairs]
     return pd.DataFrame({"Edge": ends, "Survives": table["survives"], **_values(table)})
@@ -564,17 +564,16 @@ def _caption(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     which = "of all nodes" if choice.elements == "nodes" else "of the surviving edges"
     return (
         f"{dataset_label(graph.name)}, round {choice.round}, seed {choice.seed}: {part} {formats.count(total)} "
-        f"{choice.elements}. Order kept {which} (Spearman): {formats.signed_text(kept, 3)}.",
-        f"{before.precision_words()} An edge counts when it survives in at least one direction. Betweenness is the "
-        "share of shortest paths between other nodes that run through a node or an edge, with NetworkX's "
-        "normalisation.",
+        f"{choice.elements}. Rank correlation {which} (Spearman): {formats.signed_text(kept, 3)}.",
+        f"{before.precision_words()} An edge counts if at least one direction survives. Betweenness is the share of "
+        "shortest paths between other nodes that pass through a node or an edge, with NetworkX's normalisation.",
     )
 
 
 def show_degrees(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: EdgeMask) -> None:
-    """Draw the three distributions, with their Gini coefficients in the caption."""
+    """Draw the degree distributions; the caption has their Gini coefficients."""
     method = run.config.method
-    pruned, twin = (whole.keeping(each.either_way()) for each in (mask, random_twins([(seed, mask)], 1)[0]))
+    pruned, twin = (whole.keeping(kept.either_way()) for kept in (mask, random_twins([(seed, mask)], 1)[0]))
     described = degree_curves(
         [
             Degrees("Original", palette.DENSE, degree_counts(whole)),
@@ -582,13 +581,13 @@ def show_degrees(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: E
             Degrees("random, as dense", method, degree_counts(twin), "dot", run.annotation.color),
         ]
     )
-    title = f"Share of nodes with at least so many neighbours, round {number}"
+    title = f"Share of nodes with at least k neighbours, round {number}"
     figure = screen.draw(described, frame.is_dark())
     show_figure(figure, "degrees", title)
     ginis = ", ".join(formats.fixed(degree_gini(graph), 3) for graph in (whole, pruned, twin))
-    st.caption(
-        f"{dataset_label(run.config.dataset)}, round {number}, seed {seed}: the share of nodes that have at least so "
-        f"many neighbours. Gini of degrees, in the order of the legend: {ginis}. Isolated nodes are what the curves "
-        "lack at 1; dotted: one draw of as many undirected edges as the round kept."
+    frame.caption(
+        f"{dataset_label(run.config.dataset)}, round {number}, seed {seed}. Gini of degrees, in legend order: {ginis}.",
+        "Share of nodes with at least k neighbours. Nodes missing at k = 1 are isolated. Dotted: one random draw of as "
+        "many undirected edges as the round kept.",
     )
     draw_numbers(figure, "degrees", title)

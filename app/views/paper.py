@@ -47,15 +47,15 @@ MEASURED = "paper: measured"
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Paper", "Every figure and table on small graphs, beside our runs."):
+    with frame.page("Paper", "The paper's figures and tables on small graphs, beside our runs."):
         dataset, model, seeds = _controls()
-        found = opened()
+        catalog = opened()
         contents, section = st.columns([1, 3.1], gap="large")
         with contents:
-            experiment = _contents(found, dataset, model, seeds)
+            experiment = _contents(catalog, dataset, model, seeds)
         with section:
             setting = experiment.nearest(dataset, model, _task(experiment))
-            _section(found, experiment, setting, (dataset, model), seeds)
+            _section(catalog, experiment, setting, (dataset, model), seeds)
 
 
 def _controls() -> tuple[str, str, tuple[int, ...]]:
@@ -65,25 +65,25 @@ def _controls() -> tuple[str, str, tuple[int, ...]]:
     with frame.row("controls"):
         dataset = controls.segments("dataset", "Data set", datasets, "cora")
         model = controls.segments("model", "Network", models, "gcn")
-        about = "Seeds that every run should have; means are over all seeds there are."
-        written = controls.text("seeds", "Seeds needed", DEFAULT_SEEDS, width=130, help=about) or DEFAULT_SEEDS
+        about = "Seeds required of every run. Means are over all existing seeds."
+        written = controls.text("seeds", "Required seeds", DEFAULT_SEEDS, width=130, help=about) or DEFAULT_SEEDS
     try:
         seeds = read_seeds(written)
     except ConfigError as error:
-        frame.failure(f"{error} Shown are seeds {DEFAULT_SEEDS}.")
+        frame.failure(f"{error} Seeds {DEFAULT_SEEDS} are shown.")
         seeds = read_seeds(DEFAULT_SEEDS)
     return dataset, model, seeds
 
 
-def _contents(found: Opened, dataset: str, model: str, seeds: Sequence[int]) -> Experiment:
+def _contents(catalog: Opened, dataset: str, model: str, seeds: Sequence[int]) -> Experiment:
     experiments = {experiment.name: experiment for experiment in in_order()}
-    labels = {name: f"{each.place} · {each.label}" for name, each in experiments.items()}
+    labels = {name: f"{experiment.place} · {experiment.label}" for name, experiment in experiments.items()}
     task = st.session_state.get("task")
     captions = {}
-    for name, each in experiments.items():
-        setting = each.nearest(dataset, model, task)
-        seen = _judged(found, each, setting, seeds)
-        captions[name] = badge(seen.verdict, bool(seen.runs) and _is_unmeasured(each, setting))
+    for name, experiment in experiments.items():
+        setting = experiment.nearest(dataset, model, task)
+        result = _judged(catalog, experiment, setting, seeds)
+        captions[name] = badge(result.verdict, bool(result.runs) and _is_unmeasured(experiment, setting))
     return experiments[controls.contents("experiment", "Contents", labels, FIRST, captions)]
 
 
@@ -95,9 +95,9 @@ def _task(experiment: Experiment) -> str:
     return controls.segments("task", "Task", labels, label_visibility="collapsed")
 
 
-def _judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int]) -> Judged:
-    """Judge an experiment; its measurements count from when its section was first opened."""
-    return judged(found, experiment, setting, seeds, (experiment.name, setting) in _measured())
+def _judged(catalog: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int]) -> Judged:
+    """Judge an experiment; graphs are measured once its section was opened."""
+    return judged(catalog, experiment, setting, seeds, (experiment.name, setting) in _measured())
 
 
 def _measured() -> set[tuple[str, Setting]]:
@@ -110,17 +110,17 @@ def _is_unmeasured(experiment: Experiment, setting: Setting) -> bool:
 
 
 def _section(
-    found: Opened, experiment: Experiment, setting: Setting, asked: tuple[str, str], seeds: Sequence[int]
+    catalog: Opened, experiment: Experiment, setting: Setting, chosen: tuple[str, str], seeds: Sequence[int]
 ) -> None:
-    if asked != (setting.dataset, setting.model):
+    if chosen != (setting.dataset, setting.model):
         shown = f"{DATASETS.get(setting.dataset).label} with {MODELS.get(setting.model).label}"
-        st.caption(f":material/info: The paper has no such panel; shown is {shown}.")
+        st.caption(f":material/info: The paper has no such panel: {shown} is shown.")
     if _is_unmeasured(experiment, setting):
         _measured().add((experiment.name, setting))
-        judged(found, experiment, setting, seeds, measure=True)
-        # The contents were written before the measurements were known.
+        judged(catalog, experiment, setting, seeds, measure=True)
+        # Rerun: the contents were written before the measurements were known.
         st.rerun()
-    show_section(found, _judged(found, experiment, setting, seeds))
+    show_section(catalog, _judged(catalog, experiment, setting, seeds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,30 +136,30 @@ class Judged:
     verdict: Verdict
 
 
-def judged(found: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
+def judged(catalog: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
     """Judge an experiment; graphs are measured only with `measure`."""
-    plan = make_plan(experiment, setting, seeds, found.runs)
+    plan = make_plan(experiment, setting, seeds, catalog.runs)
     exhibit = EXHIBITS.get(experiment.name)
     runs = shown_runs(plan)
-    cost = cache.forecast_of(found, [need.config for need in plan.lacking if need.config], plan.seeds)
-    # A run with other settings is drawn and said to be one, and never counts in a mean, a claim or a verdict.
+    cost = cache.forecast_of(catalog, [need.config for need in plan.lacking if need.config], plan.seeds)
+    # A run with other settings is drawn and labelled; it never counts in a mean, a claim or a verdict.
     tested = plan.runs if measure or not exhibit.measures else []
-    scored = scored_runs(found.runs, setting, seeds) if exhibit.scores else []
+    scored = scored_runs(catalog.runs, setting, seeds) if exhibit.scores else []
     rows, claims = _compared(exhibit, setting, tested, scored) if tested else ([], [])
     claims = settled(claims, plan)
     return Judged(exhibit, plan, runs, cost, rows, claims, judge(plan, rows, claims, cost_words(plan, cost)))
 
 
 def shown_runs(plan: Plan) -> list[Run]:
-    """Return the runs of an experiment's figure: for every arm its own, or the one that stands in for it."""
+    """Return the run of every arm for the figure, or its substitute."""
     runs = [need.run if need.has_rounds else need.stand_in for need in plan.needs]
     return list({run.reference: run for run in runs if run is not None}.values())
 
 
 def scored_runs(runs: Sequence[Run], setting: Setting, seeds: Sequence[int]) -> list[Run]:
-    """Return the runs of every experiment whose printed scores are compared in this setting."""
+    """Return the runs of all experiments that compare printed scores in this setting."""
     experiments = [EXPERIMENTS.get(exhibit.name) for exhibit in EXHIBITS if exhibit.scores]
-    plans = [make_plan(each, setting, seeds, runs) for each in experiments if setting in each.settings]
+    plans = [make_plan(entry, setting, seeds, runs) for entry in experiments if setting in entry.settings]
     return list({run.reference: run for plan in plans for run in plan.runs}.values())
 
 
@@ -167,7 +167,7 @@ def _compared(
     exhibit: Exhibit, setting: Setting, runs: list[Run], scored: list[Run]
 ) -> tuple[list[Comparison], list[Claim]]:
     if exhibit.measures:
-        # Measuring shows a bar and has its own cache.
+        # Measuring shows a progress bar and has its own cache.
         table = partial(measurement.table_of, runs, published.MEASUREMENT_ROUND, False)
         return _compare(exhibit, setting, runs, scored, table)
     return _compared_curves(exhibit.name, setting, runs, scored)
@@ -203,12 +203,12 @@ LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
 def badge(verdict: Verdict, unmeasured: bool = False) -> str:
     """Return a verdict as a Markdown badge; `unmeasured` graphs have none yet."""
     if unmeasured:
-        return ":gray-badge[:material/straighten: Open to measure]"
+        return ":gray-badge[:material/straighten: Not measured]"
     color, icon = LOOKS[verdict.kind]
     return f":{color}-badge[{icon} {verdict.title}]"
 
 
-def show_section(found: Opened, judged: Judged) -> None:
+def show_section(catalog: Opened, judged: Judged) -> None:
     """Show one experiment in full."""
     experiment, setting = judged.plan.experiment, judged.plan.setting
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -224,19 +224,20 @@ def show_section(found: Opened, judged: Judged) -> None:
     else:
         frame.empty(
             "Nothing to show yet",
-            f"As {experiment.place} of the paper, drawn here as soon as a run below has finished its first round.",
+            f"Shows {experiment.place} as soon as a run below has finished its first round.",
             "menu_book",
         )
     _show_claims(judged.claims)
-    show_needs(found, judged)
+    show_needs(catalog, judged)
 
 
 def _verdict(judged: Judged) -> None:
     experiment, setting, verdict = judged.plan.experiment, judged.plan.setting, judged.verdict
     with st.container(border=True, key="verdict", gap="xsmall"):
         st.markdown(frame.plain(verdict.sentence).replace("\\`", "`"))
-        for fact in published.facts(experiment.name, *setting, falls_short=verdict.falls_short):
-            st.caption(f":material/info: {frame.plain(fact.text)}")
+        facts = [fact.text for fact in published.facts(experiment.name, *setting, falls_short=verdict.falls_short)]
+        if facts:
+            frame.caption("", "\n\n".join(map(frame.plain, facts)), "Differences from the paper")
         frame.results_note(judged.runs)
 
 
@@ -246,9 +247,9 @@ def _pictures(judged: Judged) -> None:
         return
     picture = pictures[0]
     if len(pictures) > 1:
-        labels = {str(each.x): each.label for each in pictures}
+        labels = {str(option.x): option.label for option in pictures}
         axis = controls.segments("axis", "Horizontal axis", labels, label_visibility="collapsed")
-        picture = next(each for each in pictures if each.x == axis)
+        picture = next(option for option in pictures if option.x == axis)
     if picture.kind == "subgraphs":
         _subgraphs(judged.runs[0], judged.plan.experiment.rounds)
     else:
@@ -256,10 +257,10 @@ def _pictures(judged: Judged) -> None:
 
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
-    figure = _curve_figure(runs, picture, frame.is_dark(), printed)
-    show_figure(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
-    st.caption(f"As {picture.place}. {frame.plain(caption(cache.rounds_of(runs), paper=printed))}")
-    draw_numbers(figure, f"paper-{picture.x}", f"Ours as in {picture.place}")
+    figure, title = _curve_figure(runs, picture, frame.is_dark(), printed), f"Our runs as in {picture.place}"
+    show_figure(figure, f"paper-{picture.x}", title)
+    frame.caption(f"{title.partition(' (')[0]}.", frame.plain(caption(cache.rounds_of(runs), paper=printed)))
+    draw_numbers(figure, f"paper-{picture.x}", title)
 
 
 @cache.cached(32, shared=True)
@@ -275,13 +276,13 @@ def _curve_figure(runs: list[Run], picture: Picture, dark: bool, printed: bool) 
 def _subgraphs(run: Run, number: int) -> None:
     seed = next((seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number), None)
     if seed is None:
-        st.caption(f"The subgraphs show round {number}, which no seed has finished yet.")
+        st.caption(f"Subgraphs appear as soon as a seed has finished round {number}.")
         return
     title = f"{palette.label(run.config.method)}, round {number}"
     graph_select.show_beside_original(graph_of(run.seed(seed)), cache.edge_mask(run, seed, number), title)
     sparsity = formats.percent(run.seed(seed).rounds()[number].graph_sparsity, 2)
-    st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}; a random walk's nodes.")
-    url_state.link("subgraphs", "Choose another sample", ":material/hub:", run=run.reference, round=str(number))
+    st.caption(f"As Figure 8: original and {title}, seed {seed}, graph sparsity {sparsity}. Nodes of a random walk.")
+    url_state.link("subgraphs", "Other samples", ":material/hub:", run=run.reference, round=str(number))
 
 
 def _side_by_side(rows: Sequence[Comparison]) -> None:
@@ -295,28 +296,28 @@ def _side_by_side(rows: Sequence[Comparison]) -> None:
         "Ours",
         "Paper",
         "Difference",
-        "Shown",
-        *(["Authors' code, run again"] if again else []),
+        "Test",
+        *(["Authors' code, rerun"] if again else []),
     ]
     table = [_cells(row, again) for row in rows]
     draw_table("paper", pd.DataFrame(table, columns=heads))
     sources = "; ".join(dict.fromkeys(row.source for row in rows))
-    st.caption(f"{_method_words(rows)} Paper: {sources}.")
+    frame.caption("Ours: mean and 95% interval over seeds.", f"{_method_words(rows)} Paper: {frame.plain(sources)}.")
 
 
 def _method_words(rows: Sequence[Comparison]) -> str:
-    """Say what was tested, with which margins, and over how many values."""
+    """Return what was tested, with which margins, and over how many values."""
     margins = margins_words({row.quantity for row in rows})
     family = family_words(rows)
     tested = (
-        f"two one-sided t tests show the mean within the margin (agrees), a two-sided one beyond it (differs), "
-        f"{family} (by figure or table of the paper) at 5 %, else open, with about how many seeds would settle it"
+        "agrees: two one-sided t tests show the mean within the margin; differs: a two-sided t test shows it outside; "
+        f"open: neither, with the seeds needed. Tests at 5 %, {family} (per figure or table of the paper)"
         if family
         else "a test needs two seeds"
     )
     return (
-        f"Mean and 95% interval over seeds, from three on. A printed number is one run and taken as exact; {tested}. "
-        f"Margins: {margins}, never finer than the printed digits."
+        f"Intervals need three seeds. A printed number is one run and taken as exact. Tests: {tested}. Margins: "
+        f"{margins}, never finer than the printed digits."
     )
 
 
@@ -330,7 +331,7 @@ def _cells(row: Comparison, again: bool) -> list[str]:
 def _show_claims(claims: Sequence[Claim]) -> None:
     if not claims:
         return
-    st.markdown("**What the paper says**")
+    st.markdown("**Claims of the paper**")
     marks = {True: ":green-badge[holds]", False: ":orange-badge[does not hold]", None: ":gray-badge[open]"}
     for claim in claims:
         mark = marks[claim.holds] if claim.tested else ":gray-badge[no verdict]"
@@ -341,35 +342,35 @@ def _show_claims(claims: Sequence[Claim]) -> None:
 PRETRAINING = "the pre-training"
 
 
-def show_needs(found: Opened, judged: Judged) -> None:
-    """Show every arm's state, and how to get what is missing."""
-    plan, store = judged.plan, found.store
+def show_needs(catalog: Opened, judged: Judged) -> None:
+    """Show every arm's state, and offer to start what is missing."""
+    plan, store = judged.plan, catalog.store
     words = _arm_words(plan)
     with st.container(border=True, key="needs", gap="small"):
-        st.markdown("**What it needs**")
+        st.markdown("**Required runs**")
         for number, need in enumerate(plan.needs):
             _need(number, need, store, words)
         if not plan.lacking:
             if not plan.unavailable:
-                st.caption(f"Everything is there for seeds {', '.join(map(str, plan.seeds))}.")
+                st.caption(f"Complete for seeds {', '.join(map(str, plan.seeds))}.")
             return
         st.caption(frame.plain(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}."))
         firsts = preparations(plan, store)
         for first in firsts:
-            st.caption(_preparation(found, first))
+            st.caption(_preparation(catalog, first))
         for sentence in order_words(plan, firsts):
             st.caption(f":material/account_tree: {frame.plain(sentence)}")
-        _button(found, plan, firsts)
-        st.code(command(plan), language="bash")
+        _button(catalog, plan, firsts)
+        st.code(command(plan), language="bash", wrap_lines=True)
 
 
 def _arm_words(plan: Plan) -> Mapping[str, str]:
-    """Return what each arm is called, by the name of its run."""
+    """Return the words of each arm by the name of its run."""
     return {run_name(need.config): need.arm.words for need in plan.needs if need.config is not None}
 
 
 def order_words(plan: Plan, firsts: list[PretrainConfig]) -> list[str]:
-    """Say which missing arms start after something else has finished."""
+    """Return which missing arms start after other runs, in sentences."""
     words = _arm_words(plan)
     behind: dict[str, list[str]] = {}
     for need in plan.lacking:
@@ -382,35 +383,35 @@ def order_words(plan: Plan, firsts: list[PretrainConfig]) -> list[str]:
 
 def _waiting(first: str, waiting: list[str]) -> str:
     if len(waiting) == 1:
-        return f"{waiting[0]}: waits for {first}, and begins by itself when that is finished."
-    return f"{'; '.join(waiting)}: wait for {first}, and begin by themselves when that is finished."
+        return f"{waiting[0]}: starts automatically after {first}."
+    return f"{'; '.join(waiting)}: start automatically after {first}."
 
 
-def _preparation(found: Opened, first: PretrainConfig) -> str:
+def _preparation(catalog: Opened, first: PretrainConfig) -> str:
     name = run_name(first)
-    known = next((run for run in found.pretrainings if run.name == name), None)
-    stands = f"is {state_of(known)}" if known is not None else "is not started yet"
-    return f"A pre-training comes first ({name}, which {stands}); its duration is unknown."
+    known = next((run for run in catalog.pretrainings if run.name == name), None)
+    state = state_of(known) if known is not None else "not started"
+    return f"First, a pre-training of unknown duration: {name} ({state})."
 
 
-def _button(found: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
-    known = {run.name: run for run in found.pretrainings}
+def _button(catalog: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
+    known = {run.name: run for run in catalog.pretrainings}
     idle_firsts = [first for first in firsts if _has_idle(known.get(run_name(first)), plan.seeds)]
     idle = [need for need in plan.lacking if _has_idle(need.own, need.lacking)]
     parts = [formats.number_of(len(idle), "run")] if idle else []
     parts += [formats.number_of(len(idle_firsts), "pre-training")] if idle_firsts else []
     words = f"Start {' and '.join(parts)}" if parts else "All started"
     if st.button(words, key="reproduce", type="primary", icon=":material/play_arrow:", disabled=not parts):
-        started = start(plan, found.store)
+        started = start(plan, catalog.store)
         say_not_started(started)
-        # The pre-training is what is at work first.
-        url_state.go("runs", run=next(iter([*map(run_name, firsts), *(each.run.name for each in started)])))
+        # The pre-training runs first.
+        url_state.go("runs", run=next(iter([*map(run_name, firsts), *(start.run.name for start in started)])))
     if len(idle) < len(plan.lacking) or len(idle_firsts) < len(firsts):
-        url_state.link("runs", "At work: see Runs", ":material/arrow_forward:")
+        url_state.link("runs", "Active runs", ":material/arrow_forward:")
 
 
 def _has_idle(run: AnyRun | None, seeds: tuple[int, ...]) -> bool:
-    """Say whether any seed is idle; all are if there is no run."""
+    """Return whether any seed is idle; without a run, all are."""
     return run is None or any(not run.seed(seed).is_at_work() for seed in seeds)
 
 
@@ -426,13 +427,13 @@ def _need(number: int, need: Need, store: Store, words: Mapping[str, str]) -> No
 
 
 def state_words(need: Need, store: Store, words: Mapping[str, str]) -> tuple[str, BadgeColor]:
-    """Return the state of an arm: complete, at work, waiting, or what is missing."""
+    """Return the state of an arm and its colour."""
     run = need.own
     active = [seed for seed in need.lacking if run is not None and run.seed(seed).is_at_work()]
     if run is None or not active:
         return frame.plain(need.state), "green" if need.state == "complete" else "gray"
     sources = [awaited(store, run.config, seed) for seed in active]
     if None in sources:
-        return "at work", "blue"
+        return "running", "blue"
     names = dict.fromkeys(words.get(source or "", PRETRAINING) for source in sources)
     return f"waits for {' and '.join(names)}", "violet"

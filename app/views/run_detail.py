@@ -1,4 +1,4 @@
-"""One run or pre-training: its state, training curve and log, and what can be done to it; begin at `show`."""
+"""One run or pre-training: state, training curve, log and actions. Begin at `show`."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from glt.store.locks import ACTIVE
 from glt.store.store import check_unread, readers_left
 
 SECONDS_BETWEEN_LOOKS = 2
-# More than the lines of a log that are shown take.
+# Bytes read from the end of a log; more than LOG_LINES take.
 MOST_BYTES, LOG_LINES = 100_000, 60
-# Only the first in the queue are told whose core they get: that takes a look at every run of the store.
+# Only the first places of the queue say whose core they get: finding out reads every run of the store.
 MOST_NAMED = 2
 HEIGHT = 300
 
 
 def show(run: AnyRun, live: bool) -> None:
-    """Show a run or pre-training: its state, actions, training curve, settings and log."""
+    """Show a run or pre-training; a `live` one is updated every two seconds."""
     pace = SECONDS_BETWEEN_LOOKS if live else None
     if isinstance(run, Pretraining):
         st.fragment(frame.or_why()(_pretraining), run_every=pace)(run)
@@ -74,32 +74,32 @@ def _pretraining(run: Pretraining) -> None:
 
 
 def _state(run: AnyRun) -> None:
-    """Show title, actions, note and seeds, as they are now."""
-    found = opened()
-    if found.absence(run.reference):
+    """Show the current title, actions, note and seeds."""
+    catalog = opened()
+    if catalog.absence(run.reference):
         st.rerun()
     about = run_select.subject(run)
     if isinstance(run, Run):
-        run = found.find(run.reference)
+        run = catalog.find(run.reference)
         about = f"{palette.label(run.config.method)} on {dataset_label(run.config.dataset)}"
     progress = run_progress(run)
     with frame.row("run-head", "center"):
         st.subheader(frame.plain(run.annotation.title or about), anchor=False, width="content")
         st.caption(run.reference, width="content")
         st.space("stretch")
-        annotate(found, run, about)
-        run_buttons(found, progress)
+        annotate(catalog, run, about)
+        run_buttons(catalog, progress)
     show_note(run)
     if progress.damage:
         frame.failure(progress.damage)
         if not run.is_example:
-            offer_repair(found, run.path)
+            offer_repair(catalog, run.path)
     for seed in progress.seeds:
-        _seed_row(found, run, seed)
+        _seed_row(catalog, run, seed)
 
 
-def _seed_row(found: Opened, run: AnyRun, seed: SeedProgress) -> None:
-    """Show one seed; a failed one of a run can be tried again alone."""
+def _seed_row(catalog: Opened, run: AnyRun, seed: SeedProgress) -> None:
+    """Show one seed and its action."""
     line = "seed-done" if seed.state == "done" else "seed-open"
     with st.container(key=f"seed-row-{seed.seed}", gap=None):
         with frame.row(f"{line}-{seed.seed}", "center"):
@@ -108,45 +108,45 @@ def _seed_row(found: Opened, run: AnyRun, seed: SeedProgress) -> None:
                 frame.state_chip(seed.state)
             if isinstance(run, Run):
                 st.markdown(formats.percent(seed.accuracy) if seed.accuracy is not None else formats.MISSING, width=64)
-            doing = _queue_words(found, run, seed.seed) if seed.state == "queued" else seed.doing
-            st.caption(frame.plain(doing), width="stretch")
+            stage = _queue_words(catalog, run, seed.seed) if seed.state == "queued" else seed.doing
+            st.caption(frame.plain(stage), width="stretch")
             if isinstance(run, Run) and not run.is_example:
                 with st.container(width=112):
-                    _seed_action(found, run, seed)
+                    _seed_action(catalog, run, seed)
         if seed.state != "done":
             st.progress(seed.fraction)
     if seed.error and seed.state in ("failed", "lost"):
         frame.failure(f"Seed {seed.seed}: {seed.error}")
 
 
-def _seed_action(found: Opened, run: Run, seed: SeedProgress) -> None:
+def _seed_action(catalog: Opened, run: Run, seed: SeedProgress) -> None:
     if seed.state in ACTIVE:
         if st.button("Stop", key=f"stop-{run.reference}-{seed.seed}", type="tertiary", icon=":material/stop:"):
             stop(run, [seed.seed])
     elif seed.state != "done":
         words = "Try again" if seed.state == "failed" else "Resume"
         if st.button(words, key=f"resume-{run.reference}-{seed.seed}", type="tertiary", icon=":material/refresh:"):
-            resume(found, run, [seed.seed])
+            resume(catalog, run, [seed.seed])
 
 
-def _queue_words(found: Opened, run: AnyRun, seed: int) -> str:
-    """Say what a queued seed waits for: another run, or its place in the queue and whose core it gets."""
-    source = awaited(found.store, run.config, seed) if isinstance(run, Run) else None
+def _queue_words(catalog: Opened, run: AnyRun, seed: int) -> str:
+    """Return what a queued seed waits for: another run, or a core."""
+    source = awaited(catalog.store, run.config, seed) if isinstance(run, Run) else None
     if source is not None:
         return f"waits for {source}"
-    place = jobs.place_in_line(found.store.queue_path, run.seed(seed).status().queued_at)
+    place = jobs.place_in_line(catalog.store.queue_path, run.seed(seed).status().queued_at)
     if place is None:
         return WAITS
-    words = f"{WAITS}, place {place} in the line"
-    if place > MOST_NAMED or place > len(at_work := sorted(_at_work(found))):
+    words = f"{WAITS}, place {place} in the queue"
+    if place > MOST_NAMED or place > len(at_work := sorted(_at_work(catalog))):
         return words
     seconds, whose = at_work[place - 1]
-    return f"{words}; {whose} " + ("computes" if math.isinf(seconds) else f"ends in {formats.duration(seconds)}")
+    return f"{words}; {whose} " + ("is running" if math.isinf(seconds) else f"ends in {formats.duration(seconds)}")
 
 
-def _at_work(found: Opened) -> Iterator[tuple[float, str]]:
-    """Yield of every seed that computes the seconds left, infinite when unknown, and its name."""
-    for run in (*found.own, *found.pretrainings):
+def _at_work(catalog: Opened) -> Iterator[tuple[float, str]]:
+    """Yield the seconds left (infinite if unknown) and the name of every running seed."""
+    for run in (*catalog.own, *catalog.pretrainings):
         for seed in run.seeds():
             status = run.seed(seed).status()
             if status.state == "running":
@@ -155,7 +155,7 @@ def _at_work(found: Opened) -> Iterator[tuple[float, str]]:
 
 
 def _settings_beside_log(settings: Mapping[str, object]) -> AbstractContextManager[object]:
-    """Show settings folded and return the folded place for a log beside them."""
+    """Show settings in an expander; return the expander for a log beside it."""
     left, right = st.columns(2, gap="medium")
     with left, st.expander("Settings", icon=":material/tune:", key="settings"):
         st.table(frame.plain_table(settings), border="horizontal")
@@ -169,12 +169,11 @@ def seed_logs(run: AnyRun, lines: int) -> None:
         st.caption(f"seed {seed}")
         st.code(text, language=None, height=180)
     if not texts:
-        at_work = any(run.seed(seed).is_at_work() for seed in run.seeds())
-        st.caption("Nothing yet: only problems are written here." if at_work else "Nothing was written.")
+        st.caption("Empty: the log only records problems.")
 
 
 def tail(path: Path, lines: int) -> str:
-    """Return the last lines of a text file, "" when there is none or it is no plain file; a long one from its end."""
+    """Return the last lines of a text file, "" if it is no plain file."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:
@@ -182,7 +181,7 @@ def tail(path: Path, lines: int) -> str:
         file.seek(max(size - MOST_BYTES, 0))
         content = file.read(MOST_BYTES).decode(errors="replace")
     kept = content.splitlines(keepends=True)
-    # The first one may be the end of a line.
+    # The first may be only the end of a line.
     whole = kept if size <= MOST_BYTES else kept[1:]
     return "".join((whole or kept)[-lines:])
 
@@ -212,7 +211,7 @@ def _training(run: Run, live: bool) -> None:
             return
         words = {"last": "last", **{str(number): str(number) for number in rounds}}
         chosen = controls.select("training_round", "Round", words, "last", width=100)
-        about = "Off: the picture stands still, so that you can zoom."
+        about = "Switch off to zoom: the figure then stays as it is."
         follow = live and controls.switch("live", "Live", True, help=about)
     draw = st.fragment(frame.or_why()(_draw), run_every=SECONDS_BETWEEN_LOOKS if follow else None)
     draw(run, seed, chosen)
@@ -227,13 +226,13 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
     number = rounds[-1] if chosen == "last" else int(chosen)
     read = reader.epochs(number)
     metric = metric_label(run.config.dataset, run.config.task)
-    title = f"Loss and {metric} of every epoch of round {number}"
+    title = f"Loss and {metric} by epoch in round {number}"
     drawn = _drawn(str(run.seed(seed).path.absolute()), read.stamp, metric, title, frame.is_dark(), read)
     show_figure(drawn.figure, "training", title, drawn.sentence)
     which = _which(run, len(read.epochs), drawn.is_thinned)
-    st.caption(f"Seed {seed}, round {number}: loss and {metric} after {which}.")
+    st.caption(f"Seed {seed}, round {number}: loss and {metric}, {which}.")
     for sentence in _notes(run, seed, number):
-        st.caption(frame.plain(f"{sentence}."))
+        st.caption(frame.plain(f"{formats.opening(sentence)}."))
     draw_numbers(drawn.figure, "training", title, drawn.numbers)
 
 
@@ -243,17 +242,17 @@ def _notes(run: Run, seed: int, number: int) -> list[str]:
     try:
         records = seed_run.rounds()
     except StoreError:
-        # The seed's row on the same page says what is damaged.
+        # The row of the seed shows this error.
         return []
     if number >= len(records):
         return []
-    told = METHODS.get(run.config.method).note_words(records[number].notes)
-    return [*([told] if told else []), *diagnosis_of(seed_run, records[number]).words()]
+    note = METHODS.get(run.config.method).note_words(records[number].notes)
+    return [*([note] if note else []), *diagnosis_of(seed_run, records[number]).words()]
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _drawn(path: str, stamp: tuple[int, int, bytes], metric: str, title: str, dark: bool, _read: Read) -> _Drawn:
-    """Return the training curve of a round, the same for every tab."""
+    """Return the training curve of a round, shared by all tabs."""
     table = epochs_table(_read.epochs)
     figure = screen.draw(training_curves(table, metric, HEIGHT), dark)
     return _Drawn(figure, alt_text.sentence(figure, title), alt_text.table(figure), is_thinned(table))
@@ -261,8 +260,8 @@ def _drawn(path: str, stamp: tuple[int, int, bytes], metric: str, title: str, da
 
 def _which(run: Run, epochs: int, thinned: bool) -> str:
     if thinned:
-        return f"{formats.count(epochs)} epochs, drawn through the minimum and maximum of each short interval"
-    return "every tenth epoch (examples keep no more)" if run.is_example else "every epoch"
+        return f"{formats.count(epochs)} epochs, drawn as the minimum and maximum of short intervals"
+    return "every tenth epoch (examples keep only these)" if run.is_example else "every epoch"
 
 
 def _loss(run: Pretraining) -> None:
@@ -276,20 +275,20 @@ def _loss(run: Pretraining) -> None:
         return
     st.subheader("Training", anchor=False)
     figure = screen.draw(pretraining_curves(epochs), frame.is_dark())
-    title = "Contrastive loss of every epoch of each seed"
+    title = "Contrastive loss by epoch and seed"
     show_figure(figure, "loss", title)
-    st.caption("Contrastive loss after every epoch; the first layer of a seed is that of its lowest loss, marked.")
+    st.caption("Contrastive loss by epoch. Marked: the lowest loss, whose first layer is kept.")
     draw_numbers(figure, "loss", title)
 
 
-# Actions: stop, resume, delete, restore.
+# Actions: stop, resume, delete, restore
 
-# Runs of a sweep that are named one by one.
+# Runs of a sweep that are named.
 MOST_SAID = 3
 
 
-def run_buttons(found: Opened, progress: RunProgress) -> None:
-    """Show what can be done to a whole run; nothing for an example."""
+def run_buttons(catalog: Opened, progress: RunProgress) -> None:
+    """Show the actions of a whole run; examples have none."""
     run = progress.run
     if run.is_example:
         st.badge("example, read-only", color="gray", icon=":material/lock:")
@@ -297,21 +296,21 @@ def run_buttons(found: Opened, progress: RunProgress) -> None:
     if progress.is_active and st.button("Stop all", key=f"stop-{run.reference}", icon=":material/stop:"):
         stop(run, None)
     if progress.unfinished and st.button("Resume all", key=f"resume-{run.reference}", icon=":material/refresh:"):
-        resume(found, run, progress.unfinished)
+        resume(catalog, run, progress.unfinished)
     elif not progress.is_active:
-        check_button(found, run)
+        check_button(catalog, run)
     if not progress.is_active and st.button("Delete", key=f"delete-{run.reference}", icon=":material/delete:"):
-        _confirm_delete(found, run.path)
+        _confirm_delete(catalog, run.path)
 
 
-def damaged_folders(found: Opened) -> None:
-    """Say of every folder that cannot be opened why, and offer to repair or delete it."""
-    for folder, reason in found.damaged:
+def damaged_folders(catalog: Opened) -> None:
+    """Show why folders cannot be opened, and offer to repair or delete them."""
+    for folder, reason in catalog.damaged:
         with st.container(border=True, key=f"damaged-{folder.name}", gap="small"):
             st.warning(frame.plain(f"{folder.name}: {reason}"), icon=":material/warning:")
-            offer_repair(found, folder)
+            offer_repair(catalog, folder)
             if st.button("Delete", key=f"delete-{folder.name}", icon=":material/delete:"):
-                _confirm_delete(found, folder)
+                _confirm_delete(catalog, folder)
 
 
 def stop(run: AnyRun, seeds: Sequence[int] | None) -> None:
@@ -320,42 +319,42 @@ def stop(run: AnyRun, seeds: Sequence[int] | None) -> None:
         _attempt(lambda: jobs.stop(run, seeds))
 
 
-def resume(found: Opened, run: AnyRun, seeds: Sequence[int] | None) -> None:
-    """Start workers again, of all seeds that need it when none are named; each goes on after its last sound round."""
-    _attempt(lambda: say_not_started([jobs.resume(found.store, run, seeds)]))
+def resume(catalog: Opened, run: AnyRun, seeds: Sequence[int] | None) -> None:
+    """Resume seeds, by default all unfinished ones, after their last sound round."""
+    _attempt(lambda: say_not_started([jobs.resume(catalog.store, run, seeds)]))
 
 
 def say_not_started(started: Sequence[Started[Any]]) -> None:
-    """Say on the page that comes next which seeds are at work already, and if none was started which are complete."""
-    nothing = not any(each.workers for each in started)
-    told = [each for each in started if each.elsewhere or (nothing and each.finished)]
-    for each in told[:MOST_SAID]:
-        of = f"{each.run.name}: " if len(started) > 1 else ""
-        frame.say_on_next_page(f"Not started: {of}{not_started(each)}.")
-    if len(told) > MOST_SAID:
-        frame.say_on_next_page(f"Not started: seeds of {len(told) - MOST_SAID} more runs.")
+    """Show on the next page which seeds run already or, if none started, are complete."""
+    nothing = not any(start.workers for start in started)
+    idle = [start for start in started if start.elsewhere or (nothing and start.finished)]
+    for start in idle[:MOST_SAID]:
+        of = f"{start.run.name}: " if len(started) > 1 else ""
+        frame.say_on_next_page(f"Not started: {of}{not_started(start)}.")
+    if len(idle) > MOST_SAID:
+        frame.say_on_next_page(f"Not started: seeds of {len(idle) - MOST_SAID} more runs.")
 
 
-def store_line(found: Opened) -> None:
-    """Say where the store is, how large it is, and what its trash holds."""
-    store = found.store
+def store_line(catalog: Opened) -> None:
+    """Show the path and size of the store, and its trash."""
+    store = catalog.store
     trashed = store.trashed()
     with frame.row("store-line", "center"):
         size = store_size(store)
-        told = f" · {formats.file_size(size)}" if size is not None else ""
-        st.caption(f"Store {frame.plain(short(store.root))}{told}", width="content")
+        weight = f" · {formats.file_size(size)}" if size is not None else ""
+        st.caption(f"Store {frame.plain(short(store.root))}{weight}", width="content")
         if trashed:
             st.caption(f"· {formats.number_of(len(trashed), 'run')} in the trash", width="content")
             if st.button("Empty trash", key="empty-trash", type="tertiary", icon=":material/delete_forever:"):
-                _confirm_empty(found, trashed)
+                _confirm_empty(catalog, trashed)
             if store.restorable() and st.button(
                 "Restore", key="restore", type="tertiary", icon=":material/restore_from_trash:"
             ):
-                _choose_restored(found)
+                _choose_restored(catalog)
 
 
 def short(path: Path) -> str:
-    """Write an absolute path, the home folder as ~."""
+    """Return an absolute path with the home folder as ~."""
     whole = path.absolute()
     with suppress(RuntimeError, ValueError):
         return f"~/{whole.relative_to(Path.home())}"
@@ -363,27 +362,27 @@ def short(path: Path) -> str:
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")
-def _confirm_delete(found: Opened, folder: Path) -> None:
-    is_read = _say_readers(found, folder.name)
+def _confirm_delete(catalog: Opened, folder: Path) -> None:
+    is_read = _say_readers(catalog, folder.name)
     if not is_read:
         st.markdown(
             f"{frame.plain(folder.name)} ({formats.file_size(folder_size(folder))}) moves to the trash of the store."
         )
-        st.caption("Nothing is lost until the trash is emptied; Restore, below the runs, brings it back.")
+        st.caption("Restore, below the list of runs, undoes this until you empty the trash.")
     if st.button("Move to trash", key="confirm-delete", type="primary", disabled=is_read):
-        _attempt(lambda: _delete(found, folder), "Moved to the trash")
+        _attempt(lambda: _delete(catalog, folder), "Moved to the trash")
 
 
-def _delete(found: Opened, folder: Path) -> None:
-    """Move a run to the trash; the run shown here is then not reported as gone."""
-    found.store.move_to_trash(folder)
+def _delete(catalog: Opened, folder: Path) -> None:
+    """Move a run to the trash, without reporting the shown one as missing."""
+    catalog.store.move_to_trash(folder)
     if folder.name in url_state.held("run"):
         run_select.let_go("run")()
 
 
-def _say_readers(found: Opened, name: str) -> bool:
-    """Say which runs need this one, and return whether an active one does, so that it must stay."""
-    readers = found.store.readers(name)
+def _say_readers(catalog: Opened, name: str) -> bool:
+    """Show which runs need this one; return whether an active one does."""
+    readers = catalog.store.readers(name)
     try:
         check_unread(name, readers)
     except StoreError as error:
@@ -395,51 +394,52 @@ def _say_readers(found: Opened, name: str) -> bool:
 
 
 @st.dialog("Restore a deleted run", icon=":material/restore_from_trash:")
-def _choose_restored(found: Opened) -> None:
-    said = found.store.annotations()
-    names = {name: " · ".join(filter(None, [said.of(name).title, name])) for name in found.store.restorable()}
+def _choose_restored(catalog: Opened) -> None:
+    annotations = catalog.store.annotations()
+    names = {name: " · ".join(filter(None, [annotations.of(name).title, name])) for name in catalog.store.restorable()}
     name = st.selectbox("Run", names, key="restored", format_func=lambda name: names.get(name, name))
     st.caption("Restores the most recent deletion.")
     if name is not None and st.button("Restore", key="confirm-restore", type="primary"):
-        _attempt(lambda: found.store.restore(name), "Restored")
+        _attempt(lambda: catalog.store.restore(name), "Restored")
 
 
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")
-def _confirm_empty(found: Opened, shown: Sequence[Path]) -> None:
-    if found.store.trashed() != shown:
-        frame.failure("The trash has changed since this was opened: close this and check again before you empty it.")
+def _confirm_empty(catalog: Opened, shown: Sequence[Path]) -> None:
+    if catalog.store.trashed() != shown:
+        frame.failure("The trash has changed since you opened this dialog: close it and open it again.")
         return
-    st.markdown(f"Removes {formats.number_of(len(found.store.trashed()), 'deleted run')} from the disk for good.")
+    st.markdown(f"Permanently removes {formats.number_of(len(catalog.store.trashed()), 'deleted run')} from the disk.")
     if st.button("Empty trash", key="confirm-empty", type="primary"):
-        _attempt(found.store.empty_trash, "The trash is empty")
+        _attempt(catalog.store.empty_trash, "Trash emptied")
 
 
-def _attempt(action: Callable[[], object], told: str = "") -> None:
-    """Change the store, rerun the page and confirm, or show why it failed."""
+def _attempt(action: Callable[[], object], confirmation: str = "") -> None:
+    """Change the store and rerun the page, or show why it failed."""
     try:
         action()
     except StudioError as error:
         frame.failure(str(error))
     else:
         forget_store_size()
-        if told:
-            st.toast(told, icon=":material/check:")
+        if confirmation:
+            st.toast(confirmation, icon=":material/check:")
         st.rerun()
 
 
-# Annotations.
+# Annotations
 
-ABOUT_ANNOTATION = "Kept beside the runs; the run and its results do not change."
+ABOUT_ANNOTATION = "Annotations change neither the run nor its results."
 ABOUT_COLOR = (
-    "Its colour in every figure; none: the method's colour. The colour of another method is drawn in another shade."
+    "Colour of the run in every figure. Without one, the colour of the method. If another method has this colour, a "
+    "different shade is drawn."
 )
-ABOUT_HIDING = "Hidden runs are listed last and not offered on other pages; nothing is deleted."
+ABOUT_HIDING = "Hides the run on other pages and lists it last here. Nothing is deleted."
 FIELDS = ("title", "note", "color")
 
 
-def annotate(found: Opened, run: AnyRun, computed: str) -> None:
-    """Offer to edit title (default `computed`), note and colour of a run, or hide it."""
-    said = run.annotation
+def annotate(catalog: Opened, run: AnyRun, computed: str) -> None:
+    """Offer to edit title (default: `computed`), note and colour, or to hide a run."""
+    annotation = run.annotation
     _settle(run)
     saved = st.session_state.setdefault(_saved_key(run), 0)
     # A new key makes a new, closed popover: Streamlit cannot close one.
@@ -450,46 +450,46 @@ def annotate(found: Opened, run: AnyRun, computed: str) -> None:
             note = st.text_area("Note", key=keys["note"], height=110, width=420)
             color = st.pills("Colour", COLORS, key=keys["color"], help=ABOUT_COLOR, width=420)
             if st.form_submit_button("Save", type="primary", key=f"save-annotation-{run.reference}"):
-                _save(found, run, {"title": title or "", "note": note or "", "color": color or ""})
+                _save(catalog, run, {"title": title or "", "note": note or "", "color": color or ""})
         st.caption(ABOUT_ANNOTATION)
-        words, icon = ("Show again", "visibility") if said.hidden else ("Hide", "visibility_off")
+        words, icon = ("Show", "visibility") if annotation.hidden else ("Hide", "visibility_off")
         if st.button(words, key=f"hide-{run.reference}", icon=f":material/{icon}:", help=ABOUT_HIDING):
-            _save(found, run, {"hidden": not said.hidden})
+            _save(catalog, run, {"hidden": not annotation.hidden})
 
 
 def show_note(run: AnyRun) -> None:
-    """Show what a person noted about a run, if anything."""
+    """Show the note of a run, if it has one."""
     if run.annotation.note:
         with st.container(key="note"):
             st.markdown(frame.plain_lines(run.annotation.note))
 
 
-def say_annotations_damaged(found: Opened) -> None:
-    """Say in one sentence what of the annotations cannot be read."""
-    if told := found.store.annotations().damage:
-        st.warning(frame.plain(told), icon=":material/warning:")
+def say_annotations_damaged(catalog: Opened) -> None:
+    """Show a warning if annotations cannot be read."""
+    if damage := catalog.store.annotations().damage:
+        st.warning(frame.plain(damage), icon=":material/warning:")
 
 
 def _settle(run: AnyRun) -> None:
-    """Set the fields to the current annotation when it changes; keep what is being typed otherwise."""
-    said, key = run.annotation, f"annotation: {run.reference}"
-    if st.session_state.get(key) != said:
-        st.session_state[key] = said
+    """Set the fields to the annotation when it changes; else keep what is typed."""
+    annotation, key = run.annotation, f"annotation: {run.reference}"
+    if st.session_state.get(key) != annotation:
+        st.session_state[key] = annotation
         for field in FIELDS:
-            st.session_state[f"annotation-{field}-{run.reference}"] = getattr(said, field) or (
+            st.session_state[f"annotation-{field}-{run.reference}"] = getattr(annotation, field) or (
                 None if field == "color" else ""
             )
 
 
-def _save(found: Opened, run: AnyRun, changes: Mapping[str, Any]) -> None:
+def _save(catalog: Opened, run: AnyRun, changes: Mapping[str, Any]) -> None:
     try:
-        _, told = found.store.annotate(run.annotation_key, changes)
+        _, warning = catalog.store.annotate(run.annotation_key, changes)
     except StudioError as error:
         frame.failure(str(error))
         return
     st.session_state[_saved_key(run)] += 1
-    if told:
-        st.toast(frame.plain(told), icon=":material/warning:", duration="long")
+    if warning:
+        st.toast(frame.plain(warning), icon=":material/warning:", duration="long")
     else:
         st.toast("Saved", icon=":material/check:")
     st.rerun()
@@ -499,59 +499,59 @@ def _saved_key(run: AnyRun) -> str:
     return f"annotations saved: {run.reference}"
 
 
-# Check and repair.
+# Check and repair
 
 MOST_FAULTS = 8
-ABOUT_CHECK = "Opens every file of the run and compares it with its checksum."
+ABOUT_CHECK = "Opens every file of the run and verifies its checksum."
 
 
-def check_button(found: Opened, run: AnyRun) -> None:
-    """Offer to check every file of a run without a worker."""
+def check_button(catalog: Opened, run: AnyRun) -> None:
+    """Offer to check every file of an idle run."""
     if st.button("Check", key=f"mend-{run.reference}", icon=":material/fact_check:", help=ABOUT_CHECK):
-        _check(found, run.path)
+        _check(catalog, run.path)
 
 
-def offer_repair(found: Opened, folder: Path) -> None:
-    """Offer to check and repair a damaged folder, beside the command that does the same."""
+def offer_repair(catalog: Opened, folder: Path) -> None:
+    """Offer to check and repair a damaged folder; show the equal command."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if st.button("Repair", key=f"doctor-{folder.name}", icon=":material/healing:", help=ABOUT_CHECK):
-            _check(found, folder)
-        st.caption(_repair_command(found, folder), width="content")
+            _check(catalog, folder)
+        st.caption(_repair_command(catalog, folder), width="content")
 
 
-def _repair_command(found: Opened, folder: Path) -> str:
-    return frame.plain(as_typed("doctor", folder.name, "--repair", "--store", found.store.root))
+def _repair_command(catalog: Opened, folder: Path) -> str:
+    return frame.plain(as_typed("doctor", folder.name, "--repair", "--store", catalog.store.root))
 
 
-def _check(found: Opened, folder: Path) -> None:
+def _check(catalog: Opened, folder: Path) -> None:
     if not folder.is_dir():
-        frame.failure("This run's folder is no longer there: it was renamed, moved or deleted.")
+        frame.failure("The folder of this run no longer exists: it was renamed, moved or deleted. Reload the page.")
         return
     with st.spinner("Checking every file of the run"), frame.or_why():
         looked = examine(folder)
         if any(finding.is_fault for finding in looked.findings):
-            _show_faults(found, looked)
+            _show_faults(catalog, looked)
         else:
-            st.toast("Every file of this run is as it was written.", icon=":material/check:")
+            st.toast("All files of this run are intact.", icon=":material/check:")
 
 
-@st.dialog("What is wrong with this run", width="large", icon=":material/healing:")
-def _show_faults(found: Opened, looked: Examined) -> None:
+@st.dialog("Damage of this run", width="large", icon=":material/healing:")
+def _show_faults(catalog: Opened, looked: Examined) -> None:
     faults = [finding for finding in looked.findings if finding.is_fault]
     for finding in faults[:MOST_FAULTS]:
         file = finding.path.relative_to(looked.folder.parent)
         st.markdown(f"- {frame.plain(str(file))} {frame.plain(finding.wrong)}: {frame.plain(finding.then)}.")
     if len(faults) > MOST_FAULTS:
         st.caption(f"and {len(faults) - MOST_FAULTS} more")
-    able = sum(finding.repair is not None for finding in faults)
-    if not able:
-        st.caption("Nothing of this can be repaired here.")
+    repairable = sum(finding.repair is not None for finding in faults)
+    if not repairable:
+        st.caption("None of this can be repaired.")
         return
-    st.caption("What is set aside moves to a folder of the run; nothing is deleted.")
-    st.caption(_repair_command(found, looked.folder))
-    if st.button(f"Repair {formats.number_of(able, 'file')}", key="confirm-mend", type="primary"):
+    st.caption("Files that are set aside move to a folder of the run; nothing is deleted.")
+    st.caption(_repair_command(catalog, looked.folder))
+    if st.button(f"Repair {formats.number_of(repairable, 'file')}", key="confirm-mend", type="primary"):
         with frame.or_why():
             result = repair(looked)
             done = formats.number_of(len(result.mended), "file")
-            st.toast(f"{done} repaired; resume the run where rounds are missing.")
+            st.toast(f"{done} repaired. If rounds are missing, resume the run.")
             st.rerun()

@@ -1,4 +1,4 @@
-"""Subgraphs: the same nodes before and after pruning, and what was removed; begin at `page`."""
+"""Subgraphs: the same nodes before and after pruning, and removed edges. Begin at `page`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from analysis.runs import shared_graph, training_part
 from analysis.subgraphs import Panel, Subgraph, make_panel, original_panel, panels_html, take
 from analysis.subgraphs.panel import class_names, classes_of, has_classes, node_name
 from app.components import controls, frame, graph_select, run_select, url_state
-from app.components.downloads import cells, draw_numbers, show_figure
+from app.components.downloads import draw_numbers, show_figure, show_table
 from app.components.frame import plain
 from app.components.graph_select import RoundSample, find_node
 from app.data import cache
@@ -38,7 +38,7 @@ from glt.masks import EdgeMask
 from glt.store import RoundRecord, Run
 
 HEIGHT = 660
-SECTIONS = {"why": "Why was this edge cut?", "losers": "Who loses", "whole": "Whole graph"}
+SECTIONS = {"why": "Removal of an edge", "losers": "Losses by class and degree", "whole": "Whole graph"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,24 +54,24 @@ class View:
 
     @property
     def runs(self) -> list[Run]:
-        """The runs that have a panel."""
+        """The runs with a panel."""
         return [self.run] if self.beside is None else [self.run, self.beside]
 
     @property
     def part(self) -> Subgraph:
-        """The sampled part of the graph, laid out."""
+        """The sampled subgraph with its layout."""
         return graph_select.round_subgraph(self.graph, self.sample, self.run, self.seed, self.number)
 
 
 def page() -> None:
     """Show the page."""
     with frame.page("Subgraphs", "The same nodes before and after pruning, in the same places."):
-        found = run_select.finished_runs(
+        finished = run_select.finished_runs(
             "run", "Nothing to draw yet", "Subgraphs appear as soon as a run has finished a round.", "hub"
         )
-        if not found:
+        if not finished:
             return
-        view = _controls(found)
+        view = _controls(finished)
         pictures = st.container(key="pictures")
         nodes = _below(view)
         with pictures:
@@ -79,13 +79,13 @@ def page() -> None:
         graph_select.listen(view.graph, nodes)
 
 
-def _controls(found: list[Run]) -> View:
+def _controls(finished: list[Run]) -> View:
     with frame.row("controls"):
-        run = run_select.pick_run(found)
+        run = run_select.pick_run(finished)
         seed = run_select.pick_seed(run)
         graph = graph_of(run.seed(seed))
         number = run_select.pick_round([run.seed(seed)])
-        beside = pick_compared(run, seed, found)
+        beside = pick_compared(run, seed, finished)
     with frame.row("sample-controls"):
         sample = graph_select.pick_round_sample(graph)
     run_select.tell_gone(BESIDE)
@@ -94,7 +94,7 @@ def _controls(found: list[Run]) -> View:
 
 
 def _panels(view: View) -> None:
-    """Show the pictures; the sample's centre is marked until something is chosen in them."""
+    """Show the panels; the centre of the sample is marked until a click."""
     part, centre = view.part, view.sample.sample.center
     rounds = [min(view.number, run.seed(view.seed).whole_rounds() - 1) for run in view.runs]
     html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre)
@@ -103,9 +103,9 @@ def _panels(view: View) -> None:
 
 
 def _below(view: View) -> tuple[int, ...]:
-    """Show the section under the pictures, and return the chosen node or both ends of the chosen edge.
+    """Show the section below the panels; return the chosen node or both ends of the edge.
 
-    Errors are shown here, so that the pictures stay.
+    Errors are shown here, so that the panels stay.
     """
     try:
         return _section(view)
@@ -129,7 +129,7 @@ def _section(view: View) -> tuple[int, ...]:
 
 
 def _pick_told(view: View) -> Run:
-    """Choose which of two runs side by side the section is about."""
+    """Choose the run of the section."""
     if view.beside is None:
         url_state.drop("whose")
         return view.run
@@ -153,13 +153,13 @@ def _picture_caption(view: View, record: RoundRecord) -> tuple[str, str]:
 
 
 BESIDE = "beside"
-ABOUT_COMPARING = "Adds a panel: the same nodes, from the same seed of another run."
+ABOUT_COMPARING = "Adds a panel: the same nodes in the same seed of another run."
 
 
-def pick_compared(run: Run, seed: int, found: Sequence[Run]) -> Run | None:
-    """Choose another run on the same graph to stand beside this one, or none."""
-    others = [other for other in found if other.reference != run.reference and _comparable(run, other, seed)]
-    words = run_select.run_words(found)
+def pick_compared(run: Run, seed: int, finished: Sequence[Run]) -> Run | None:
+    """Choose another run on the same graph to compare with, or none."""
+    others = [other for other in finished if other.reference != run.reference and _comparable(run, other, seed)]
+    words = run_select.run_words(finished)
     options = {"": "No other run", **{other.reference: words[other.reference] for other in others}}
     run_select.gone_from(BESIDE, options)
     changed = run_select.let_go(BESIDE)
@@ -178,9 +178,9 @@ def _comparable(run: Run, other: Run, seed: int) -> bool:
 
 
 def _alternative(view: View, rounds: Sequence[int]) -> str:
-    """Say what the pictures show, with the numbers under them."""
+    """Return the panels in words, with the numbers below them."""
     shown = [_panel(view.graph, view.part, run, view.seed, last) for run, last in zip(view.runs, rounds, strict=True)]
-    words = [f"{each.title}: {'; '.join(each.caption)}." for each in (original_panel(view.graph, view.part), *shown)]
+    words = [f"{panel.title}: {'; '.join(panel.caption)}." for panel in (original_panel(view.graph, view.part), *shown)]
     return " ".join([f"{dataset_label(view.graph.name)}, the same nodes side by side.", *words])
 
 
@@ -188,7 +188,7 @@ def _alternative(view: View, rounds: Sequence[int]) -> str:
 def _document(
     graph: Graph, part: Subgraph, runs: list[Run], rounds: list[int], seed: int, dark: bool, selected: int | None
 ) -> str:
-    """Return the document of the original and of a round of each run, with the rounds before it to play."""
+    """Return the panels as HTML, with all earlier rounds for the replay."""
     original = original_panel(graph, part)
     replay = [
         [_panel(graph, part, run, seed, number) for number in range(last + 1)]
@@ -208,13 +208,13 @@ def _new_panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -
     return make_panel(graph, part, cache.edge_mask(run, seed, number), f"{short_title(run)}, round {number}", before)
 
 
-# Why was this edge cut?
+# Removal of an edge
 
 SCALES = {"score": "Score", "rank": "Rank"}
-ABOUT_NODE = "A node by number or id, or click one. Empty: the one of the sample with most neighbours."
+ABOUT_NODE = "Number or id; or click a node. Empty: the node of the sample with most neighbours."
 ABOUT_NEIGHBOUR = (
-    "An edge carries a message each way, and the mask has an entry for each. UGS learns a soft score for every entry; "
-    "a round cuts those with the lowest."
+    "An edge carries a message in each direction, and the mask has an entry for each. UGS learns a soft score per "
+    "entry; a round removes the entries with the lowest scores."
 )
 ROUGH = "Bundled examples and runs on large graphs keep ranks in 256 steps instead of scores."
 
@@ -231,77 +231,75 @@ class Place:
 
     @property
     def mask(self) -> EdgeMask:
-        """The edge mask of the round that is shown."""
+        """Edge mask of the round."""
         return cache.edge_mask(self.run, self.seed, self.number)
 
     def name(self, node: int) -> str:
-        """Return what users call a node."""
+        """Return the id of a node, or its number."""
         return node_name(self.graph, node)
 
     def class_of(self, node: int) -> str:
-        """Return a node's class in words."""
+        """Return the name of a node's class."""
         return classes_of(self.graph, [node])[0]
 
 
 def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> tuple[int, ...]:
-    """Choose a node and one of its edges, and explain its removal; `nodes` are those of the picture.
+    """Choose a node and one of its edges, and explain the removal.
 
-    Returns the node that was named, both ends of the edge that was chosen, or nothing.
+    `nodes` are those of the panels. Returns the named node, both ends of the chosen edge, or nothing.
     """
     start = int(nodes[degrees(graph)[nodes].argmax()])
     with frame.row("edge-controls"):
         placeholder = node_name(graph, start)
         text = controls.text("at", "Node", width=150, placeholder=placeholder, help=ABOUT_NODE)
         named = find_node(graph, text) if text else None
-        about = () if named is None else (named,)
+        chosen = () if named is None else (named,)
         place = Place(run, seed, number, graph, start if named is None else named)
         closeness = cache.closeness_of(graph)
         rounds, causes = cache.removal_rounds(run, seed), cache.removal_causes(run, seed)
         table = edges_of(graph, closeness, place.node, rounds, place.mask, causes)
         if table.empty:
             st.caption(f"Node {plain(place.name(place.node))} has no edge in the unpruned graph.")
-            return about
+            return chosen
         row = _pick_neighbour(place, table)
         decided = [] if row is None else cache.decisions(run, seed)
         rough = any(decision.ranks for decision in decided)
         ranks = rough or not decided or controls.segments("scale", "Scale", SCALES) == "rank"
     if row is None:
         edge_table(place, table)
-        return about
-    _tell(place, row, decided, ranks, rough)
+        return chosen
+    _explain(place, row, decided, ranks, rough)
     all_edges(place, table)
-    return (*about, int(row["neighbour"])) if about else ()
+    return (*chosen, int(row["neighbour"])) if chosen else ()
 
 
 def _pick_neighbour(place: Place, table: pd.DataFrame) -> pd.Series | None:
     """Choose one of the neighbours, or all of them (None)."""
     listed = table.head(MOST_LISTED)
-    asked = table[table["neighbour"].astype(str) == st.session_state.get("to", st.query_params.get("to", ""))]
-    listed = pd.concat([listed, asked]).drop_duplicates("neighbour") if len(table) > len(listed) else listed
+    linked = table[table["neighbour"].astype(str) == st.session_state.get("to", st.query_params.get("to", ""))]
+    listed = pd.concat([listed, linked]).drop_duplicates("neighbour") if len(table) > len(listed) else listed
     classes = classes_of(place.graph, listed["neighbour"].to_numpy())
     known = has_classes(place.graph)
     words = {
         str(row["neighbour"]): " · ".join([place.name(row["neighbour"]), *([label] if known else []), _went(row)])
         for row, label in zip(listed.to_dict("records"), classes, strict=True)
     }
-    words[graph_select.ALL_NEIGHBOURS] = (
-        f"all: its {formats.count(len(table))} edges" if len(table) > 1 else "all: its one edge"
-    )
+    words[graph_select.ALL_NEIGHBOURS] = f"all {formats.count(len(table))} edges" if len(table) > 1 else "the only edge"
     chosen = controls.select("to", "Neighbour", words, width=420, help=ABOUT_NEIGHBOUR)
     return None if chosen == graph_select.ALL_NEIGHBOURS else table[table["neighbour"] == int(chosen)].iloc[0]
 
 
 def _went(row: dict[str, int]) -> str:
-    """Say when the directions of an edge were removed."""
-    gone = sorted((row["sent"], row["received"]), key=lambda number: (number == 0, number))
-    if gone[0] == 0:
+    """Return in words when the directions of an edge were removed."""
+    first, last = sorted((row["sent"], row["received"]), key=lambda number: (number == 0, number))
+    if first == 0:
         return "survives"
-    if gone[0] == gone[1]:
-        return f"gone in round {gone[0]}"
-    return f"one way gone in round {gone[0]}" + (f", gone in round {gone[1]}" if gone[1] else "")
+    if first == last:
+        return f"removed in round {first}"
+    return f"one direction removed in round {first}" + (f", the other in round {last}" if last else "")
 
 
-def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, rough: bool) -> None:
+def _explain(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, rough: bool) -> None:
     facts, picture = st.columns([5, 7], gap="medium")
     ways = _ways(place, row)
     with facts:
@@ -314,9 +312,9 @@ def _tell(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, ro
             st.caption(f":material/info: {no_scores(place.run.config.method)}")
             return
         figure = _score_figure(place.run, place.seed, int(row["edge"]), ways, ranks, place.number, frame.is_dark())
-        title = f"{'Rank' if ranks else 'Score'} of both directions of the edge over the rounds"
+        title = f"{'Rank' if ranks else 'Score'} of both directions of the edge by round"
         show_figure(figure, "scores", title)
-        st.caption(_legend(decided, ranks, rough))
+        frame.caption(*_score_caption(decided, ranks, rough))
         draw_numbers(figure, "scores", title)
 
 
@@ -337,7 +335,7 @@ def _score_figure(
 
 
 def _ways(place: Place, row: pd.Series) -> tuple[Way, Way]:
-    """Return both directions, the one from the lower node first, as in scores."""
+    """Return both directions, from the lower node first, as in scores."""
     one, other = place.node, int(row["neighbour"])
     sent = Way(place.name(one), place.name(other), int(row["sent"]), row["sent_cause"])
     received = Way(place.name(other), place.name(one), int(row["received"]), row["received_cause"])
@@ -348,27 +346,27 @@ def _sentences(place: Place, row: pd.Series, ways: tuple[Way, Way], decided: lis
     scores = score_table(decided, int(row["edge"]))
     last = place.run.seed(place.seed).whole_rounds() - 1
     cuts = {decision.round: decision.cuts for decision in decided}
-    told = []
+    sentences = []
     for number, way in enumerate(ways):
-        # An undirected mask decides on both directions with one score.
-        mine = scores[scores["way"] == min(number, max(scores["way"].nunique() - 1, 0))]
-        told.append(removal_sentence(way, place.number, last, mine, cuts.get(way.gone or last, 0), rough))
-    return told
+        # An undirected mask has one score for both directions.
+        of_way = scores[scores["way"] == min(number, max(scores["way"].nunique() - 1, 0))]
+        sentences.append(removal_sentence(way, place.number, last, of_way, cuts.get(way.gone or last, 0), rough))
+    return sentences
 
 
 def _ends(place: Place, row: pd.Series) -> pd.DataFrame:
     one, other = place.node, int(row["neighbour"])
     before, left = degrees(place.graph), degrees(place.graph, place.mask)
     closeness = cache.closeness_of(place.graph)
-    told = {"": ["Class", f"Degree, original → round {place.number}"]}
+    columns = {"": ["Class", f"Degree, original → round {place.number}"]}
     for end in (one, other):
         degree = f"{formats.count(before[end])} → {formats.count(left[end])}"
-        told[plain(place.name(end))] = [plain(place.class_of(end)), degree]
+        columns[plain(place.name(end))] = [plain(place.class_of(end)), degree]
     if closeness.counts_words:
-        cells = ["Features not zero", *map(formats.count, closeness.features_set[[one, other]])]
-        for column, cell in zip(told.values(), cells, strict=True):
+        cells = ["Nonzero features", *map(formats.count, closeness.features_set[[one, other]])]
+        for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)
-    return pd.DataFrame(told)
+    return pd.DataFrame(columns)
 
 
 def _together(place: Place, row: pd.Series) -> str:
@@ -378,15 +376,15 @@ def _together(place: Place, row: pd.Series) -> str:
 
 def _classes(place: Place, row: pd.Series) -> str:
     if min(place.graph.labels[[place.node, int(row["neighbour"])]]) < 0:
-        return "classes unknown"
-    return "the same class" if row["same_class"] else "different classes"
+        return "class unknown"
+    return "class" if row["same_class"] else "no class"
 
 
 def _alike(place: Place, row: pd.Series) -> str:
-    """Say how similar the features of both ends are; dense features are not ranked among all edges."""
+    """Return in words how similar the features of both ends are."""
     closeness = cache.closeness_of(place.graph)
     if not closeness.counts_words:
-        return f"features at a cosine of {formats.fixed(row['cosine'], 3)}"
+        return f"cosine similarity of features {formats.fixed(row['cosine'], 3)}"
     jaccards = closeness.jaccard_of_edges
     return _features(row, float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0)
 
@@ -399,47 +397,45 @@ def _neighbours(place: Place, row: pd.Series) -> str:
 
 
 def _features(row: pd.Series, less: float) -> str:
-    """Say which features both ends share, and the share of edges whose ends share a smaller part of theirs."""
+    """Return in words the shared features; `less` is the share of edges with a lower Jaccard index."""
     if not row["common_features"]:
-        return "no feature (Jaccard 0)"
-    most = f", more than {formats.percent(less)} of the edges of the graph" if less else ""
+        return "no feature (Jaccard index 0)"
+    more = f", higher than for {formats.percent(less)} of the edges" if less else ""
     features = formats.number_of(row["common_features"], "feature")
-    return f"{features} not zero, {formats.fixed(row['jaccard'], 3)} of all that either has (Jaccard){most}"
+    return f"{features} (Jaccard index {formats.fixed(row['jaccard'], 3)}{more})"
 
 
-def _legend(decided: list[Decision], ranks: bool, rough: bool) -> str:
-    kind = "rank of the edge's score among the remaining ones" if ranks else "soft score"
+def _score_caption(decided: list[Decision], ranks: bool, rough: bool) -> tuple[str, str]:
+    kind = "Rank of the score among the remaining entries" if ranks else "Soft score"
     blurred = sum(decision.blurred is not None for decision in decided)
     equal = (
-        f"In {blurred} of {len(decided)} rounds cut and kept entries at the line are equal in the half precision in "
-        "which scores are stored: a bar spans the ranks that are possible. "
+        f"In {blurred} of {len(decided)} rounds, removed and kept entries at the threshold are equal in the half "
+        "precision of stored scores: a bar spans the possible ranks. "
     )
     return (
-        f"The {kind}; a cross where it was cut, on the shaded ground of all that was cut. {equal if blurred else ''}"
-        f"{ROUGH if rough else ''}"
+        f"{kind}. Shaded: removed entries.",
+        f"A cross marks the round that removed a direction. {equal if blurred else ''}{ROUGH if rough else ''}",
     )
 
 
-ABOUT_JACCARD = (
-    "The features that both ends have, out of all that either has: 1 when they are alike, 0 with none shared."
-)
-ABOUT_COSINE = "The cosine of the angle between the features of both ends: 1 when they point the same way."
+ABOUT_JACCARD = "Features of both ends divided by features of either end: 1 for equal sets, 0 for none in common."
+ABOUT_COSINE = "Cosine of the angle between the features of both ends: 1 for the same direction."
 ABOUT_CAUSE = (
-    "gradient: the training loss depended on the mask of this entry in the search that removed it. no gradient: it did "
-    "not, so the rank is the noise of the start. random: drawn. solver: set to zero by ADMM."
+    "gradient: the training loss depended on the mask of this entry in the search that removed it. no gradient: it "
+    "did not, so initial noise decided the rank. random: drawn at random. solver: set to zero by ADMM."
 )
 COLUMNS: dict[str, Any] = {
     **dict.fromkeys(("Cause, to it", "Cause, from it"), st.column_config.TextColumn(help=ABOUT_CAUSE)),
     "Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD),
     "Cosine": st.column_config.NumberColumn(format="%.3f", help=ABOUT_COSINE),
 }
-# Edges of a hub that are listed: those removed first.
+# Edges of a hub that are listed, those removed first.
 MOST_LISTED = 1000
 ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
 
 
 def all_edges(place: Place, table: pd.DataFrame) -> None:
-    """Show the table of a node's edges, folded."""
+    """Show the table of a node's edges in an expander."""
     title = f"All {formats.count(len(table))} edges of node {plain(place.name(place.node))}"
     with st.expander(title, icon=":material/table_rows:"):
         edge_table(place, table)
@@ -447,20 +443,20 @@ def all_edges(place: Place, table: pd.DataFrame) -> None:
 
 def edge_table(place: Place, table: pd.DataFrame) -> None:
     """Show the table of a node's edges, those removed first on top."""
-    about = f"The edges of node {place.name(place.node)}, those that went first on top"
+    about = f"Edges of node {place.name(place.node)}, those removed first on top"
     shown = _shown_edges(place, table.head(MOST_LISTED))
-    st.dataframe(cells(shown, COLUMNS), hide_index=True, key="edges", column_config=COLUMNS, alt=about)
+    show_table(shown, COLUMNS, key="edges", alt=about)
     if len(table) > MOST_LISTED:
-        st.caption(f"The first {formats.count(MOST_LISTED)} of {formats.count(len(table))}: those that went first.")
+        st.caption(f"The {formats.count(MOST_LISTED)} of {formats.count(len(table))} edges that were removed first.")
 
 
 def _causes(table: pd.DataFrame, column: str, title: str) -> dict[str, pd.Series]:
-    """Return the causes of one direction under the words of the page; none where no cause is known."""
+    """Return the causes of one direction as a column, none if unknown."""
     return {title: table[column]} if table[column].notna().any() else {}
 
 
 def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `edges_of` under the words of the page; a direction that survives has no round."""
+    """Return `edges_of` with the page's column names; survivors have no round."""
     classes = {"Class": classes_of(place.graph, table["neighbour"].to_numpy()), "Same class": table["same_class"]}
     return pd.DataFrame(
         {
@@ -478,15 +474,15 @@ def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-# Who loses.
+# Losses by class and degree
 
 CONFIG = {"displaylogo": False, "displayModeBar": False}
 
 
 def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
-    """Show the shares of edges and nodes lost by class and degree, beside those of random graphs."""
+    """Show shares of edges and nodes lost by class and degree, beside random graphs."""
     if cache.edge_mask(run, seed, number).either_way().all():
-        frame.empty("No edge is gone yet", f"Round {number} leaves every edge in at least one direction.", "balance")
+        frame.empty("No edge removed yet", f"Round {number} keeps every edge in at least one direction.", "balance")
         return
     table = _losses(graph, run, seed, number)
     st.markdown(" ".join(sentences(table)))
@@ -494,21 +490,21 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
         _by_class(run, graph, table)
     else:
         st.caption(f":material/info: {frame.plain(no_classes(graph))}")
-        _chart("Edges cut by degree", "groups", edge_losses(table, *_look(run)))
+        _chart("Edges removed by degree", "groups", edge_losses(table, *_look(run)))
     frame.caption(*_caption(run, seed, number, graph))
-    with st.expander("The numbers", icon=":material/table_rows:", key="loss-numbers"):
-        st.dataframe(cells(numbers(table), _columns()), hide_index=True, key="losses", column_config=_columns())
+    with st.expander("Numbers", icon=":material/table_rows:", key="loss-numbers"):
+        show_table(numbers(table), _columns(), key="losses")
 
 
 def _by_class(run: Run, graph: Graph, table: pd.DataFrame) -> None:
     matrix, shares = st.columns(2, gap="medium")
     with matrix:
-        title = "Edges cut by the classes of their ends, in percent"
+        title = "Edges removed by the classes of both ends (%)"
         _chart(title, "pairs", pair_losses(table, class_names(graph)))
         if (table["grouping"] == "class").any():
             _chart("Nodes left without an edge", "nodes", node_losses(table, *_look(run)))
     with shares:
-        _chart("Edges cut by class and degree", "groups", edge_losses(table, *_look(run)))
+        _chart("Edges removed by class and degree", "groups", edge_losses(table, *_look(run)))
 
 
 def _look(run: Run) -> tuple[str, str]:
@@ -526,7 +522,7 @@ def _chart(title: str, key: str, described: Description) -> None:
 
 
 def numbers(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `loss_table` under the words of the page, in percent."""
+    """Return `loss_table` with the page's column names, in percent."""
     return pd.DataFrame(
         {
             "Of": table["kind"],
@@ -551,29 +547,29 @@ def _caption(run: Run, seed: int, number: int, graph: Graph) -> tuple[str, str]:
     return (
         f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. A star or filled mark: outside "
         "95 % of random draws.",
-        f"An edge is cut when neither direction is left. By chance: {DRAWS} draws of as many undirected edges as this "
-        f"round keeps{of_nodes}. A star, or a filled mark, is a share outside the middle 95 % of the draws; by chance "
-        "one group in twenty is.",
+        f"An edge is removed when neither direction survives. By chance: {DRAWS} random draws of as many undirected "
+        f"edges as this round keeps{of_nodes}. A star or filled mark: a share outside the middle 95 % of the draws. By "
+        "chance, one group in twenty is outside.",
     )
 
 
-# Whole graph.
+# Whole graph
 
-# A picture of more edges shows nothing and takes minutes to lay out.
+# More edges are unreadable and take minutes to lay out.
 MOST_DRAWN = 200_000
-# Browsers cannot move more lines smoothly.
+# Browsers cannot move more edges smoothly.
 MOST_DRAWN_EDGES = 5000
 WHOLE_HEIGHT = 700
 
 
 def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) -> None:
-    """Show the whole graph after a round, with the sample marked; of a graph that is too large, say so."""
+    """Show the whole graph after a round, with the sample marked, unless too large."""
     dataset = dataset_label(graph.name)
     if graph.num_edges > MOST_DRAWN:
         frame.empty(
-            "Too large to be drawn whole",
-            f"{dataset} has {formats.count(graph.num_edges)} edges; at most {formats.count(MOST_DRAWN)} are drawn. "
-            "Draw a sample above, or see Measurements.",
+            "Too large to draw",
+            f"{dataset} has {formats.count(graph.num_edges)} edges; at most {formats.count(MOST_DRAWN)} can be drawn. "
+            "See the sample above, or Measurements.",
             "blur_on",
         )
         return
@@ -586,11 +582,11 @@ def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) 
     else:
         st.image(drawn, width="stretch", alt=alt)
     large = graph.num_edges > MOST_DRAWN_EDGES
-    fresh = ", strong those of this round" if panel.fresh.any() else ""
-    still = f" Above {formats.count(MOST_DRAWN_EDGES)} edges the picture does not move." if large else ""
-    st.caption(
-        f"{frame.plain(panel.title)}, seed {seed}. {panel.caption[1]}. Removed edges are orange{fresh}. The {marked} "
-        f"nodes of the sample are {'large and ' if large else ''}outlined.{still}"
+    fresh = ", bold if removed in this round" if panel.fresh.any() else ""
+    still = f" Above {formats.count(MOST_DRAWN_EDGES)} edges the picture is not interactive." if large else ""
+    frame.caption(
+        f"{frame.plain(panel.title)}, seed {seed}. Removed edges are orange{fresh}. Nodes of the sample are outlined.",
+        f"{panel.caption[1]}. The {marked} nodes of the sample are {'large and ' if large else ''}outlined.{still}",
     )
 
 
@@ -606,10 +602,10 @@ def _whole_panel(graph: Graph, run: Run, seed: int, number: int) -> Panel:
 
 @cache.cached(16, spinner="Drawing the whole graph")
 def _whole_drawn(graph: Graph, run: Run, seed: int, number: int, dark: bool, sample: IntArray) -> str | bytes:
-    """Return a document that can be moved, or above MOST_EDGES a picture."""
+    """Return an interactive document, or a PNG above MOST_DRAWN_EDGES edges."""
     panel = _whole_panel(graph, run, seed, number)
     if graph.num_edges > MOST_DRAWN_EDGES:
-        # matplotlib takes half a second, which a page of a smaller graph need not wait for.
+        # matplotlib takes half a second to import.
         from analysis.subgraphs.overview import overview_png
 
         return overview_png(panel, sample, dark)

@@ -23,13 +23,13 @@ from glt.lottery.graph import graph_of
 from glt.store import MacConvention, Run
 from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
 
-NO_WEIGHTS = "Examples keep no weights, so they cannot be {}: run the same settings in a store of your own."
+NO_WEIGHTS = "Examples keep no weights, so they cannot be {}: start a run with the same settings."
 
 
 def _answer(verb: str, words: tuple[str, str], usual: float, round: tuple[Run, int, int], *more: str) -> Any:
-    """Show a verb of the command line, run it on request, and return its JSON answer once it has ended.
+    """Show a command, run it on request, and return its JSON answer once it has ended.
 
-    `words` are those of the button and of the progress bar, `usual` the seconds it takes the first time.
+    `words` are those of the button and of the progress bar, `usual` the expected seconds of the first time.
     """
     run, number, seed = round
     arguments = command_line(verb, run, number, seed, "--json")
@@ -42,32 +42,34 @@ def _answer(verb: str, words: tuple[str, str], usual: float, round: tuple[Run, i
 
 
 def command_line(verb: str, run: Run, number: int, seed: int, *more: str) -> list[str]:
-    """Return the arguments of a verb of `glt` on one round of one seed."""
+    """Return the arguments of `glt VERB` on one round of one seed."""
     return [verb, str(run.path), "--round", str(number), "--seed", str(seed), *more]
 
 
 def audit(run: Run, number: int, seed: int) -> None:
-    """Show how to audit a round of a seed, and do it on request."""
+    """Offer to audit a round of a seed."""
     with st.popover("Audit", icon=":material/fact_check:", key=f"audit-{run.reference}"):
-        st.markdown("Deletes the pruned edges and weights, computes the network again and compares its outputs.")
+        st.markdown(
+            "Computes the outputs without the pruned edges and weights, and compares them with the recorded ones."
+        )
         if run.is_example:
             st.caption(NO_WEIGHTS.format("audited"))
-        elif found := _answer("audit", ("Audit", "Auditing"), 10, (run, number, seed)):
-            _audit_report(found, f"round {number} of seed {seed}")
+        elif answer := _answer("audit", ("Audit", "Auditing"), 10, (run, number, seed)):
+            _audit_report(answer, f"round {number} of seed {seed}")
 
 
-def _audit_report(found: dict[str, Any], what: str) -> None:
-    if "error" in found:
-        frame.failure(str(found["error"]))
+def _audit_report(answer: dict[str, Any], what: str) -> None:
+    if "error" in answer:
+        frame.failure(str(answer["error"]))
         return
-    words = f"largest difference between outputs: {found['max_logit_difference']:.1e}"
-    if found["passed"]:
+    words = f"largest difference between outputs: {answer['max_logit_difference']:.1e}"
+    if answer["passed"]:
         st.success(f"{what.capitalize()} passed; {words}.", icon=":material/check:")
     else:
-        frame.failure(f"{what.capitalize()} failed; {words}, {found.get('why') or 'more than rounding explains'}.")
-    edges, weights = (formats.count(found[f"{part}_deleted"]) for part in ("edge_entries", "weights"))
-    scores = " and ".join(formats.percent(found[name]) for name in ("recorded_test", "test"))
-    st.caption(f"{edges} edge entries and {weights} weights deleted; test score before and after: {scores}.")
+        frame.failure(f"{what.capitalize()} failed; {words}, {answer.get('why') or 'more than rounding errors'}.")
+    edges, weights = (formats.count(answer[f"{part}_deleted"]) for part in ("edge_entries", "weights"))
+    scores = " and ".join(formats.percent(answer[name]) for name in ("recorded_test", "test"))
+    st.caption(f"Without {edges} edge entries and {weights} weights. Test score before and after: {scores}.")
 
 
 PRUNED = {"dense": "Nothing", "graph_only": "Edges only", "weight_only": "Weights only", "both": "Edges and weights"}
@@ -75,7 +77,7 @@ CONVENTIONS: tuple[MacConvention, ...] = ("dense_features", "sparse_features")
 
 
 def mac_counts(run: Run, number: int, seed: int) -> None:
-    """Show the MACs of a round of a seed, counted once it is asked for."""
+    """Show the MACs of a round of a seed, counted when opened."""
     shown = st.popover("MACs", icon=":material/calculate:", key=f"macs-of-{run.reference}", on_change="rerun")
     if not shown.open:
         return
@@ -85,13 +87,13 @@ def mac_counts(run: Run, number: int, seed: int) -> None:
             st.markdown(f"**MACs with {MAC_NAMES[convention]}**")
             st.table(macs_as_read(counted, convention), border="horizontal", hide_index=True)
         st.caption(
-            f"Round {number} of seed {seed}. Transform: inputs times weights; aggregate: messages, self-loops "
-            "included. Edges only and weights only count the network as if the other mask removed nothing."
+            f"Round {number} of seed {seed}. Transform: inputs times weights. Aggregate: messages, with self-loops. "
+            "Edges only and Weights only ignore the other mask."
         )
 
 
 def macs_as_read(counted: dict[str, MacReport], convention: MacConvention) -> pd.DataFrame:
-    """Return one row for what is pruned: transform, aggregate, total and its share of the dense network's."""
+    """Return one row per kind of pruning: transform, aggregate, total, share saved."""
     parts = {name: counted[name].by_convention()[convention] for name in PRUNED}
     dense = parts["dense"]["total"]
     return pd.DataFrame(
@@ -112,15 +114,15 @@ def _counted(run: Run, seed: int, number: int) -> dict[str, MacReport]:
 
 
 ABOUT_LATENCY = (
-    "Runs the network with masks multiplied in, with edges removed, and with sparse matrices, in turns on one "
-    "thread. Sparse features alone, which take no pruning, are a row of their own."
+    "Times the network with masks multiplied, with edges removed, and with sparse matrices, in turns on one thread. "
+    "Sparse features are also timed alone: they need no pruning."
 )
-# Of a network that took a minute on two busy cores; later measurements go by the last one.
+# Seconds on two busy cores; later measurements expect the time of the last one.
 USUAL_SECONDS = 60
 
 
 def latency(run: Run, number: int, seed: int) -> None:
-    """Show how to measure a round of a seed, and do it on request."""
+    """Offer to measure the latency of a round of a seed."""
     with st.popover("Latency", icon=":material/timer:", key=f"latency-{run.reference}", width="content"):
         st.markdown(ABOUT_LATENCY)
         if run.is_example:
@@ -128,54 +130,49 @@ def latency(run: Run, number: int, seed: int) -> None:
             return
         if busy := busy_words():
             st.caption(f":material/speed: {busy}")
-        found = _answer("latency", ("Measure", "Measuring"), USUAL_SECONDS, (run, number, seed), "--progress")
-        if found is not None:
-            latency_report(found)
+        answer = _answer("latency", ("Measure", "Measuring"), USUAL_SECONDS, (run, number, seed), "--progress")
+        if answer is not None:
+            latency_report(answer)
 
 
 def busy_words() -> str:
-    """Warn where the machine has more work than cores, so that it would be measured too; "" where it has not."""
+    """Return a warning if more processes run than there are cores, else ""."""
     load, cores = psutil.getloadavg()[0], psutil.cpu_count() or 1
     if load <= cores:
         return ""
-    busy = f"{formats.fixed(load, 0)} at work on {formats.number_of(cores, 'core')}"
+    busy = f"load {formats.fixed(load, 0)} on {formats.number_of(cores, 'core')}"
     return f"This machine is busy ({busy}): intervals will be wide."
 
 
-def latency_report(found: dict[str, Any]) -> None:
-    """Show what `latency --json` printed."""
-    if "error" in found:
-        frame.failure(str(found["error"]))
+def latency_report(answer: dict[str, Any]) -> None:
+    """Show the answer of `latency --json`."""
+    if "error" in answer:
+        frame.failure(str(answer["error"]))
         return
-    st.table(latency_as_read(found), border="horizontal", hide_index=True)
-    st.markdown("\n".join(f"- {_sentence(frame.plain(compared['words']))}" for compared in found["compared"]))
-    for note in found["notes"]:
+    st.table(latency_as_read(answer), border="horizontal", hide_index=True)
+    st.markdown("\n".join(f"- {formats.opening(frame.plain(row['words']))}" for row in answer["compared"]))
+    for note in answer["notes"]:
         st.caption(frame.plain(note))
-    disk = found["disk_bytes"]
+    disk = answer["disk_bytes"]
     st.caption(
-        f"Round {found['round']} of seed {found['seed']}: median of {found['repeats']} passes after "
-        f"{found['warm_up']} for warm-up, {found['threads']} thread, "
-        f"{frame.plain(found['machine'])}, PyTorch {frame.plain(found['torch'])}. Memory: what stays, plus the peak of "
-        f"a pass. On disk the round takes {formats.file_size(disk['round'])}, the dense one "
-        f"{formats.file_size(disk['dense'])}."
+        f"Round {answer['round']} of seed {answer['seed']}: median of {answer['repeats']} passes after "
+        f"{answer['warm_up']} for warm-up, {answer['threads']} thread, {frame.plain(answer['machine'])}, "
+        f"PyTorch {frame.plain(answer['torch'])}. Memory: resident data plus the peak of a pass. On disk: "
+        f"{formats.file_size(disk['round'])}, dense round {formats.file_size(disk['dense'])}."
     )
 
 
-def latency_as_read(found: dict[str, Any]) -> pd.DataFrame:
-    """Return one row an execution, as people read it."""
-    rows = found["executions"]
+def latency_as_read(answer: dict[str, Any]) -> pd.DataFrame:
+    """Return one row per execution, in words."""
+    rows = answer["executions"]
     return pd.DataFrame(
         {
-            "Execution": [_sentence(row["label"]) for row in rows],
+            "Execution": [formats.opening(row["label"]) for row in rows],
             "Median": [formats.duration(row["median"]) for row in rows],
             "p10 to p90": [f"{formats.duration(row['p10'])} to {formats.duration(row['p90'])}" for row in rows],
             "Memory": [formats.file_size(row["memory"]) for row in rows],
         }
     )
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 TICKET = "ticket.zip"
@@ -184,9 +181,9 @@ TICKET = "ticket.zip"
 def download(run: Run, number: int, seed: int) -> None:
     """Offer a round of a seed in every format."""
     with st.popover("Download", icon=":material/download:", key=f"download-{run.reference}"):
-        st.markdown(f"**Sparse graph** of round {number}, seed {seed}: the surviving edges, with ids and classes.")
+        st.markdown(f"**Sparse graph** of round {number}, seed {seed}: the surviving edges with node ids and classes.")
         graph_buttons(partial(graph_bytes, run, number, seed), file_stem(run, number, seed), run.reference)
-        st.caption("GraphML for Gephi and NetworkX, an edge list as CSV, a sparse matrix for SciPy.")
+        st.caption("GraphML for Gephi and NetworkX, CSV edge list, SciPy sparse matrix.")
         st.markdown("**Ticket file**: weights, masks, theta_0, graph, settings and scores in one .zip.")
         if run.is_example:
             st.caption(NO_WEIGHTS.format("exported as a ticket file"))
@@ -195,7 +192,7 @@ def download(run: Run, number: int, seed: int) -> None:
 
 
 def graph_buttons(make: Callable[[str], bytes], stem: str, key: str) -> None:
-    """Offer a sparse graph in every format: `make` writes it in the one that is asked for."""
+    """Offer a sparse graph in every format; `make` returns it in the named one."""
     with st.container(horizontal=True, gap="small"):
         for name, form in GRAPH_FORMATS.items():
             st.download_button(
@@ -209,12 +206,12 @@ def graph_buttons(make: Callable[[str], bytes], stem: str, key: str) -> None:
 
 
 def graph_bytes(run: Run, number: int, seed: int, name: str) -> bytes:
-    """Return the sparse graph after a round of a seed in a format of GRAPH_FORMATS."""
+    """Return the sparse graph after a round in a format of GRAPH_FORMATS."""
     return GRAPH_FORMATS[name].write(SparseGraph.of(run.seed(seed), number))
 
 
 def file_stem(run: Run, number: int, seed: int) -> str:
-    """Return what a file of a round is called, without its ending."""
+    """Return the file name of a round, without its ending."""
     return f"{run.reference.replace('/', '-')}-seed-{seed}-round-{number:02d}"
 
 
@@ -234,11 +231,11 @@ def _ticket(run: Run, number: int, seed: int) -> None:
             key=f"download-ticket-{run.reference}",
             type="primary",
         )
-    st.caption("It runs in plain PyTorch Geometric (docs/ticket-file.md). Check one under From a file.")
+    st.caption("Runs in plain PyTorch Geometric (docs/ticket-file.md). To check a file, choose Ticket file above.")
 
 
 def ticket_file(run: Run, number: int, seed: int) -> computation.Computation:
-    """Start to write the ticket file of a round of a seed."""
+    """Start writing the ticket file of a round of a seed."""
     folder = tempfile.TemporaryDirectory(prefix="glt-ticket-")
     arguments = command_line("export", run, number, seed, "--out", str(Path(folder.name, TICKET)))
     return computation.Computation(["glt", *arguments], folder, TICKET)

@@ -1,4 +1,4 @@
-"""A ticket file from elsewhere: its check, its numbers, and its views beside the runs here."""
+"""A ticket file: its check, its numbers, and a comparison with the runs here."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 MOST_MB, MOST_UNPACKED_MB = 200, 1000
 FILE, GRAPH = "ticket.zip", "graph.npz"
 UPLOADER, BROUGHT, NAME = "ticket-upload", "ticket file: check", "ticket file: name"
-ABOUT_FILE = (
-    f"A .zip as Download on a ticket's card and `{as_typed('export')}` write it, up to {MOST_MB} MB "
-    f"({formats.file_size(MOST_UNPACKED_MB * 10**6)} unpacked). Its checksums are compared, its network runs once more "
-    "on the edges that are left, and every number that can be computed again is compared. Nothing in it is unpickled; "
-    "it is forgotten when you close it or this tab."
+ABOUT_FILE = f"A .zip from Download on a ticket's card or `{as_typed('export')}`, up to {MOST_MB} MB."
+ABOUT_CHECK = (
+    "The check verifies the checksums, runs the network on the surviving edges, and recomputes every number it can. "
+    f"Nothing is unpickled. At most {formats.file_size(MOST_UNPACKED_MB * 10**6)} unpacked. The file is discarded when "
+    "you close it or this tab."
 )
 TASK = computation.Task("Check it again", "Running the network", "import", 15)
 
@@ -56,7 +56,7 @@ TASK = computation.Task("Check it again", "Running the network", "import", 15)
 def show_import() -> None:
     """Take a file, check it, and show its report."""
     st.file_uploader("Ticket file", key=UPLOADER, max_upload_size=MOST_MB, on_change=_take)
-    st.caption(ABOUT_FILE)
+    frame.caption(ABOUT_FILE, ABOUT_CHECK)
     check: Computation | None = st.session_state.get(BROUGHT)
     name: str = st.session_state.get(NAME, "")
     if check is None:
@@ -65,16 +65,16 @@ def show_import() -> None:
         with st.container(border=True, key="checking"):
             computation.watch(check, "import", f"Checking {frame.plain(name)}", TASK.expected)
     elif check.stopped:
-        st.caption("Stopped: upload the file again to check it.")
-    elif "error" in (found := check.answer()):
-        frame.failure(said_of(str(found["error"]), name))
+        st.caption("Stopped. To check the file, upload it again.")
+    elif "error" in (report := check.answer()):
+        frame.failure(with_name(str(report["error"]), name))
     else:
         TASK.took(check.seconds)
-        show_report(found, check.made, name, close)
+        show_report(report, check.made, name, close)
 
 
 def _take() -> None:
-    """Start to check a file that was just uploaded; forget the one before."""
+    """Start checking an uploaded file; discard the previous one."""
     file: UploadedFile | None = st.session_state.get(UPLOADER)
     close()
     if file is not None:
@@ -82,14 +82,14 @@ def _take() -> None:
 
 
 def close() -> None:
-    """Forget the open file."""
+    """Discard the open file."""
     check: Computation | None = st.session_state.pop(BROUGHT, None)
     if check is not None and check.is_running:
         check.stop()
 
 
 def check_file(content: bytes) -> Computation:
-    """Start to check a ticket file; the check writes its sparse graph."""
+    """Start checking a ticket file; the check also writes its sparse graph."""
     folder = tempfile.TemporaryDirectory(prefix="glt-import-")
     path, graph = Path(folder.name, FILE), Path(folder.name, GRAPH)
     path.write_bytes(content)
@@ -97,16 +97,16 @@ def check_file(content: bytes) -> Computation:
     return Computation(["glt", "import", str(path), "--json", "--graph", str(graph), *limit], folder, GRAPH)
 
 
-def said_of(sentence: str, name: str) -> str:
-    """Return a sentence about the file as we keep it with the name under which it was brought.
+def with_name(sentence: str, name: str) -> str:
+    """Return a sentence with the user's file name in place of the temporary path.
 
-    >>> said_of("/tmp/glt-import-x/ticket.zip is damaged.", "mine.zip")
+    >>> with_name("/tmp/glt-import-x/ticket.zip is damaged.", "mine.zip")
     'mine.zip is damaged.'
     """
     return " ".join(name if word.endswith(f"/{FILE}") else word for word in sentence.split(" "))
 
 
-VIEWS = {"beside": "Beside the runs here", "subgraph": "Subgraph", "measures": "Measurements"}
+VIEWS = {"beside": "Runs here", "subgraph": "Subgraph", "measures": "Measurements"}
 QUANTITIES = {
     "test": "Test score",
     "val": "Validation score",
@@ -119,102 +119,102 @@ QUANTITIES = {
 Report = Mapping[str, Any]
 
 
-def show_report(found: Report, graph: bytes, name: str, close: Callable[[], None]) -> None:
+def show_report(report: Report, graph: bytes, name: str, close: Callable[[], None]) -> None:
     """Show a file's report; `graph` is its sparse graph as a matrix for SciPy."""
     with st.container(border=True, key="imported", gap="small"):
-        _head(found, name, close)
-        _verdict(found)
-        draw_table("stated", report_as_read(found))
-        st.caption(_report_caption(found))
-        sparse = sparse_graph(found, graph)
-        st.markdown("**Its sparse graph**")
-        ticket_actions.graph_buttons(partial(_written, sparse), _stem(found), "imported")
+        _head(report, name, close)
+        _verdict(report)
+        draw_table("stated", report_as_read(report))
+        st.caption(_report_caption(report))
+        sparse = sparse_graph(report, graph)
+        st.markdown("**Sparse graph**")
+        ticket_actions.graph_buttons(partial(_written, sparse), _stem(report), "imported")
     view = controls.segments("of_file", "View", VIEWS, label_visibility="collapsed")
     with frame.or_why():
         if view == "beside":
-            show_beside(found)
+            show_beside(report)
         else:
-            show_graph(found, sparse, view)
+            show_graph(report, sparse, view)
 
 
-def sparse_graph(found: Report, content: bytes) -> SparseGraph:
-    """Return the sparse graph of a file, which needs no data set to be here."""
-    title = f"{found['run']}, seed {found['seed']}, round {found['round']}"
-    return read_adjacency(content, title, found["edge_mask"] == "directed", found["class_names"])
+def sparse_graph(report: Report, content: bytes) -> SparseGraph:
+    """Return the sparse graph of a file; needs no data set."""
+    title = f"{report['run']}, seed {report['seed']}, round {report['round']}"
+    return read_adjacency(content, title, report["edge_mask"] == "directed", report["class_names"])
 
 
 def _written(sparse: SparseGraph, form: str) -> bytes:
     return GRAPH_FORMATS[form].write(sparse)
 
 
-def _stem(found: Report) -> str:
-    name = re.sub(r"[^\w.-]", "-", f"{found['dataset']}-{found['model']}")
-    return f"{name}-seed-{found['seed']}-round-{found['round']:02d}"
+def _stem(report: Report) -> str:
+    name = re.sub(r"[^\w.-]", "-", f"{report['dataset']}-{report['model']}")
+    return f"{name}-seed-{report['seed']}-round-{report['round']:02d}"
 
 
-def _head(found: Report, name: str, close: Callable[[], None]) -> None:
-    config = RunConfig.model_validate(found["config"])
-    title = f"{palette.label(config.method)} · {dataset_label(found['dataset'])} {model_label(config.model)}"
+def _head(report: Report, name: str, close: Callable[[], None]) -> None:
+    config = RunConfig.model_validate(report["config"])
+    title = f"{palette.label(config.method)} · {dataset_label(report['dataset'])} {model_label(config.model)}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(
-            frame.plain(f"{title}, round {found['round']}, seed {found['seed']}"), anchor=False, width="content"
+            frame.plain(f"{title}, round {report['round']}, seed {report['seed']}"), anchor=False, width="content"
         )
-        if found["passed"]:
+        if report["passed"]:
             st.badge("verified", color="green", icon=":material/verified:")
         else:
             st.badge("check failed", color="red", icon=":material/close:")
         st.button("Close", icon=":material/close:", key="close-imported", on_click=close, type="tertiary")
-    st.caption(frame.plain(f"{name}, made from {found['run']}; {task_label(config.task)}."))
+    st.caption(frame.plain(f"{name}, exported from {report['run']}; {task_label(config.task)}."))
 
 
-def _verdict(found: Report) -> None:
-    if not found["passed"]:
-        frame.failures(faults(found))
+def _verdict(report: Report) -> None:
+    if not report["passed"]:
+        frame.failures(faults(report))
         return
     st.success(
-        f"Verified: run on its surviving edges alone the network gives the outputs the file states (largest "
-        f"difference {_off(found)}), and every number that can be found again is as it says. Only stated: "
-        f"{_unchecked(found)}; and in ticket.json {frame.plain(brief(', '.join(found['unchecked']), MOST_SAID))}.",
+        f"Verified: on the surviving edges alone, the network gives the outputs of the file (largest difference "
+        f"{_off(report)}), and every number that can be recomputed agrees. Cannot be verified: {_unchecked(report)}; "
+        f"in ticket.json also {frame.plain(brief(', '.join(report['unchecked']), MOST_SAID))}.",
         icon=":material/verified:",
     )
 
 
-def faults(found: Report) -> list[str]:
-    """Return a sentence for everything that fails the check, the outputs first."""
-    told = list(found["contradictions"])
-    if found["impossible"]:
-        told.insert(0, f"No run can have what it states as {_listed(found['impossible'])}.")
-    if found["differs"]:
-        told.insert(0, f"It states other numbers than those found: {_listed(found['differs'])}.")
-    if not found["outputs_agree"]:
-        told.insert(0, _other_outputs(found))
-    return told
+def faults(report: Report) -> list[str]:
+    """Return a sentence per failed check, the outputs first."""
+    sentences = list(report["contradictions"])
+    if report["impossible"]:
+        sentences.insert(0, f"The file states impossible values: {_listed(report['impossible'])}.")
+    if report["differs"]:
+        sentences.insert(0, f"Numbers in the file differ from the recomputed ones: {_listed(report['differs'])}.")
+    if not report["outputs_agree"]:
+        sentences.insert(0, _other_outputs(report))
+    return sentences
 
 
-def _other_outputs(found: Report) -> str:
-    if found["not_numbers"]:
-        many = formats.number_of(found["not_numbers"], "output")
-        return f"{many}, in the file or computed here, cannot be told: not a number."
+def _other_outputs(report: Report) -> str:
+    if report["not_numbers"]:
+        many = formats.number_of(report["not_numbers"], "output")
+        return f"{many}, in the file or recomputed, cannot be compared: not a number."
     return (
-        f"Run on its surviving edges the network gives other outputs than the file states: they differ by up to "
-        f"{_off(found)}, more than {found['tolerance']:.0e}."
+        f"On the surviving edges, the network gives other outputs than the file states: they differ by up to "
+        f"{_off(report)}, more than {report['tolerance']:.0e}."
     )
 
 
-def _off(found: Report) -> str:
-    return f"{found['max_output_difference']:.1e}" if found["max_output_difference"] else "0"
+def _off(report: Report) -> str:
+    return f"{report['max_output_difference']:.1e}" if report["max_output_difference"] else "0"
 
 
-def _unchecked(found: Report) -> str:
-    return _listed([each["name"] for each in found["stated"] if each["found"] is None])
+def _unchecked(report: Report) -> str:
+    return _listed([number["name"] for number in report["stated"] if number["found"] is None])
 
 
-def _listed(told: list[str]) -> str:
-    return ", ".join(formats.inside(quantity(name)) for name in told)
+def _listed(names: list[str]) -> str:
+    return ", ".join(formats.inside(quantity(name)) for name in names)
 
 
 def quantity(name: str) -> str:
-    """Return the words for a number that a file states.
+    """Return the label of a number in a ticket file.
 
     >>> quantity("weight_sparsity"), quantity("edges_kept_either_way")
     ('Weight sparsity', 'Edges kept, either way')
@@ -224,101 +224,103 @@ def quantity(name: str) -> str:
     return QUANTITIES.get(name) or descriptions.label(name)
 
 
-def report_as_read(found: Report) -> pd.DataFrame:
-    """Return one row a number that the file states: there, found here, and whether they agree."""
+def report_as_read(report: Report) -> pd.DataFrame:
+    """Return one row per number: in the file, recomputed, agreement."""
     rows = [
         (
-            quantity(each["name"]),
-            _written_number(each["name"], each["in_file"]),
-            formats.MISSING if each["found"] is None else _written_number(each["name"], each["found"]),
-            _agreement(each),
+            quantity(number["name"]),
+            _written_number(number["name"], number["in_file"]),
+            formats.MISSING if number["found"] is None else _written_number(number["name"], number["found"]),
+            _agreement(number),
         )
-        for each in found["stated"]
+        for number in report["stated"]
     ]
-    return pd.DataFrame(rows, columns=["Quantity", "In the file", "Found", ""])
+    return pd.DataFrame(rows, columns=["Quantity", "In the file", "Recomputed", "Check"])
 
 
-def _agreement(each: Report) -> str:
-    if not each["possible"]:
-        return ":orange[cannot be]"
-    if each["found"] is None:
-        return ":gray[stated, cannot be checked here]"
-    return ":orange[differs]" if each["differs"] else ":green[same]"
+def _agreement(number: Report) -> str:
+    if not number["possible"]:
+        return ":orange[impossible]"
+    if number["found"] is None:
+        return ":gray[cannot be verified]"
+    return ":orange[differs]" if number["differs"] else ":green[same]"
 
 
 def _written_number(name: str, value: float) -> str:
     if name.startswith("macs."):
         return formats.macs(value)
     if name == "best_epoch":
-        # Epochs are counted from 1 where people read them.
+        # Screens count epochs from 1.
         return formats.count(value + 1)
     if name.endswith("seconds"):
         return formats.duration(value) if value >= 0 else f"{value:g} s"
     return formats.percent(value)
 
 
-def _report_caption(found: Report) -> str:
-    told = [
-        f"{formats.count(found['nodes'])} nodes",
-        f"{formats.count(found['entries_kept'])} of {formats.count(found['entries'])} edge entries",
-        f"{formats.count(found['weights_kept'])} of {formats.count(found['weights'])} weights left",
+def _report_caption(report: Report) -> str:
+    sizes = [
+        f"{formats.count(report['nodes'])} nodes",
+        f"{formats.count(report['entries_kept'])} of {formats.count(report['entries'])} edge entries",
+        f"{formats.count(report['weights_kept'])} of {formats.count(report['weights'])} weights left",
     ]
     links = (
         ""
-        if found["test"] is not None
-        else " A link file holds no held-out edges, so its scores cannot be found again."
+        if report["test"] is not None
+        else " Scores of link prediction need the held-out edges, which the file lacks."
     )
-    return f"{', '.join(told)}. Found: counted on its masks, and read off the outputs computed here.{links}"
+    return f"{', '.join(sizes)}. Recomputed from the masks and outputs.{links}"
 
 
 SCORE: Score = "test"
 
 
-def show_beside(found: Mapping[str, Any]) -> None:
-    """Draw the file among the rounds of the runs with its data set, task and network."""
-    config = RunConfig.model_validate(found["config"])
+def show_beside(report: Mapping[str, Any]) -> None:
+    """Draw the file among the runs on its data set, task and network."""
+    config = RunConfig.model_validate(report["config"])
     alike = [run for run in run_select.with_rounds(opened().runs) if setting(run.config) == setting(config)]
     runs = run_select.together(alike) if alike else []
     if not runs:
         frame.empty(
-            "No run to compare with",
-            "No run here, example or yours, has this data set, task and network.",
+            "No runs to compare with",
+            "No run here has this data set, task and network.",
             "stacked_line_chart",
             "launch",
-            "Launch one",
+            "Launch a run",
         )
         return
     x = run_select.pick_axis()
-    show_rounds(_beside_figure(runs, found, x), "guest", "The ticket file's test score and cost among the rounds here")
+    show_rounds(_beside_figure(runs, report, x), "guest", "The ticket file's test score and cost among the rounds here")
     curve = cache.curve_of(runs, SCORE, "graph", "dense_features", DELTA)
-    draw_table("guest", beside_as_read(found, curve))
-    st.caption(
-        "The ring and the first row are the file's (one seed). Other rows: the round of each run nearest in graph "
-        "sparsity, mean over seeds. MACs with dense features."
+    draw_table("guest", beside_as_read(report, curve))
+    frame.caption(
+        "Ring and first row: the ticket file (one seed). Other rows: each run's round nearest in graph sparsity.",
+        "Scores of runs are means over seeds. MACs with dense features.",
     )
-    if source := next((run for run in runs if run.name == found["run"]), None):
-        view = {"run": source.reference, "round": str(found["round"])}
-        url_state.link("subgraphs", "The run it was made from is here", ":material/hub:", **view)
+    if source := next((run for run in runs if run.name == report["run"]), None):
+        view = {"run": source.reference, "round": str(report["round"])}
+        url_state.link("subgraphs", "Run of this file", ":material/hub:", **view)
 
 
-def file_numbers(found: Mapping[str, Any]) -> dict[str, float]:
-    """Return what a file's masks and outputs give, by name; what cannot be found is as the file states it."""
-    return {each["name"]: each["in_file"] if each["found"] is None else each["found"] for each in found["stated"]}
+def file_numbers(report: Mapping[str, Any]) -> dict[str, float]:
+    """Return the recomputed numbers by name, else those in the file."""
+    return {
+        number["name"]: number["in_file"] if number["found"] is None else number["found"] for number in report["stated"]
+    }
 
 
-def _beside_figure(runs: list[Run], found: Mapping[str, Any], x: XAxis) -> go.Figure:
+def _beside_figure(runs: list[Run], report: Mapping[str, Any], x: XAxis) -> go.Figure:
     table = cache.curve_of(runs, SCORE, x, "dense_features", DELTA)
-    mine, rounds = file_numbers(found), cache.rounds_of(runs)
-    described = pareto_front(with_front(table, x), rounds, x=x, score=SCORE, guest=(mine, mine["test"]))
+    numbers, rounds = file_numbers(report), cache.rounds_of(runs)
+    described = pareto_front(with_front(table, x), rounds, x=x, score=SCORE, guest=(numbers, numbers["test"]))
     return screen.draw(described, frame.is_dark())
 
 
-def beside_as_read(found: Mapping[str, Any], curve: pd.DataFrame) -> pd.DataFrame:
-    """Return the file's row, then each run's round that is nearest to it in graph sparsity."""
-    mine = file_numbers(found)
-    pruned = curve.assign(apart=(curve["graph_sparsity"] - mine["graph_sparsity"]).abs())
-    nearest = pruned.sort_values("apart", kind="stable").groupby("run", sort=False).head(1).sort_index()
-    rows = [_beside_row(GUEST, found["round"], mine["test"], mine, mine["macs.dense_features"], 1)]
+def beside_as_read(report: Mapping[str, Any], curve: pd.DataFrame) -> pd.DataFrame:
+    """Return the file's row, then each run's round nearest in graph sparsity."""
+    numbers = file_numbers(report)
+    pruned = curve.assign(distance=(curve["graph_sparsity"] - numbers["graph_sparsity"]).abs())
+    nearest = pruned.sort_values("distance", kind="stable").groupby("run", sort=False).head(1).sort_index()
+    rows = [_beside_row(GUEST, report["round"], numbers["test"], numbers, numbers["macs.dense_features"], 1)]
     rows += [
         _beside_row(
             row["label"],
@@ -348,28 +350,25 @@ def _beside_row(
     }
 
 
-def show_graph(found: Mapping[str, Any], sparse: SparseGraph, view: str) -> None:
-    """Show the view, or why it cannot be: the data set is unknown here, or another version of it.
-
-    Raises DataError where the data set cannot be read.
-    """
-    config = RunConfig.model_validate(found["config"])
+def show_graph(report: Mapping[str, Any], sparse: SparseGraph, view: str) -> None:
+    """Show the view; raises DataError if the data set cannot be read."""
+    config = RunConfig.model_validate(report["config"])
     if config.dataset not in DATASETS.names():
         frame.empty(
-            "An unknown data set",
-            f"{frame.plain(brief(config.dataset))} is no data set of this version: its sparse graph can be downloaded "
-            "above, but there is no original to compare it with.",
+            "Unknown data set",
+            f"This version has no data set {frame.plain(brief(config.dataset))}, so there is no original to compare "
+            "with. You can download the sparse graph above.",
             "database_off",
         )
         return
     with st.spinner("Reading the data set", show_time=True):
         graph = message_graph(config)
         mask = sparse.mask(graph)
-    if not graph.has_content(found["graph_hash"]):
-        st.caption(":material/info: Labels or the order of edges are not those of the data set here.")
+    if not graph.has_content(report["graph_hash"]):
+        st.caption(":material/info: Labels or the order of edges differ from those of the data set here.")
     if view == "subgraph":
-        graph_select.show_beside_original(graph, mask, f"Ticket file, round {found['round']}")
-        st.caption("The nodes of a random walk, in the same places; dashed: removed.")
+        graph_select.show_beside_original(graph, mask, f"Ticket file, round {report['round']}")
+        st.caption("Nodes of a random walk, in the same places. Dashed: removed.")
     else:
         _measures(graph, mask)
 
@@ -383,9 +382,7 @@ def _measures(graph: Graph, mask: EdgeMask) -> None:
     finally:
         bar.empty()
     draw_table("guest-measures", measures_as_read(before, after))
-    st.caption(
-        "An edge counts when it survives in at least one direction; NetworkX's definitions, isolated nodes kept."
-    )
+    st.caption("An edge counts if at least one direction survives. Isolated nodes are kept. Definitions of NetworkX.")
 
 
 @cache.cached(16)
@@ -394,7 +391,7 @@ def _measured(graph: Graph, mask: EdgeMask) -> compute.Numbers:
 
 
 def measures_as_read(before: Mapping[str, float], after: Mapping[str, float]) -> pd.DataFrame:
-    """Return one row a measure of the Measurements page's first table: the original, the ticket, the change."""
+    """Return one row per main measure: original, ticket, change."""
     shown = [name for name in measurements.HEADLINE if name in before]
     return pd.DataFrame(
         {

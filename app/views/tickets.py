@@ -1,4 +1,4 @@
-"""Tickets: the sparsest round of each run that is shown to be a ticket, its cost, and its audit."""
+"""Tickets: the sparsest ticket of each run, its cost, and actions on it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from glt.errors import StoreError
 from glt.store import MAC_CONVENTIONS, Run
 from glt.verdicts import detectable_words, rule_words
 
-VIEWS = {"runs": "Of runs", "file": "From a file"}
+VIEWS = {"runs": "Runs", "file": "Ticket file"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 Row = Mapping[Hashable, Any]
@@ -33,9 +33,7 @@ Row = Mapping[Hashable, Any]
 
 def page() -> None:
     """Show the page."""
-    with frame.page(
-        "Tickets", "The sparsest round of each run that is shown to lose less than a margin against dense."
-    ):
+    with frame.page("Tickets", "The sparsest round of each run that loses significantly less than the margin."):
         if controls.segments("view", "View", VIEWS, label_visibility="collapsed") == "file":
             ticket_import.show_import()
         else:
@@ -43,16 +41,16 @@ def page() -> None:
 
 
 def _of_runs() -> None:
-    found = run_select.finished_runs(
+    finished = run_select.finished_runs(
         "runs",
         "No tickets yet",
         "Tickets appear as soon as a run has finished its first pruning round.",
         "confirmation_number",
     )
-    if not found:
+    if not finished:
         return
     with frame.row("controls"):
-        chosen = run_select.pick_runs(found, run_select.together(found))
+        chosen = run_select.pick_runs(finished, run_select.together(finished))
         x, score, margin = run_select.pick_axis(), run_select.pick_score(), run_select.pick_margin()
     runs = run_select.chosen_runs(chosen, "confirmation_number")
     if not runs:
@@ -83,18 +81,18 @@ def _finding(table: pd.DataFrame) -> None:
     """State which rounds are tickets and which are open."""
     paper = next(iter(paper_baselines(table)), None)
     dense = table["dense"].iloc[0]
-    told = (
-        f" The paper prints {formats.percent(paper)} for its dense network; here every round is compared with a dense "
-        f"network trained as the pruned ones are, which reaches {formats.percent(dense)}."
+    baseline = (
+        f" The paper reports {formats.percent(paper)} for its dense network. Here rounds are compared with a dense "
+        f"network trained like the pruned ones, which reaches {formats.percent(dense)}."
         if paper is not None and paper < dense and not table["is_ticket"].any()
         else ""
     )
     icon = "star" if table["is_ticket"].any() else "info"
-    st.info(frame.plain(f"{ticket_words(table)}{told}"), icon=f":material/{icon}:")
+    st.info(frame.plain(f"{ticket_words(table)}{baseline}"), icon=f":material/{icon}:")
 
 
 def as_read(runs: Sequence[Run], score: Score, margin: float) -> pd.DataFrame:
-    """Return one row a run, as people read it: the round, its verdict, its paired difference, MACs three ways."""
+    """Return one row per run in words: round, verdict, paired difference, MACs."""
     tables = {name: cache.tickets_of(runs, score, name, margin) for name in MAC_CONVENTIONS}
     table = tables["dense_features"]
     read = {
@@ -122,7 +120,7 @@ def as_read(runs: Sequence[Run], score: Score, margin: float) -> pd.DataFrame:
 
 
 def difference(row: Row) -> str:
-    """Write a paired difference with its interval; without one where a single seed gives none."""
+    """Return a paired difference in words, with its interval if known."""
     text = formats.points(row["difference"])
     low, high = row["difference_low"], row["difference_high"]
     return text if math.isnan(low) else f"{text} ({_signed(low)} to {_signed(high)})"
@@ -141,15 +139,15 @@ def _caption(table: pd.DataFrame, margin: float) -> tuple[str, str]:
     family = int(table["family"].max())
     return (
         f"{where}. Each run shows its sparsest ticket, else the round closest by validation score.",
-        f"A ticket is {rule_words(margin, family)}, in mean test {metric_words(table)}. A round that is shown to lose "
-        "more is no ticket; any other is open. Differences are paired by seed. Paper's criterion: mean at least the "
-        "dense mean, without a test. Cards count MACs with dense features, as the paper does.",
+        f"A ticket is {rule_words(margin, family)}, in mean test {metric_words(table)}. A round that loses "
+        "significantly more is no ticket. Any other round is open. Differences are paired by seed. Paper's criterion: "
+        "mean at least the dense mean, without a test. Cards count MACs with dense features, as the paper does.",
     )
 
 
 ABOUT_PARETO = (
-    "On the Pareto front no other round has a mean score as high and as low a cost. It is a front of means, without a "
-    "test, over all chosen runs of one data set and network."
+    "A round is on the Pareto front if no other round has as high a mean score at as low a cost. The front compares "
+    "means without a test, over all chosen runs of one data set and network."
 )
 
 
@@ -160,30 +158,30 @@ def _pareto_figure(runs: Sequence[Run], x: XAxis, score: Score, margin: float, d
 
 
 ACROSS = 3
-ABOUT_SEED = "Cards show means over seeds; audit, MACs, latency, files and bytes on disk use this seed."
+ABOUT_SEED = "Scores are means over seeds. Audit, MACs, latency, downloads and size on disk are of this seed."
 
 
 def show_cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
-    """Show a card for each row of a `tickets_table`, and the seed that actions use."""
+    """Show a card for each row of a `tickets_table`, and the seed of the actions."""
     rows = table.to_dict("records")
     seeds = sorted({seed for run in runs.values() for seed in run.seeds() if run.seed(seed).whole_rounds()})
     options = {str(seed): str(seed) for seed in seeds}
-    asked = int(controls.select("seed", "Seed for actions", options, width=150, help=ABOUT_SEED))
+    chosen = int(controls.select("seed", "Seed for actions", options, width=150, help=ABOUT_SEED))
     for start in range(0, len(rows), ACROSS):
         for column, row in zip(st.columns(ACROSS, gap="small"), rows[start : start + ACROSS], strict=False):
             with column, st.container(border=True, key=f"ticket-{row['run']}"):
-                _card(runs[row["run"]], row, asked)
+                _card(runs[row["run"]], row, chosen)
 
 
-def seed_of(run: Run, number: int, asked: int) -> int:
-    """Return the chosen seed, or the run's first seed with this round if the chosen one lacks it."""
-    able = [seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number]
-    return asked if asked in able else able[0]
+def seed_of(run: Run, number: int, chosen: int) -> int:
+    """Return the chosen seed, or the first one that has this round."""
+    seeds = [seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number]
+    return chosen if chosen in seeds else seeds[0]
 
 
-def _card(run: Run, row: Row, asked: int) -> None:
+def _card(run: Run, row: Row, chosen: int) -> None:
     number = int(row["round"])
-    seed = seed_of(run, number, asked)
+    seed = seed_of(run, number, chosen)
     with st.container(gap="xsmall"):
         st.subheader(frame.plain(str(row["label"])), anchor=False)
         if row["is_ticket"]:
@@ -193,8 +191,8 @@ def _card(run: Run, row: Row, asked: int) -> None:
             st.badge(f"{row['verdict']}; closest by validation: round {number}", color=color)
     _card_numbers(row)
     st.caption("  \n".join(_sentences(run, row, number, seed)))
-    if seed != asked:
-        st.caption(f":material/info: This run has no seed {asked} with that round: what follows is of seed {seed}.")
+    if seed != chosen:
+        st.caption(f":material/info: Seed {chosen} of this run lacks this round: actions use seed {seed}.")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         ticket_actions.audit(run, number, seed)
         ticket_actions.mac_counts(run, number, seed)
@@ -211,7 +209,7 @@ def _card_numbers(row: Row) -> None:
     left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
     right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
     left.metric("MACs", formats.macs(row["macs"]))
-    # Only a ticket saves anything.
+    # Only a ticket saves MACs at an equal score.
     if row["is_ticket"]:
         right.metric("MACs saved", formats.percent(row["macs_saved"]))
     else:
@@ -224,7 +222,7 @@ def _sentences(run: Run, row: Row, number: int, seed: int) -> list[str]:
         frame.plain(row["verdict_sentence"]),
         *_detectable(row),
         f"Undirected edges kept: {kept} either way, {both} both ways.",
-        f"Search up to this round: {formats.duration(row['search_seconds'])} a seed.",
+        f"Search time up to this round: {formats.duration(row['search_seconds'])} per seed.",
         f"{_disk(run, number, seed)}.",
     ]
 
@@ -236,9 +234,9 @@ def _detectable(row: Row) -> list[str]:
 
 def _disk(run: Run, number: int, seed: int) -> str:
     if run.is_example:
-        return "On disk: an example keeps masks alone"
+        return "On disk: examples keep only masks"
     try:
-        round_, dense = (formats.file_size(run.seed(seed).bytes_on_disk(each)) for each in (number, 0))
+        round_, dense = (formats.file_size(run.seed(seed).bytes_on_disk(place)) for place in (number, 0))
     except StoreError as error:
         return f"On disk: {frame.plain(str(error)).removesuffix('.')}"
-    return f"On disk: {round_}, the dense round {dense} (seed {seed})"
+    return f"On disk: {round_}, dense round {dense} (seed {seed})"

@@ -93,7 +93,7 @@ def test_words_narrow_the_table(pair: tuple[Run, Run], open_page: OpenPage, monk
     assert app.dataframe[0].value["Run"].tolist() == ["Random pruning · Cora GCN"]
     app.text_input(key="filter").set_value("nothing of the kind").run()
     assert not app.exception
-    assert "No run fits all these words." in words(app)
+    assert "No run matches all these words." in words(app)
 
 
 def test_of_very_many_runs_the_usual_ones_are_read_first(
@@ -118,7 +118,7 @@ def test_only_runs_with_like_scores_stand_in_one_table(make_run: MakeRun, open_p
     app = open_page("compare")
     assert len(app.selectbox(key="on").options) == 2
     assert len(app.dataframe[0].value) == 1
-    assert "there is none to compare it with" in words(app)
+    assert "there is no other to compare with" in words(app)
 
 
 def test_two_chosen_rows_become_the_pair_until_the_pickers_say_otherwise(pair: tuple[Run, Run]) -> None:

@@ -15,7 +15,7 @@ from analysis.drawing.page import draw
 from analysis.figures.base import FIGURES, FigureChoices
 from app.components.downloads import Written
 from app.views import export
-from app.views.export import Wanted
+from app.views.export import Request
 from glt.errors import StudioError
 from glt.store import Run
 
@@ -50,7 +50,7 @@ def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
     monkeypatch.setitem(FIGURES._entries, "accuracy", replace(FIGURES.get("accuracy"), describe=fail))
     app = open_page("export", what="gallery", runs=run.name)
     assert not app.exception
-    assert any("It could not be drawn (ValueError" in caption.value for caption in app.caption)
+    assert any("Not drawn (ValueError" in caption.value for caption in app.caption)
     assert app.button(key="open-trend")
 
 
@@ -68,11 +68,11 @@ def test_the_page_says_why_a_file_cannot_be_had(
         raise error
 
     asked = []
-    monkeypatch.setattr(Wanted, "file", lambda wanted, kind, dpi: asked.append(kind) or b"")
+    monkeypatch.setattr(Request, "file", lambda request, kind, dpi: asked.append(kind) or b"")
     app = open_page("export", what="accuracy", runs=run.name)
     app.download_button(key="download-cora-accuracy-icml.pdf").click().run()
     assert (asked, list(app.error)) == (["pdf"], [])
-    monkeypatch.setattr(Wanted, "file", fail)
+    monkeypatch.setattr(Request, "file", fail)
     app.run()
     app.download_button(key="download-cora-accuracy-icml.svg").click().run()
     assert not app.exception
@@ -100,15 +100,15 @@ def test_panels_are_chosen_on_the_page_and_named_in_the_command(run: Run, open_p
 
 def test_the_picture_is_the_file(run: Run, open_page: Callable[..., AppTest]) -> None:
     choices = FigureChoices(grey=True)
-    wanted = Wanted("degrees", (run,), choices)
+    request = Request("degrees", (run,), choices)
     assert (
-        wanted.shown(150).picture
-        == wanted.file("png", 150)
+        request.shown(150).picture
+        == request.file("png", 150)
         == figure_bytes(draw("degrees", [run], choices), "png", 150)
     )
-    assert wanted.file("pdf", 150) == figure_bytes(draw("degrees", [run], choices), "pdf")
-    assert wanted.file("csv", 150).startswith(b"kind,run,label,method")
-    assert wanted.file("json", 150).startswith(b"[")
+    assert request.file("pdf", 150) == figure_bytes(draw("degrees", [run], choices), "pdf")
+    assert request.file("csv", 150).startswith(b"kind,run,label,method")
+    assert request.file("json", 150).startswith(b"[")
 
 
 def test_a_strip_of_many_panels_shows_the_first_runs_and_says_so(

@@ -67,7 +67,7 @@ def test_a_store_that_is_gone_is_said_until_it_is_back(
     app = open_page("runs")
     assert not app.error
     away = store.root.rename(store.root.with_name("away"))
-    assert "no longer there" in app.run().error[0].value
+    assert "no longer exists" in app.run().error[0].value
     away.rename(store.root)
     assert not app.run().error
 

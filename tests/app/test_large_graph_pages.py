@@ -98,15 +98,15 @@ def test_the_ends_of_an_edge_are_compared_by_the_cosine_of_two_rows(runs: list[R
     low, high = graph.edges[:, 10].tolist()
     app = open_page("subgraphs", section="why", at=str(low), to=str(high))
     assert not app.exception
-    assert "classes unknown" in shown(app)
-    assert "features at a cosine of 0.000" in shown(app)
+    assert "class unknown" in shown(app)
+    assert "cosine similarity of features 0.000" in shown(app)
     assert "Jaccard" not in shown(app)
 
 
 def test_the_whole_graph_is_refused_in_a_sentence(runs: list[Run], open_page: OpenPage) -> None:
     app = open_page("subgraphs", section="whole")
     assert not app.exception
-    assert "Too large to be drawn whole" in shown(app)
+    assert "Too large to draw" in shown(app)
     assert "5,278 edges" in shown(app)
 
 

@@ -45,7 +45,7 @@ def test_everything_that_is_wrong_is_said_at_once(store: Store, open_page: Calla
     assert not app.exception
     (error,) = app.error
     head, *listed = [line for line in error.value.split("\n") if line]
-    assert head == "**3 things to put right**"
+    assert head == "**3 problems**"
     assert ["'x' is no seed" in listed[0], "hidden cannot" in listed[1], "p_graph cannot" in listed[2]] == [True] * 3
     assert app.button(key="start").disabled
 
@@ -141,7 +141,7 @@ def test_too_little_memory_is_said_before_the_start(
     app = open_page("launch", methods="ugs", seeds="0", hidden="16")
     assert not app.exception
     told = [warning.value for warning in app.warning]
-    assert any(each.startswith("300 MB of memory are available, less than") for each in told), told
+    assert any(each.startswith("300 MB of memory is available, less than") for each in told), told
     assert "Memory, about" in {metric.label for metric in app.metric}
 
 

@@ -48,7 +48,7 @@ def test_what_the_paper_prints_under_the_other_name_is_shown_too(make_run: MakeR
     table = measurement_table([make_run("ugs")], At(round=3))
     printed, swapped = published.measurements("cora"), published.measurements("cora", as_printed=True)
     read = measurements.as_read(table, ["average_clustering"], printed, swapped, "cora")
-    assert read["Measure"].tolist() == ["Average clustering", ":gray[in the paper]", ":gray[printed under Cora]"]
+    assert read["Measure"].tolist() == ["Average clustering", ":gray[paper]", ":gray[paper, column Cora]"]
     assert read["Original"].tolist() == ["0.24067", ":gray[0.24067]", ":gray[0.14147]"]
 
 
@@ -75,10 +75,10 @@ def test_the_headline_stands_first_and_the_rest_is_folded_away(make_run: MakeRun
     assert len(paper) == 9
     assert "Algebraic connectivity (largest component)" in others["Measure"].tolist()
     assert "Effective resistance (largest component)" not in others["Measure"].tolist()
-    assert [expander.label for expander in app.expander] == ["All other measures", "What each of them means"]
+    assert [expander.label for expander in app.expander] == ["All other measures", "Definitions"]
     next(toggle for toggle in app.toggle if toggle.label == SLOW).set_value(True).run()
     assert "Effective resistance (largest component)" in app.table[2].value["Measure"].tolist()
-    (told,) = [text.value for text in app.markdown if "Reading it" in text.value]
+    (told,) = [text.value for text in app.markdown if "Reading: " in text.value]
     rows = [row for table in app.table for row in table.value["Measure"] if not row.startswith(":gray")]
     assert [row for row in rows if f"- **{row}**: " not in told] == []
     assert app.query_params["slow"] == "1"
@@ -90,8 +90,8 @@ def test_networkx_is_offered_with_its_time_and_its_table_names_the_largest_diffe
     run = make_run(rounds=2)
     app = open_page("measurements", round="1", engine="networkx")
     assert not app.exception
-    assert [each.value for each in app.subheader] == ["A table of 3 graphs is not computed yet"]
-    assert "of one core" in app.caption[-1].value
+    assert [each.value for each in app.subheader] == ["Table of 3 graphs: not computed yet"]
+    assert "on one core" in app.caption[-1].value
     assert [button.label for button in app.button if button.label == "Compute"] == ["Compute"]
     # What is slow with NetworkX is left to the faster versions, so that a test can compute the rest.
     for name in ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness"):
@@ -101,7 +101,7 @@ def test_networkx_is_offered_with_its_time_and_its_table_names_the_largest_diffe
     assert not app.exception
     assert len(app.table) == 3
     said = " ".join(each.value for each in app.caption)
-    assert "Computed by NetworkX itself." in said
+    assert "Computed by NetworkX." in said
     assert "between NetworkX and our faster versions" in said
 
 
@@ -158,7 +158,7 @@ def test_a_trend_is_drawn_for_the_measure_in_the_address(make_run: MakeRun, open
     numbers = app.dataframe[0].value
     assert numbers["Triangles"].iloc[0] == 1630
     assert numbers["Graph"].unique().tolist() == ["UGS", "Random, as dense as UGS"]
-    assert "How many triples" in app.caption[-1].value
+    assert "Number of triples" in app.caption[-1].value
 
 
 def test_shares_are_numbers_in_percent(make_run: MakeRun) -> None:
@@ -174,7 +174,7 @@ def test_betweenness_is_computed_on_demand_in_a_process_of_its_own(make_run: Mak
     view = {"view": "elements", "round": "2", "precision": "sampled"}
     app = open_page("measurements", **view)
     assert not app.exception
-    assert [heading.value for heading in app.subheader] == ["Betweenness in round 2 of seed 0 is not computed yet"]
+    assert [heading.value for heading in app.subheader] == ["Betweenness in round 2 of seed 0: not computed yet"]
     next(button for button in app.button if button.label == "Compute").click().run()
     (at_work,) = computation._computations().values()
     at_work.wait()
@@ -265,4 +265,4 @@ def test_degrees_are_drawn_beside_the_original_and_a_twin(make_run: MakeRun, ope
     app = open_page("measurements", view="elements", elements="degrees", round="2")
     assert not app.exception
     assert not app.button
-    assert "Gini of degrees, in the order of the legend: 0.405" in app.caption[-1].value
+    assert "Gini of degrees, in legend order: 0.405" in app.caption[-2].value

@@ -70,9 +70,9 @@ def test_ours_and_theirs_stand_side_by_side(official: Run, open_page: OpenPage) 
 def test_the_choice_is_in_the_address_and_a_setting_without_panel_is_said(store: Store, open_page: OpenPage) -> None:
     app = open_page("paper", experiment="random-tickets", dataset="pubmed", model="gat")
     assert not app.exception
-    assert "The paper has no such panel; shown is Cora with GCN." in texts(app)
+    assert "The paper has no such panel: Cora with GCN is shown." in texts(app)
     app = open_page("paper", experiment="node-classification", dataset="pubmed", model="gat")
-    assert "weight exp(0)" in texts(app)
+    assert "which gives exp(0)" in texts(app)
 
 
 def test_bad_seeds_are_one_sentence(store: Store, open_page: OpenPage) -> None:
@@ -102,7 +102,7 @@ def test_the_examples_fill_an_experiment(store: Store, open_page: OpenPage, monk
     monkeypatch.setattr("app.data.runs.EXAMPLES", EXAMPLES)
     app = open_page("paper", experiment="subgraph-gallery")
     assert not app.exception
-    assert "Everything is there for seeds 0, 1, 2." in texts(app)
+    assert "Complete for seeds 0, 1, 2." in texts(app)
 
 
 def test_an_example_with_another_setting_than_todays_stands_in_and_says_so(
@@ -128,11 +128,11 @@ def test_one_press_starts_what_waits_too(store: Store, open_page: OpenPage) -> N
     app = open_page("paper", experiment="random-tickets", seeds="0-1")
     assert not app.exception
     assert app.button(key="reproduce").label == "Start 5 runs"
-    waits = "Random ticket, draw 0; Random ticket, draw 1; Random ticket, draw 2: wait for UGS"
+    waits = "Random ticket, draw 0; Random ticket, draw 1; Random ticket, draw 2: start automatically after UGS"
     assert waits in texts(app)
     app = open_page("paper", experiment="graphcl", seeds="0")
     assert app.button(key="reproduce").label == "Start 2 runs and 1 pre-training"
-    assert "UGS, pre-trained start: waits for the pre-training" in texts(app)
+    assert "UGS, pre-trained start: starts automatically after the pre-training" in texts(app)
 
 
 def test_an_arm_says_what_it_waits_for(store: Store, open_page: OpenPage, draw_seed: Callable[..., None]) -> None:

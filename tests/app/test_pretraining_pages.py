@@ -32,7 +32,7 @@ def test_one_is_opened_by_its_address(make_pretraining: MakePretraining, open_pa
     shown = words(app)
     assert "GraphCL · Cora · edge perturbation · 16 wide" in shown
     assert "lowest loss 0.432 in epoch 12" in shown
-    assert "starts again when resumed" in shown
+    assert "restarts when resumed" in shown
     assert "lower learning_rate" in shown
     assert app.button(key=f"resume-{run.name}").label == "Resume all"
 

@@ -232,7 +232,7 @@ def test_a_sound_run_is_said_to_be_sound(make_run: MakeRun, open_page: OpenPage)
     run = make_run("ugs")
     app = open_page("runs")
     app.button(key=f"mend-{run.name}").click().run()
-    assert ["as it was written" in toast.value for toast in app.toast] == [True]
+    assert ["are intact" in toast.value for toast in app.toast] == [True]
 
 
 def test_a_folder_that_cannot_be_opened_has_its_command(make_run: MakeRun, open_page: OpenPage) -> None:

@@ -259,7 +259,7 @@ def test_a_store_that_is_the_examples_themselves_lists_them_once(
 
 
 def test_a_bundle_takes_one_of_two_runs_with_the_same_settings(own: Run) -> None:
-    with pytest.raises(ConfigError, match=f"which {own.name} and {example_of(own)} share: choose one"):
+    with pytest.raises(ConfigError, match=f"{own.name} and {example_of(own)} have the same: choose one"):
         bundle_bytes(opened().runs, FigureChoices())
 
 
@@ -349,7 +349,7 @@ def test_a_page_without_any_run_left_says_where_its_run_is(
     app = open_page(page, **{"run" if page in ("subgraphs", "runs") else "runs": run.name})
     store.move_to_trash(run.path)
     assert told(app.run(), run)
-    assert "It lies in the trash" in app.error[0].value
+    assert "It is in the trash" in app.error[0].value
 
 
 def test_compare_names_the_run_that_is_gone_and_pairs_no_other(
@@ -416,7 +416,7 @@ def test_a_store_that_is_gone_is_said_and_no_example_takes_the_place_of_a_run(
     app = open_page("subgraphs", run=run.name)
     store.root.rename(store.root.with_name("elsewhere"))
     assert told(app.run(), run)
-    assert any("is no longer there" in error.value for error in app.error)
+    assert any("no longer exists" in error.value for error in app.error)
     assert app.selectbox(key="run").value is None
 
 

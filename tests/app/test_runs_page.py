@@ -216,11 +216,11 @@ def test_a_queued_seed_says_its_place_and_whose_core_it_gets(
     app = open_page("runs", run=waits.name)
     told = [caption.value for caption in app.caption if caption.value.startswith("waits")]
     assert told == [
-        "waits for a free core, place 1 in the line; UGS · Cora GCN, seed 0, ends in 1 min 15 s",
-        "waits for a free core, place 2 in the line",
+        "waits for a free core, place 1 in the queue; UGS · Cora GCN, seed 0, ends in 1 min 15 s",
+        "waits for a free core, place 2 in the queue",
     ]
     _report(at_work.seed(0), "running", progress=now.model_copy(update={"seconds_left": None}))
-    assert "place 1 in the line; UGS · Cora GCN, seed 0, computes" in words(app.run())
+    assert "place 1 in the queue; UGS · Cora GCN, seed 0, is running" in words(app.run())
     for lock in locks:
         os.close(lock)
     assert [each.value for each in app.run().caption if each.value.startswith("waits")] == ["waits for a free core"] * 2
@@ -250,10 +250,10 @@ def test_a_seed_that_starts_says_for_how_long(
     run = make_run("ugs", states=("running",), rounds=0)
     _report(run.seed(0), "running", progress=None, running_since=time.time() - 200)
     app = open_page("runs", run=run.name)
-    told = re.search(r"starts: loads torch and the data, (\d+) min (\d+) s so far", words(app))
+    told = re.search(r"starting: loading torch and the data, (\d+) min (\d+) s so far", words(app))
     assert told is not None
     assert 60 * int(told[1]) + int(told[2]) >= 200
-    assert "Nothing yet: only problems are written here." in words(app)
+    assert "Empty: the log only records problems." in words(app)
 
 
 def _report(seed_run: SeedRun, state: State, **changes: object) -> None:

@@ -85,17 +85,17 @@ def test_losers_hold_their_sentence_and_round_0_has_none(make_run: MakeRun, open
     app = open_page("subgraphs", section="losers", round="3")
     assert not app.exception
     assert "edges removed" in shown(app)
-    assert "By chance: 100 draws" in shown(app)
+    assert "By chance: 100 random draws" in shown(app)
     empty = open_page("subgraphs", section="losers", round="0")
     assert not empty.exception
-    assert [heading.value for heading in empty.subheader] == ["No edge is gone yet"]
+    assert [heading.value for heading in empty.subheader] == ["No edge removed yet"]
 
 
 def test_the_whole_graph_of_cora_is_a_picture(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     app = open_page("subgraphs", section="whole", round="1")
     assert not app.exception
-    assert "Above 5,000 edges the picture does not move" in shown(app)
+    assert "Above 5,000 edges the picture is not interactive" in shown(app)
 
 
 def test_a_small_whole_graph_moves_and_marks_the_sample(
@@ -151,7 +151,7 @@ def test_the_known_nodes_are_drawn_and_the_unknown_named(make_run: MakeRun, open
     assert not app.exception
     assert not app.error
     (warning,) = app.warning
-    assert "no node 'zzz' in Cora: give one of the data set's own ids, such as" in warning.value
+    assert "no node 'zzz' in Cora: enter one of the data set's ids, such as" in warning.value
     assert "a number from 0 to 2707" in warning.value
     assert f"Sample: by node {cora.node_ids[3]} and neighbours, draw 0." in shown(app)
     none = open_page("subgraphs", sample="nodes", nodes="zzz, yyy", round="1")
@@ -162,7 +162,7 @@ def test_the_known_nodes_are_drawn_and_the_unknown_named(make_run: MakeRun, open
     ("view", "told"),
     [
         ({"sample": "ego", "node": "35"}, "Sample: ego network around 35, draw 0."),
-        ({"sample": "walk", "draw": "2"}, "Sample: random walk around a node drawn at random, draw 2."),
+        ({"sample": "walk", "draw": "2"}, "Sample: random walk around a random node, draw 2."),
         ({"sample": "class", "class": "1"}, "Sample: class Reinforcement Learning, draw 0."),
         ({"sample": "changed"}, "Sample: most changed, draw 0."),
     ],
@@ -182,7 +182,7 @@ def test_ends_with_nothing_in_common_say_so(make_run: MakeRun, open_page: OpenPa
     low, high = cora.edges[:, edge].tolist()
     assert closeness.jaccard_of_edges[edge] == 0
     app = open_page("subgraphs", section="why", at=node_name(cora, low), to=str(high), round="1")
-    assert "; no feature (Jaccard 0)." in shown(app)
+    assert "; no feature (Jaccard index 0)." in shown(app)
     assert "0 features" not in shown(app)
 
 

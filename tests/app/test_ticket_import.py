@@ -81,8 +81,8 @@ def test_a_file_is_checked_shown_and_stands_beside_the_runs(ticket: Ticket) -> N
     table = report_as_read(found)
     rows = table.set_index("Quantity")
     assert rows.loc[["Graph sparsity", "Weight sparsity"], "In the file"].tolist() == ["50.0 %", "50.0 %"]
-    assert rows.loc["Validation score", ""] == ":green[same]"
-    only_stated = rows[rows[""] == ":gray[stated, cannot be checked here]"]
+    assert rows.loc["Validation score", "Check"] == ":green[same]"
+    only_stated = rows[rows["Check"] == ":gray[cannot be verified]"]
     assert only_stated["In the file"].to_dict() == {
         "Last epoch's test score": "77.6 %",
         "Best epoch": "4",
@@ -91,7 +91,7 @@ def test_a_file_is_checked_shown_and_stands_beside_the_runs(ticket: Ticket) -> N
     }
     app = opened(computation)
     assert not app.exception
-    assert "mine.zip, made from" in texts(app)
+    assert "mine.zip, exported from" in texts(app)
     assert "config.learning" in app.success[0].value
     (figure,) = app.get("plotly_chart")
     ring = next(trace for trace in go.Figure(json.loads(figure.proto.spec)).data if trace.name == "Ticket file")
@@ -116,10 +116,10 @@ def test_numbers_that_are_not_so_are_named(ticket: Ticket) -> None:
     about = About.model_validate({**ticket.about.model_dump(), "record": record.model_dump()})
     lying = Ticket(about, ticket.graph, ticket.masks, ticket.weights, ticket.theta0, ticket.outputs)
     app = opened(ended(ticket_bytes(lying)))
-    assert "It states other numbers than those found: test score, graph sparsity." in app.error[0].value
+    assert "Numbers in the file differ from the recomputed ones: test score, graph sparsity." in app.error[0].value
     assert not app.success
     disagreeing = app.table[0].value
-    assert disagreeing[disagreeing[""] == ":orange[differs]"]["Quantity"].tolist()[:2] == [
+    assert disagreeing[disagreeing["Check"] == ":orange[differs]"]["Quantity"].tolist()[:2] == [
         "Test score",
         "Graph sparsity",
     ]
@@ -132,12 +132,12 @@ def test_what_cannot_be_true_is_told_on_the_page_as_by_the_command(ticket: Ticke
     app = opened(ended(ticket_bytes(lying)))
     (error,) = app.error
     for sentence in (
-        "No run can have what it states as best epoch.",
+        "The file states impossible values: best epoch.",
         "The seed is -3; seeds are 0 to 999999999.",
         "The metric is auc; that of node classification is accuracy.",
     ):
         assert sentence in error.value
-    assert app.table[0].value.set_index("Quantity").loc["Best epoch", ""] == ":orange[cannot be]"
+    assert app.table[0].value.set_index("Quantity").loc["Best epoch", "Check"] == ":orange[impossible]"
 
 
 def test_other_outputs_are_a_failure(ticket: Ticket) -> None:
@@ -188,7 +188,7 @@ def test_every_bad_file_is_one_sentence(kind: str, store: Store, monkeypatch: py
 def test_an_unknown_data_set_is_said(store: Store, ticket: Ticket) -> None:
     app = opened(_with_dataset(ended(ticket_bytes(ticket)), "their-own"), of_file="subgraph")
     assert not app.exception
-    assert "their-own is no data set of this version" in texts(app)
+    assert "This version has no data set their-own" in texts(app)
 
 
 def _with_dataset(computation: Computation, name: str) -> Computation:
@@ -216,9 +216,9 @@ def test_a_file_is_brought_checked_and_closed(ticket: Ticket) -> None:
     app.file_uploader(key=ticket_import.UPLOADER).set_value(("mine.zip", ticket_bytes(ticket), "application/zip")).run()
     app.session_state[ticket_import.BROUGHT].wait()
     app.run()
-    assert "mine.zip, made from" in texts(app)
+    assert "mine.zip, exported from" in texts(app)
     app.button(key="close-imported").click().run()
-    assert "made from" not in texts(app)
+    assert "exported from" not in texts(app)
 
 
 ROOT = Path(__file__).parents[2]

@@ -33,7 +33,7 @@ def test_the_front_is_drawn_along_the_axis_in_the_address(make_run: MakeRun, ope
     assert spec["layout"]["xaxis"]["title"]["text"].startswith("Weight sparsity")
     assert "Pareto front" in {trace.get("name") for trace in spec["data"]}
     # The sparsest of equal validation scores: three rounds of two seconds each, and the dense one.
-    assert any("Search up to this round: 8.0 s a seed." in each.value for each in app.caption)
+    assert any("Search time up to this round: 8.0 s per seed." in each.value for each in app.caption)
 
 
 def test_a_run_gives_its_graph_in_every_format(make_run: MakeRun) -> None:
@@ -101,7 +101,7 @@ def test_cards_are_of_the_seed_in_the_address(make_run: MakeRun, open_page: Open
     assert any(label.startswith("Audit round") and label.endswith("of seed 1") for label in labels), (labels, number)
     assert any("--seed 1" in each.value for each in app.code)
     size = formats.file_size(run.seed(1).bytes_on_disk(0))
-    assert any(f"the dense round {size} (seed 1)" in each.value for each in app.caption)
+    assert any(f"dense round {size} (seed 1)" in each.value for each in app.caption)
 
 
 def test_a_run_without_the_chosen_seed_says_which_it_takes(make_run: MakeRun, open_page: OpenPage) -> None:
@@ -109,7 +109,7 @@ def test_a_run_without_the_chosen_seed_says_which_it_takes(make_run: MakeRun, op
     make_run("random", states=("done",))
     app = open_page("tickets", seed="1")
     assert not app.exception
-    assert sum("no seed 1 with that round" in each.value for each in app.caption) == 1
+    assert sum("Seed 1 of this run lacks this round" in each.value for each in app.caption) == 1
 
 
 def test_macs_are_split_and_held_against_the_dense_network() -> None:
@@ -129,7 +129,7 @@ def test_a_measurement_is_read_as_people_do() -> None:
     ]
 
 
-@pytest.mark.parametrize(("load", "told"), [(1.5, ""), (7.6, "This machine is busy (8 at work on 2 cores)")])
+@pytest.mark.parametrize(("load", "told"), [(1.5, ""), (7.6, "This machine is busy (load 8 on 2 cores)")])
 def test_a_busy_machine_is_said_before_it_is_measured(load: float, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ticket_actions.psutil, "getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr(ticket_actions.psutil, "cpu_count", lambda: 2)

@@ -50,7 +50,7 @@ def test_a_run_that_is_not_there_is_said_where_several_are_chosen(
     for page, name in (("curves", "runs"), ("runs", "run")):
         app = open_page(page, **{name: [run.name, "[gone](x)"]} if name == "runs" else {name: "[gone](x)"})
         assert [toast.value for toast in app.toast] == [
-            f"The link asks for {name} “\\[gone\\](x)”, not found here: another is shown."
+            f"The link names {name} “\\[gone\\](x)”, which does not exist here: another is shown."
         ]
         assert not app.run().toast
 
@@ -77,7 +77,9 @@ def test_a_round_beyond_the_last_one_is_told(make_run: Callable[..., Run], open_
     run = make_run("ugs")
     app = open_page("subgraphs", run=run.name, round="99")
     assert app.slider(key="round").value == 3
-    assert [toast.value for toast in app.toast] == ["The link asks for round “99”, not found here: another is shown."]
+    assert [toast.value for toast in app.toast] == [
+        "The link names round “99”, which does not exist here: another is shown."
+    ]
     assert not open_page("subgraphs", run=run.name, round="2").toast
 
 
@@ -112,8 +114,8 @@ def test_every_value_that_cannot_be_used_is_told(
     run = make_run("ugs")
     app = open_page("tickets", runs=[run.name], seed="-1", margin="nan")
     assert sorted(toast.value for toast in app.toast) == [
-        "The link asks for seed “-1”, not found here: another is shown.",
-        "The link asks for “nan” as “Margin (points)”, which it cannot be: another value is used.",
+        "The link names seed “-1”, which does not exist here: another is shown.",
+        "The link sets “Margin (points)” to “nan”, which is not valid: another value is used.",
     ]
     app = open_page("curves", runs=[run.name], margin="99", each_seed="yes", whole="1")
     assert len(app.toast) == 2

@@ -59,7 +59,7 @@ def test_a_page_of_its_subgraphs_says_that_the_run_is_gone(
     shown.goto(f"{address}/subgraphs?run={spare.name}")
     expect(shown.locator("iframe").first).to_be_visible()
     store.move_to_trash(spare.path)
-    shown.get_by_text("Who loses", exact=True).click()
+    shown.get_by_text("Losses by class and degree", exact=True).click()
     expect(shown.get_by_test_id("stAlert").first).to_contain_text(f"The run {spare.name} is no longer in the store")
     expect(shown.get_by_role("combobox", name="Run")).to_have_value("")
     expect(shown.locator("iframe")).to_have_count(0)
