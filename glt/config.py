@@ -1,4 +1,4 @@
-"""RunConfig: everything that determines a result, and nothing else; seeds are given beside it."""
+"""RunConfig: everything that determines a result, except the seed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PruneRate = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
-# Larger values are likelier a typing error; a worker would allocate for hours before it fails.
+# Larger values are probably typing errors; a worker would fail only after hours of allocation.
 Width = Annotated[int, Field(ge=1, le=65_536)]
 Rounds = Annotated[int, Field(ge=1, le=1_000)]
 Epochs = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -34,9 +34,9 @@ Epochs = Annotated[int, Field(ge=1, le=1_000_000)]
 
 @dataclass(frozen=True)
 class AbsentMeans:
-    """Marks an option younger than some runs: absence means this value, and this value is left out.
+    """Marks a newer option: absence means this value, and this value is not stored.
 
-    So older runs keep their names, and open with the value that made them, which need not be today's default.
+    Older runs keep their names and open with the value that made them, which may differ from the default.
     """
 
     value: bool | int | float | str
@@ -51,12 +51,16 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    dataset: str = Field("cora", description="Data set the network is trained on")
-    task: str = Field("node", description="What is predicted: classes of nodes, or links")
+    dataset: str = Field("cora", description="Data set")
+    task: str = Field("node", description="Prediction task")
     model: str = Field("gcn", description="Network architecture")
-    method: str = Field("ugs", description="How edges and weights are chosen for removal")
-    edge_mask: EdgeMaskKind = Field("directed", description="One mask value each way, or one per edge")
-    degree: DegreeKind = Field("source", description="Whose surviving entries count in the normalisation")
+    method: str = Field("ugs", description="Pruning method")
+    edge_mask: EdgeMaskKind = Field(
+        "directed", description="directed: one mask value per direction; undirected: one per edge"
+    )
+    degree: DegreeKind = Field(
+        "source", description="Degree that normalises messages: entries at the source, the target, both, or fixed"
+    )
     hidden: Width = Field(512, description="Width of hidden layers")
     layers: Annotated[int, Field(ge=2, le=1_000)] = Field(2, description="Number of layers")
     rounds: Rounds = Field(20, description="Pruning rounds after the dense round 0")
@@ -66,13 +70,13 @@ class RunConfig(BaseModel):
     weight_decay: NonNegative = Field(5e-4, description="L2 penalty inside Adam")
     gamma_graph: NonNegative = Field(1e-2, description="L1 penalty on the edge mask")
     gamma_weight: NonNegative = Field(1e-2, description="L1 penalty on the weight mask")
-    p_graph: PruneRate = Field(0.05, description="Share of the remaining edge entries removed a round")
-    p_weight: PruneRate = Field(0.2, description="Share of the remaining weights removed a round")
+    p_graph: PruneRate = Field(0.05, description="Share of the remaining edge entries removed per round")
+    p_weight: PruneRate = Field(0.2, description="Share of the remaining weights removed per round")
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(0.5, description="Dropout on hidden layers")
     options: dict[str, OptionValue] = Field(default_factory=dict, description="Settings of the method, model or task")
 
     def canonical_json(self) -> str:
-        """Return the config as JSON of which equal configs give equal bytes."""
+        """Return the config as JSON; equal configs give equal bytes."""
         return canonical_json(self.model_dump(mode="json"))
 
 
@@ -135,11 +139,11 @@ def checked(kind: type[Options], values: Mapping[str, Any], known: Sequence[str]
     return made
 
 
-# Replace pydantic's messages about parsing.
+# Replacements of pydantic's parsing messages.
 WANTED = {
-    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number belongs here"),
-    **dict.fromkeys(("float_parsing", "float_type"), "a number belongs here"),
-    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false belongs here"),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number is needed"),
+    **dict.fromkeys(("float_parsing", "float_type"), "a number is needed"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false is needed"),
 }
 
 

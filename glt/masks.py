@@ -23,7 +23,7 @@ BLOCK = 64
 
 
 def prune_count(rate: float, remaining: int) -> int:
-    """Return floor(rate * remaining) in exact arithmetic on the decimal the user wrote.
+    """Return floor(rate * remaining), exact for the decimal rate.
 
     >>> prune_count(0.05, 10_556), prune_count(0.1, 30)
     (527, 3)
@@ -32,7 +32,7 @@ def prune_count(rate: float, remaining: int) -> int:
 
 
 def remaining_after(rate: float, total: int, rounds: int) -> int:
-    """Return how many of `total` entries are left after `rounds` rounds at `rate` of what remains.
+    """Return the entries left of `total` after `rounds` rounds, each removing `rate`.
 
     >>> remaining_after(0.05, 10_556, 4)
     8600
@@ -54,7 +54,7 @@ def lowest(scores: NDArray[np.floating], count: int) -> NDArray[np.int64]:
     [1, 2]
     """
     if np.isnan(scores).any():
-        raise ValueError("scores contain NaN, so there is no lowest one")
+        raise ValueError("scores contain NaN")
     if count == 0:
         return np.empty(0, dtype=np.int64)
     bound = np.partition(scores, count - 1)[count - 1]
@@ -67,13 +67,13 @@ def as_binary(values: NDArray[np.generic]) -> BoolArray:
     """Return `values` as booleans; raise ValueError unless all are exactly 0 or 1."""
     array = np.asarray(values)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise ValueError("a mask holds only 0 and 1")
+        raise ValueError("a mask must contain only 0 and 1")
     return np.array(array, dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeMask:
-    """Which entries of the edge index survive.
+    """The surviving entries of the edge index.
 
     `keep` has E values if `kind` is "undirected", 2E if "directed": first every edge (i, j) as the entry that carries
     the message from i to j, then every edge as (j, i).
@@ -85,7 +85,7 @@ class EdgeMask:
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", as_binary(self.keep))
         if self.keep.ndim != 1 or (self.kind == "directed" and self.keep.size % 2):
-            raise ValueError("a directed edge mask holds two values for every edge")
+            raise ValueError("a directed edge mask must be a vector with two values per edge")
 
     @classmethod
     def full(cls, kind: EdgeMaskKind, num_edges: int) -> EdgeMask:
@@ -133,13 +133,13 @@ class EdgeMask:
         return EdgeMask(self.kind, keep)
 
     def within(self, other: EdgeMask) -> bool:
-        """Say whether every entry kept here is kept in `other` too (nesting)."""
+        """Return whether every entry kept here is kept in `other` too (nesting)."""
         return self.kind == other.kind and bool((self.keep <= other.keep).all())
 
 
 @dataclass(frozen=True, eq=False)
 class WeightMask:
-    """Which entries of each prunable tensor survive; one threshold for all tensors."""
+    """The surviving entries of each prunable tensor; one threshold for all tensors."""
 
     keep: Mapping[str, BoolArray]
 
@@ -179,7 +179,7 @@ class WeightMask:
         return self._split(flat)
 
     def within(self, other: WeightMask) -> bool:
-        """Say whether every weight kept here is kept in `other` too (nesting)."""
+        """Return whether every weight kept here is kept in `other` too (nesting)."""
         return self.keep.keys() == other.keep.keys() and all(
             bool((self.keep[name] <= other.keep[name]).all()) for name in self.keep
         )
@@ -198,11 +198,11 @@ class Masks:
     weights: WeightMask
 
     def within(self, other: Masks) -> bool:
-        """Say whether both masks are nested in the other's."""
+        """Return whether both masks are nested in the other's."""
         return self.edges.within(other.edges) and self.weights.within(other.weights)
 
     def alike(self, other: Masks) -> bool:
-        """Say whether both have the same entries: kind, names and shapes."""
+        """Return whether both have the same entries: kind, names and shapes."""
         shapes = [{name: keep.shape for name, keep in masks.weights.keep.items()} for masks in (self, other)]
         same_edges = self.edges.kind == other.edges.kind and self.edges.keep.shape == other.edges.keep.shape
         return same_edges and shapes[0] == shapes[1]

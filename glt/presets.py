@@ -43,13 +43,12 @@ LINK_VALUES: Values = {
     "gamma_weight": 1e-4,
     "dropout": 0.0,
 }
-# The step size of the GAE (Kipf and Welling 2016); at the authors' a supervised encoder is far from trained after 200
-# epochs.
+# Step size of the GAE (Kipf and Welling 2016); with the authors' a supervised encoder is undertrained after 200 epochs.
 SUPERVISED_LINK_VALUES: Values = {**LINK_VALUES, "learning_rate": 1e-2}
 TASK_OPTIONS: dict[str, Values] = {"link": {"gat_heads": 1}}
-# Links of a data set that brings its own split; that nothing stands between layers belongs to GIC's encoder alone.
+# Links of a data set with its own split; only GIC's encoder has no activation.
 SPLIT_OPTIONS: Values = {"link_objective": "hadamard", "hidden_activation": "relu"}
-# Deep networks (paper, appendix; what it does not print, as the authors' scripts): fields and options together.
+# Deep networks (paper, appendix; otherwise the authors' scripts): fields and options.
 DEEP_OPTIMISER: Values = {"layers": 28, "learning_rate": 1e-2, "weight_decay": 0.0}
 DEEP: dict[tuple[str, str], Values] = {
     ("resgcn", "ogbn-arxiv"): {
@@ -93,7 +92,7 @@ DEEP: dict[tuple[str, str], Values] = {
         "gen_mlp": 1,
     },
 }
-# Where the authors' scripts for deep networks are not as the paper is printed.
+# Deep networks: where the authors' scripts differ from the paper.
 OFFICIAL_DEEP: dict[tuple[str, str], Values] = {
     ("resgcn", "ogbn-arxiv"): {
         "epochs": 250,
@@ -129,8 +128,8 @@ def usual_options(model: str, dataset: str, task: str, brings_split: bool) -> Va
 class Preset:
     """A named set of choices.
 
-    `options` count where the method or model has them, `task_options` for one task, `settings` (fields too) for one
-    model on one data set.
+    `options` apply if the method or model has them, `task_options` to one task, `settings` (fields too) to one model on
+    one data set.
     """
 
     name: str
@@ -150,9 +149,9 @@ PRESETS = {
     for preset in (
         Preset(
             "official",
-            "As the authors' code runs",
-            "Masks are read at the best-validation epoch of the search, and weight decay acts on them; a ResGCN has "
-            "the settings of the scripts for its data set.",
+            "As in the authors' code",
+            "Masks are read at the best-validation epoch of the search and have weight decay; a ResGCN has the "
+            "settings of the authors' script for its data set.",
             {
                 "masks_from": "best_validation",
                 "mask_weight_decay": True,
@@ -167,8 +166,8 @@ PRESETS = {
         ),
         Preset(
             "paper",
-            "As the paper is printed",
-            "Masks are read after the last epoch of the search, and weight decay leaves them alone.",
+            "As in the paper",
+            "Masks are read after the last epoch of the search and have no weight decay.",
             {"masks_from": "last", "mask_weight_decay": False},
         ),
     )
@@ -232,7 +231,7 @@ def _check_names(config: RunConfig) -> None:
     task, model = TASKS.get(config.task), MODELS.get(config.model)
     if task.name not in model.tasks:
         able = ", ".join(sorted(model.tasks))
-        raise ConfigError(f"Model {model.name!r} cannot do task {task.name!r}; it can do: {able}.")
+        raise ConfigError(f"Model {model.name!r} cannot do task {task.name!r}; its tasks: {able}.")
 
 
 def _options(config: RunConfig, given: Values, preset: Preset) -> dict[str, OptionValue]:
@@ -273,6 +272,6 @@ def _validated(model: type[BaseModel], values: Values) -> dict[str, OptionValue]
 
 
 def _left_out(field: FieldInfo, value: Any) -> bool:
-    """Say whether a config leaves an option out: unset, or of the value that absence means."""
+    """Return whether a config omits an option: unset, or the value that absence means."""
     mark = absent_means(field)
     return value is None or (mark is not None and value == mark.value)

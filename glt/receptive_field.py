@@ -1,6 +1,6 @@
-"""Receptive fields as sets: which entries pass messages, and which mask values have a gradient.
+"""Receptive fields as sets of nodes and entries, and the mask values with a gradient.
 
-Needs no torch, so that pages can ask; `glt.sparse.operator` cuts its layers by the same sets.
+Needs no torch, so that pages can use it; `glt.sparse.operator` cuts its layers by the same sets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from glt.masks import BoolArray, EdgeMask
 
 @dataclass(frozen=True)
 class MaskEffect:
-    """Where the value of one edge entry acts in a network; by default as a factor of the messages it carries.
+    """Where the value of an edge entry acts; by default as a factor of its messages.
 
     `degree_of`: a normalisation counts it in the degree of one end, and so in all that this node sends or receives.
     `cancels_alone`: messages are divided by the sum of their factors, so a node's only incoming value cancels.
@@ -107,7 +107,7 @@ def values_with_gradient(
 def _reaching(
     graph: Graph, mask: EdgeMask, entries: Entries, loss_nodes: IntArray | None, layers: int, effect: MaskEffect
 ) -> BoolArray:
-    """Mark the entries whose value is a factor of something that the loss reads."""
+    """Mark the entries whose value can affect the loss."""
     if loss_nodes is None or effect.joins_all_nodes:
         return np.ones(entries.source.size, dtype=np.bool_)
     sending, loops = _sending(graph, mask, entries, effect), np.arange(graph.num_nodes)

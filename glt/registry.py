@@ -11,7 +11,7 @@ from glt.errors import ConfigError, unknown_name
 
 
 class Named(Protocol):
-    """What an entry must have: the name users type and the label they read."""
+    """An entry: the name users type and the label they read."""
 
     @property
     def name(self) -> str:
@@ -26,7 +26,7 @@ Entry = TypeVar("Entry", bound=Named)
 
 
 class Registry(Generic[Entry]):
-    """Named entries; with a `package`, its modules are imported on first use and register theirs.
+    """Named entries; the modules of `package`, imported on first use, register theirs.
 
     Importing them must stay cheap (no torch), because the app lists entries at start-up.
     """
@@ -39,7 +39,7 @@ class Registry(Generic[Entry]):
     def register(self, entry: Entry) -> Entry:
         """Add an entry and return it; raise ValueError if the name is taken."""
         if entry.name in self._entries:
-            raise ValueError(f"two files register the {self.noun} {entry.name!r}")
+            raise ValueError(f"the {self.noun} {entry.name!r} is registered twice")
         self._entries[entry.name] = entry
         return entry
 

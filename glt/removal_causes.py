@@ -1,8 +1,8 @@
-"""Causes of removals: what decided that an edge entry went (gradient, no gradient, random draw, solver).
+"""Causes of removals: gradient, no gradient, random, score or solver.
 
-A search trains mask values by the gradient of the training loss. An entry on which no training node's output depends
-has no such gradient: penalty and weight decay lower its mask as every other, so its rank among its kind is that of its
-random start. Which entries these are follows from graph, previous masks and config, without training.
+A search trains mask values by the gradient of the training loss. An entry on which no output of a training node depends
+has no such gradient: penalty and weight decay lower its mask like every other one, so its rank is that of its random
+start. These entries follow from graph, previous masks and config, without training.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from glt.training.tasks import TASKS
 def had_gradient(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArray | None:
     """Mark the entries [keep.size] with a data gradient in the search after `previous`.
 
-    `graph` is the message graph. Entries not searched are False. A search that prunes as it goes starts from all
-    entries, and what has a gradient has it in the first epoch. None if no masks are trained, or if it cannot be
-    derived (`why_underived`).
+    `graph` is the message graph. Entries not searched are False. A search that prunes while training starts
+    from all entries, and an entry with a gradient has it in the first epoch. None if no masks are trained, or if it
+    cannot be derived (`why_underived`).
     """
     searched = METHODS.get(config.method).searched_edges(config)
     if searched is None or why_underived(config):
@@ -73,7 +73,7 @@ def why_underived(config: RunConfig) -> str:
         return ""
     if MODELS.get(config.model).clusters(config) is not None:
         return (
-            "in mini-batches an entry passes messages only in epochs that draw both its ends into one cluster, and the "
-            "draws are not stored"
+            "in mini-batches an entry passes messages only if both its ends are in one cluster, and clusters are not "
+            "stored"
         )
     return ""

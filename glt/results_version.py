@@ -1,4 +1,4 @@
-"""The version of results: which arithmetic computed a run's rounds, and a note where it was another."""
+"""The results version: the arithmetic that computed a run's rounds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from glt import formats
 if TYPE_CHECKING:
     from glt.store import KnownRun, SeedFolder
 
-# Raised by every change of arithmetic that changes the bits of a round; docs/choices.md says what differs.
-# 1: the bundled examples, which record none.
+# Raised by every change of arithmetic that changes the bits of a round; docs/choices.md lists the differences.
+# Version 1, that of the bundled examples, is not recorded.
 RESULTS_VERSION = 2
 UNRECORDED = 1
 KEY = "results_version"
@@ -58,14 +58,14 @@ def run_version(run: KnownRun) -> int | None:
 
 
 def version_note(runs: Sequence[KnownRun]) -> str:
-    """Say in one sentence which runs another results version computed; "" if none."""
+    """Return a sentence on runs computed by another results version; "" if none."""
     versions = [{version for seed in run.seeds() for version in seed_versions(run.seed(seed))} for run in runs]
     others = [found - {RESULTS_VERSION} for found in versions]
-    apart = [found for found in others if found]
-    if not apart:
+    outdated = [found for found in others if found]
+    if not outdated:
         return ""
-    named = sorted(set.union(*apart))
-    who = "" if len(apart) == len(runs) else f"{len(apart)} of {formats.number_of(len(runs), 'run')} "
-    what = f"version{'s' if len(named) > 1 else ''} {' and '.join(map(str, named))}"
-    computed = formats.opening(f"{who}computed by results {what}")
+    named = sorted(set.union(*outdated))
+    subject = "" if len(outdated) == len(runs) else f"{len(outdated)} of {formats.number_of(len(runs), 'run')} "
+    version_text = f"version{'s' if len(named) > 1 else ''} {' and '.join(map(str, named))}"
+    computed = formats.opening(f"{subject}computed by results {version_text}")
     return f"{computed}; this program computes version {RESULTS_VERSION}, whose rounds can differ."

@@ -1,4 +1,4 @@
-"""Seeds: read from lists as people write them (`read_seeds`), and turned into random streams (`stream`)."""
+"""Seeds: read from text (`read_seeds`), and turned into random streams (`stream`)."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def read_seeds(text: str) -> tuple[int, ...]:
     found: dict[int, None] = {}
     listed = text.strip(" ,")
     if not listed:
-        raise ConfigError("No seed is given: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
+        raise ConfigError("No seed is given: use whole numbers and ranges, such as 0, 1, 2 or 0-4.")
     for part in map(str.strip, listed.split(",")):
         if LONG.search(part):
             raise ConfigError(f"{quoted(part)} is too large for a seed: the largest is {LARGEST}.")
         match = RANGE.fullmatch(part)
         if match is None:
-            raise ConfigError(f"{quoted(part)} is no seed: write whole numbers and ranges, as in 0, 1, 2 or 0-4.")
+            raise ConfigError(f"{quoted(part)} is not a seed: use whole numbers and ranges, such as 0, 1, 2 or 0-4.")
         first, last = int(match[1]), int(match[2] or match[1])
         if not first <= last < first + MOST:
-            raise ConfigError(f"{quoted(part)} is no range of 1 to {MOST} seeds, the smaller number first.")
+            raise ConfigError(f"{quoted(part)} is not a range of 1 to {MOST} seeds with the smaller number first.")
         found.update(dict.fromkeys(range(first, last + 1)))
     return tuple(found)
 

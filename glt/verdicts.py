@@ -1,19 +1,17 @@
-"""Ticket, no ticket or open: what n seeds show about a round, against a margin that is stated before looking.
+"""Verdicts on rounds: ticket, no ticket or open, against a margin chosen beforehand.
 
-A round is compared with the dense model of the same seed, so everything here starts from paired differences
-(ticket minus dense, fractions). With d the true mean difference and delta the margin (0.5 points unless stated):
+A round is compared with the dense model of the same seed, by paired differences (ticket minus dense, fractions). With d
+the true mean difference and delta the margin (0.5 points by default):
 
 - *ticket*: shown to lose less than delta. One-sided t test of H0: d <= -delta (non-inferiority).
 - *no ticket*: shown to lose more than delta. One-sided t test of H0: d >= -delta.
-- *open*: neither is shown.
+- *open*: neither is significant.
 
-The family. All rounds that are judged together (all pruned rounds of all runs on one screen, or in one table) are one
-`Family` for each of the two directions, and Holm's step-down holds in each of them at 5 %, whatever the dependence
-between rounds. So the chance that any round of the family is wrongly called a ticket is at most 5 %, and the chance
-that any is wrongly called no ticket is at most 5 %. For a true mean on one side of the margin only one of the two words
-can be wrong, so a single round is called wrongly with at most 5 %. Rounds without a test (one seed, no spread) do not
-count. The paper's own criterion, "mean at least the dense mean", tests nothing; it is kept beside the verdict under
-that name.
+All rounds judged together (all pruned rounds of all runs on a screen or in a table) form one `Family` per direction,
+corrected by Holm's method at 5 %. So the probability that any round is wrongly called a ticket is at most 5 %, and the
+same holds for no ticket, whatever the dependence between rounds. For a true mean only one of them can be wrong. Rounds
+without a test (one seed, no spread) do not count. The paper's criterion, "mean at least the dense mean", is not a test;
+it is reported under that name.
 
 Sources: Schuirmann 1987 (two one-sided tests); Holm 1979; Julious 2010, Sample Sizes for Clinical Trials (power of a
 non-inferiority test from the noncentral t).
@@ -41,17 +39,17 @@ DELTA = 0.005
 ALPHA = 0.05
 POWER = 0.8
 LEVEL = 0.95
-# Two values give a t interval nine times their standard deviation wide on each side, which says nothing.
+# With two values the half-width of a t interval is nine standard deviations.
 FEWEST = 3
-# More seeds than this are said to be "more than": such a forecast has no digits left.
+# Larger numbers of seeds are given as "more than": the estimate is not precise.
 MOST_SEEDS = 1000
-# Means of equal scores may differ in the last bit; no two scores on fewer than 10^8 nodes or pairs lie this close.
+# Means of equal scores may differ in the last bit; different scores on fewer than 10^8 nodes differ by more.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Differences of two scores by seed, and the seeds that only one of the two has."""
+    """Differences of two scores by seed, and the unpaired seeds."""
 
     seeds: tuple[int, ...]
     differences: tuple[float, ...]
@@ -59,7 +57,7 @@ class Paired:
 
 
 def paired_differences(ones: Mapping[int, float], others: Mapping[int, float]) -> Paired:
-    """Return one - other for every seed that both have, in ascending order; a score that is NaN counts as missing.
+    """Return one - other for the common seeds, in ascending order; NaN counts as missing.
 
     >>> paired_differences({0: 0.75, 1: 0.5, 2: 0.5}, {1: 0.25, 0: 0.5, 3: 0.5})
     Paired(seeds=(0, 1), differences=(0.25, 0.25), left_out=(2, 3))
@@ -71,7 +69,7 @@ def paired_differences(ones: Mapping[int, float], others: Mapping[int, float]) -
 
 
 class Sample(NamedTuple):
-    """How many differences there are, their mean and their sample standard deviation (NaN for fewer than two)."""
+    """Size, mean and sample standard deviation (NaN for fewer than two values)."""
 
     size: int
     mean: float
@@ -79,8 +77,8 @@ class Sample(NamedTuple):
 
     @classmethod
     def of(cls, differences: ArrayLike) -> Sample:
-        """Summarise differences of scores; missing values (NaN) do not count, and a spread of rounding alone is 0."""
-        # A handful of numbers each, and tens of thousands of rounds: plain sums are ten times as fast as numpy's here.
+        """Summarise differences of scores; NaN does not count, and rounding errors have spread 0."""
+        # Samples are small and many: plain sums are ten times as fast as NumPy.
         known = [value for value in np.asarray(differences, dtype=np.float64).ravel().tolist() if math.isfinite(value)]
         if not known:
             return cls(0, math.nan, math.nan)
@@ -93,22 +91,21 @@ class Sample(NamedTuple):
 
 
 def samples(differences: Iterable[ArrayLike]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the sizes, means and sample standard deviations of many samples of differences; see `Sample.of`."""
+    """Return sizes, means and standard deviations of many samples; see `Sample.of`."""
     found = np.array([Sample.of(each) for each in differences], dtype=np.float64).reshape(-1, 3)
     return found[:, 0], found[:, 1], found[:, 2]
 
 
 def family_size(differences: Iterable[ArrayLike]) -> int:
-    """Return how many samples can be tested: two differences or more that vary."""
+    """Return the number of samples that can be tested: two or more different values."""
     sizes, _, spreads = samples(differences)
     return int(((sizes > 1) & (spreads > 0)).sum())
 
 
 def t_test(differences: ArrayLike, null: float = 0.0, alternative: Alternative = "two-sided") -> float:
-    """Return the p-value of the t test of "the mean is `null`" against `alternative`, as scipy's ttest_1samp does.
+    """Return the p-value of a one-sample t test, as scipy's ttest_1samp.
 
-    NaN below two values, and where all values are equal: without a spread there is no test. Missing values (NaN) do
-    not count.
+    NaN below two values or without a spread. Missing values (NaN) do not count.
 
     >>> round(t_test([0.01, 0.0, 0.02], null=-0.005, alternative="greater"), 4)
     0.0608
@@ -123,7 +120,7 @@ def t_tests(
     null: float | FloatArray = 0.0,
     alternative: Alternative = "two-sided",
 ) -> FloatArray:
-    """Return the p-values of `t_test` from the sizes, means and sample standard deviations of many samples."""
+    """Return the p-values of `t_test` for many samples."""
     sizes, means, deviations = (np.asarray(each, dtype=np.float64) for each in (sizes, means, deviations))
     known = (sizes > 1) & (deviations > 0)
     freedom = np.where(known, sizes - 1, np.nan)
@@ -135,7 +132,7 @@ def t_tests(
 
 
 def half_width(deviation: ArrayLike, size: ArrayLike, fewest: int = FEWEST, level: float = LEVEL) -> FloatArray:
-    """Return the half-width of the t interval of a mean; NaN where fewer than `fewest` values stand behind it.
+    """Return the half-width of the t interval of a mean; NaN below `fewest` values.
 
     `deviation` is the sample standard deviation (n - 1 in the denominator) of `size` values.
 
@@ -148,7 +145,7 @@ def half_width(deviation: ArrayLike, size: ArrayLike, fewest: int = FEWEST, leve
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Return Holm's adjusted p-values in the order given; NaN stays NaN and does not count.
+    """Return Holm-adjusted p-values in the given order; NaN does not count.
 
     The i-th smallest of m is multiplied by m - i + 1, is no smaller than the one before it, and at most 1 (Holm 1979).
 
@@ -165,7 +162,7 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
 
 class Family:
-    """Tests that are corrected together: the one rule for every family in the studio.
+    """Tests that are corrected together by Holm's method.
 
     `p` [m] are raw p-values, NaN where there is no test, `adjusted` [m] Holm's. `size` counts the tests, `shown` [m]
     marks those significant at `alpha`. `level` is the level of Holm's next step, which the next test to become
@@ -181,7 +178,7 @@ class Family:
 
 
 def power(effect: ArrayLike, deviation: ArrayLike, seeds: ArrayLike, alpha: ArrayLike = ALPHA) -> FloatArray:
-    """Return the chance that a one-sided t test of `seeds` differences at `alpha` shows a mean `effect` off its null.
+    """Return the power of a one-sided t test of `seeds` differences for a mean `effect`.
 
     `deviation` is the standard deviation of the paired differences, in the unit of `effect`; NaN below two seeds.
 
@@ -194,7 +191,7 @@ def power(effect: ArrayLike, deviation: ArrayLike, seeds: ArrayLike, alpha: Arra
     critical = stdtrit(freedom, 1 - alphas)
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.where(known, effects * np.sqrt(sizes) / deviations, np.nan)
-    # There the power is 1 to ten digits, and scipy's noncentral t gives NaN in places where it underflows.
+    # There the power is 1 to ten digits, and SciPy's noncentral t may underflow to NaN.
     far = shift > np.maximum(35, 7.5 * critical)
     return np.asarray(np.where(far, 1.0, 1 - nctdtr(freedom, np.where(far, 0.0, shift), critical)))
 
@@ -202,7 +199,7 @@ def power(effect: ArrayLike, deviation: ArrayLike, seeds: ArrayLike, alpha: Arra
 def detectable_difference(
     deviation: ArrayLike, seeds: ArrayLike, alpha: ArrayLike = ALPHA, chance: float = POWER
 ) -> FloatArray:
-    """Return how far from the margin the true mean must lie for `seeds` to show it with that chance.
+    """Return the distance of the true mean from the margin that `seeds` detect with power `chance`.
 
     NaN below two seeds. `deviation` is the standard deviation of the paired differences; the test is one-sided at
     `alpha`. With a standard deviation of 0.7 points five seeds detect 0.95 points:
@@ -212,7 +209,7 @@ def detectable_difference(
     """
     deviations, sizes, alphas = _broadcast(deviation, seeds, alpha)
     freedom = np.where((sizes > 1) & (deviations > 0), sizes - 1, np.nan)
-    # Few numbers of seeds and levels stand behind many rounds, and the inverse of the noncentral t is slow.
+    # Many rounds share few combinations, and the inverse of the noncentral t is slow.
     cases, case = np.unique(np.stack([freedom.ravel(), alphas.ravel()]), axis=1, return_inverse=True)
     shift = nctdtrinc(cases[0], 1 - chance, stdtrit(cases[0], 1 - cases[1]))[case.ravel()].reshape(freedom.shape)
     with np.errstate(invalid="ignore"):
@@ -222,9 +219,9 @@ def detectable_difference(
 def seeds_needed(
     effect: ArrayLike, deviation: ArrayLike, alpha: ArrayLike = ALPHA, chance: float = POWER
 ) -> FloatArray:
-    """Return the fewest seeds whose one-sided test at `alpha` shows a mean `effect` off its null with that chance.
+    """Return the fewest seeds that detect a mean `effect` with power `chance`.
 
-    NaN where the effect is not above 0, or where more than MOST_SEEDS are needed.
+    The test is one-sided at `alpha`. NaN if the effect is not positive, or more than MOST_SEEDS are needed.
 
     >>> seeds_needed([0.005, 0.0001], 0.005).tolist()
     [8.0, nan]
@@ -235,11 +232,11 @@ def seeds_needed(
     possible[possible] = power(effects[possible], deviations[possible], MOST_SEEDS, alphas[possible]) >= chance
     effects, deviations, alphas = effects[possible], deviations[possible], alphas[possible]
     low, most = np.ones(effects.shape), np.full(effects.shape, float(MOST_SEEDS))
-    # Bisection, as the power grows with the seeds.
+    # Bisection: power grows with the number of seeds.
     while (most - low > 1).any():
         middle = (low + most) // 2
         enough = power(effects, deviations, middle, alphas) >= chance
-        # Where one step is left, the middle is the lower end itself, which is not enough.
+        # With one step left, the middle is the lower end, which is not enough.
         low, most = np.where(enough, low, middle), np.where(enough, middle, most)
     found[possible] = most
     return found
@@ -251,15 +248,14 @@ def _broadcast(*values: ArrayLike) -> tuple[FloatArray, ...]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the seeds show about one round; differences are fractions, ticket minus dense.
+    """The verdict on a round; differences are fractions, ticket minus dense.
 
     `low` and `high` bound the 95% t interval of the mean. `p_ticket` and `p_no_ticket` are the one-sided p-values,
-    `adjusted_...` Holm's over the `family` rounds judged together. `detectable` is the smallest distance from the
-    margin that these seeds show with 80 % power in this family (at the level that the next round to be shown must
-    meet: 5 % over the rounds of the family not shown yet), `detectable_alone` the same for a single test at 5 %.
-    `needed`: about how many seeds would settle an open round, if the mean and the spread stay as they are; None where
-    it is not open or more than MOST_SEEDS are needed. `meets_paper_criterion`: the mean is at least the dense mean.
-    `left_out`: seeds with only one of the two scores.
+    `adjusted_...` are Holm-adjusted over the `family` rounds judged together. `detectable` is the smallest distance
+    from the margin that these seeds detect with 80 % power in this family (at 5 % divided by the rounds not significant
+    yet), `detectable_alone` that of a single test at 5 %. `needed` estimates the seeds that decide an open round at the
+    present mean and spread; None if it is not open or needs more than MOST_SEEDS. `meets_paper_criterion`: the mean is
+    at least the dense mean. `left_out`: unpaired seeds.
     """
 
     word: Word
@@ -287,33 +283,33 @@ class Verdict:
 
     @property
     def p(self) -> float:
-        """Return the one-sided p-value of the direction in which the mean lies."""
+        """Return the one-sided p-value in the direction of the mean."""
         return self.p_ticket if self.mean >= -self.delta else self.p_no_ticket
 
     @property
     def p_adjusted(self) -> float:
-        """Return Holm's adjusted p-value of the direction in which the mean lies."""
+        """Return the Holm-adjusted p-value in the direction of the mean."""
         return self.adjusted_ticket if self.mean >= -self.delta else self.adjusted_no_ticket
 
     def headline(self) -> str:
-        """Say the verdict in a few words."""
+        """Return the verdict in a few words."""
         if self.word == "no verdict":
             return _without_test(self)
         if self.word == "open":
-            return f"Open: {self.seeds} seeds cannot tell, {needed_words(self)}"
+            return f"Open with {self.seeds} seeds: {needed_words(self)}"
         return f"{self.word.capitalize()}: shown to {shown_words(self.word, self.delta)}"
 
     def sentence(self) -> str:
-        """Say the verdict in one plain sentence with its numbers."""
+        """Return the verdict as a sentence with its numbers."""
         if self.word == "no verdict":
             return f"{self.headline()}{_left_out_words(self.left_out)}."
-        told = f"mean difference {formats.points(self.mean, 2)}, Holm-adjusted {formats.p_value(self.p_adjusted)}"
+        statistics = f"mean difference {formats.points(self.mean, 2)}, Holm-adjusted {formats.p_value(self.p_adjusted)}"
         family = f" among {self.family} rounds" if self.family > 1 else ""
-        numbers = f"n = {self.seeds} seeds, {told}{family}{_left_out_words(self.left_out)}"
+        numbers = f"n = {self.seeds} seeds, {statistics}{family}{_left_out_words(self.left_out)}"
         return f"{self.headline()} ({numbers})."
 
     def as_json(self) -> dict[str, Any]:
-        """Return the verdict as a JSON object; what is not known is null."""
+        """Return the verdict as a JSON object; unknown values are null."""
         numbers = {
             "mean_difference": self.mean,
             "sd": self.deviation,
@@ -347,10 +343,9 @@ def judge(
     alpha: float = ALPHA,
     left_out: Sequence[int] | None = None,
 ) -> list[Verdict]:
-    """Return the verdict of every round; `rounds` holds the paired differences of each, together one family.
+    """Return the verdict of every round from its paired differences, as one family.
 
-    `left_out` counts, for each round, the seeds that had no partner. Raises ConfigError for a margin that is negative
-    or no number.
+    `left_out` counts the unpaired seeds of each round. Raises ConfigError for an invalid margin.
 
     >>> [v.word for v in judge([[0.001, 0.0, 0.002, 0.001], [-0.05, -0.06, -0.05, -0.07], [-0.01, 0.0, 0.0], [0.1]])]
     ['ticket', 'no ticket', 'open', 'no verdict']
@@ -395,7 +390,7 @@ def judge(
 
 
 def sparsest_ticket(verdicts: Sequence[Verdict], sparsities: Sequence[tuple[float, ...]]) -> int | None:
-    """Return the place of the sparsest round that is shown to be a ticket, None where none is.
+    """Return the index of the sparsest ticket, None if there is none.
 
     `sparsities` orders the rounds: graph sparsity first, then weight sparsity.
     """
@@ -404,14 +399,14 @@ def sparsest_ticket(verdicts: Sequence[Verdict], sparsities: Sequence[tuple[floa
 
 
 def checked_margin(delta: float) -> float:
-    """Return the margin, a fraction; ConfigError where it is negative, too large or no number."""
+    """Return the margin, a fraction; raise ConfigError if it is invalid."""
     if not 0 <= delta < 1:
-        raise ConfigError(f"A margin of {100 * delta:g} points is not possible: state one from 0 to below 100 points.")
+        raise ConfigError(f"A margin of {100 * delta:g} points is not possible: choose one from 0 to below 100 points.")
     return delta
 
 
 def margin_words(delta: float) -> str:
-    """Write a margin in points.
+    """Return a margin in points as text.
 
     >>> margin_words(0.005), margin_words(0.01)
     ('0.5 points', '1 point')
@@ -421,7 +416,7 @@ def margin_words(delta: float) -> str:
 
 
 def shown_words(word: Word, delta: float) -> str:
-    """Return what follows "shown to" for a round that is a ticket or none.
+    """Return the text after "shown to" for a ticket or no ticket.
 
     >>> shown_words("ticket", 0.005), shown_words("no ticket", 0)
     ('lose less than 0.5 points', 'be below the dense mean')
@@ -432,30 +427,30 @@ def shown_words(word: Word, delta: float) -> str:
 
 
 def rule_words(delta: float, family: int) -> str:
-    """Say what was tested for a ticket, and how many rounds were judged together.
+    """Return the rule for a ticket as text: the test and the size of the family.
 
     >>> rule_words(0.005, 60)
     'shown to lose less than 0.5 points against dense (one-sided paired t test at 5 %, Holm over 60 rounds)'
     """
-    told = shown_words("ticket", delta) + ("" if delta == 0 else " against dense")
+    claim = shown_words("ticket", delta) + ("" if delta == 0 else " against dense")
     over = formats.number_of(family, "round")
-    return f"shown to {told} (one-sided paired t test at {100 * ALPHA:g} %, Holm over {over})"
+    return f"shown to {claim} (one-sided paired t test at {100 * ALPHA:g} %, Holm over {over})"
 
 
 def detectable_words(seeds: int, distance: float) -> str:
-    """Say how far from the margin a round must lie for its seeds to show it; "" where that is not known.
+    """Return the detectable distance from the margin as text; "" if unknown.
 
     >>> detectable_words(5, 0.0222)
     '5 seeds detect a distance of 2.2 points from the margin (80 % power)'
     """
     if math.isnan(distance):
         return ""
-    told = formats.points(distance).lstrip("+")
-    return f"{seeds} seeds detect a distance of {told} from the margin ({100 * POWER:g} % power)"
+    points = formats.points(distance).lstrip("+")
+    return f"{seeds} seeds detect a distance of {points} from the margin ({100 * POWER:g} % power)"
 
 
 def key_words(delta: float) -> str:
-    """Return what a star means, for a legend.
+    """Return the legend text of a star.
 
     >>> key_words(0.005), key_words(0.0)
     ('ticket (shown to lose < 0.5 points)', 'ticket (shown above dense)')
@@ -464,7 +459,7 @@ def key_words(delta: float) -> str:
 
 
 def needed_words(verdict: Verdict) -> str:
-    """Say about how many seeds an open round needs.
+    """Return the number of seeds that an open round needs, as text.
 
     >>> needed_words(judge([[-0.01, 0.0, 0.0]])[0])
     'needs about 76 seeds'
@@ -483,4 +478,4 @@ def _without_test(verdict: Verdict) -> str:
 
 
 def _left_out_words(count: int) -> str:
-    return f", {count} seed{'' if count == 1 else 's'} without a partner left out" if count else ""
+    return f", {formats.number_of(count, 'unpaired seed')} left out" if count else ""

@@ -127,9 +127,9 @@ def test_sizes_beyond_reason_are_refused_before_anything_starts(name: str, most:
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"rounds": "abc"}, "rounds cannot be 'abc': a whole number belongs here."),
-        ({"rounds": 1.5}, "rounds cannot be 1.5: a whole number belongs here."),
-        ({"p_graph": "much"}, "p_graph cannot be 'much': a number belongs here."),
+        ({"rounds": "abc"}, "rounds cannot be 'abc': a whole number is needed."),
+        ({"rounds": 1.5}, "rounds cannot be 1.5: a whole number is needed."),
+        ({"p_graph": "much"}, "p_graph cannot be 'much': a number is needed."),
     ],
 )
 def test_what_belongs_in_a_setting_is_said_in_plain_words(values: dict[str, Any], sentence: str) -> None:
@@ -335,7 +335,7 @@ def test_an_unknown_name_suggests_the_nearest(colours: Registry[Colour]) -> None
 
 def test_a_name_is_taken_once(colours: Registry[Colour]) -> None:
     colours.register(Colour("green", "Green"))
-    with pytest.raises(ValueError, match="two files register the colour 'green'"):
+    with pytest.raises(ValueError, match="the colour 'green' is registered twice"):
         colours.register(Colour("green", "Another green"))
 
 

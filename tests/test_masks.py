@@ -103,7 +103,7 @@ def test_only_zero_and_one_make_a_mask(values: list[float]) -> None:
 
 
 def test_edge_mask_refuses_wrong_shapes() -> None:
-    with pytest.raises(ValueError, match="two values for every edge"):
+    with pytest.raises(ValueError, match="two values per edge"):
         EdgeMask("directed", np.ones(3))
     with pytest.raises(ValueError, match="scores for 4 surviving"):
         EdgeMask.full("directed", 2).prune(np.ones(3), 0.5)

@@ -153,7 +153,7 @@ def test_a_large_graph_that_the_app_cannot_keep_names_the_cache(
 ) -> None:
     monkeypatch.setenv("GLT_DATA", str(test_data / "ogb_sample"))
     only_cached.set()
-    with pytest.raises(DataError, match=re.escape(f"cannot be kept in {unwritable / 'graphs'}: set GLT_CACHE")):
+    with pytest.raises(DataError, match=re.escape(f"cannot be cached in {unwritable / 'graphs'}: set GLT_CACHE")):
         load_graph("ogbn-arxiv")
 
 

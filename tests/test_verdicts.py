@@ -119,7 +119,7 @@ def test_words_come_from_the_tests_alone() -> None:
     )
     # On the margin itself no number of seeds shows either.
     assert unsure.needed is None
-    assert "Open: 5 seeds cannot tell, needs more than 1,000 seeds" in unsure.sentence()
+    assert "Open with 5 seeds: needs more than 1,000 seeds" in unsure.sentence()
     assert (ticket.meets_paper_criterion, none.meets_paper_criterion) == (True, False)
 
 
@@ -163,7 +163,7 @@ def test_seeds_are_paired_and_those_without_a_partner_are_counted() -> None:
     assert paired.differences == pytest.approx((0.0, -0.01))
     assert paired.left_out == (1, 3, 4)
     (verdict,) = verdicts.judge([paired.differences], left_out=[len(paired.left_out)])
-    assert "3 seeds without a partner left out" in verdict.sentence()
+    assert "3 unpaired seeds left out" in verdict.sentence()
 
 
 def test_a_margin_is_stated_and_possible() -> None:

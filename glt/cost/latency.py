@@ -1,6 +1,6 @@
 """Latency and memory of a pruned network, measured on this machine; start at `measure`.
 
-Four executions take turns: masks multiplied in, edges removed, sparse features, and sparse weights too.
+Four executions alternate: masks multiplied in, edges removed, sparse features, and sparse weights too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ COMPARED: tuple[tuple[ExecutionName, ExecutionName], ...] = (
     ("sparse", "sparse_features"),
 )
 REPEATS, WARM_UP = 50, 5
-# With fewer, p10 and p90 are about the fastest and slowest pass, which one disturbance moves.
+# With fewer passes, a single disturbance changes p10 or p90.
 FEWEST = 5
 TOO_FEW = "too few passes for a verdict"
 
@@ -78,16 +78,16 @@ class Execution:
 
 
 def executions(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> list[Execution]:
-    """Return the executions in the order of LABELS, on the message `graph`; `weights` hold zeros where pruned.
+    """Return the executions in the order of LABELS; `weights` are zero where pruned.
 
-    "sparse_features" tells apart what sparse features gain, which takes no pruning, and what pruned weights do.
-    Features too large to write out stay sparse in all. Raises ConfigError for a network that keeps pruned edges.
+    "sparse_features" separates the gain of sparse features, which needs no pruning, from that of pruned weights.
+    Features too large for a dense tensor stay sparse. Raises ConfigError for a network that keeps pruned edges.
     """
     why = MODELS.get(config.model).keeps_pruned_edges(config)
     if why is not None:
-        raise ConfigError(f"Nothing can be removed from this network to be measured: {why}.")
+        raise ConfigError(f"This network keeps pruned edges, so there is nothing to measure: {why}.")
     sparse = features_of(graph)
-    # As a program without sparse matrices holds them, zeros written out.
+    # Dense features, as in a program without sparse matrices.
     dense = DenseFeatures(sparse.matrix.to_dense()) if writes_out_features(graph) else sparse
     whole = GraphOperator(graph, EdgeMask.full(masks.edges.kind, graph.num_edges))
     left = GraphOperator(graph, masks.edges)
@@ -103,7 +103,7 @@ def executions(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -
 
 
 def writes_out_features(graph: Graph) -> bool:
-    """Say whether dense executions can hold the features with their zeros."""
+    """Return whether the features fit into memory as a dense tensor."""
     return 4 * graph.num_nodes * graph.num_features <= MOST_DENSE_BYTES
 
 
@@ -115,9 +115,9 @@ def tensor_bytes(tensor: Tensor) -> int:
 
 
 def peak_bytes(step: Callable[[], object]) -> int:
-    """Return the most bytes that a CPU computation held at once beyond what was there before.
+    """Return the peak bytes that a CPU computation allocates, results included.
 
-    Counts every block that PyTorch's allocator takes or returns, results included.
+    Counts every allocation of PyTorch.
     """
     with _quiet(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         step()
@@ -147,7 +147,7 @@ def _quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Measured:
-    """One execution: seconds of a pass (median, p10, p90), bytes, and its outputs' largest difference.
+    """One execution: seconds of a pass, bytes, and largest difference of outputs.
 
     `held_bytes` stay in memory between passes, `peak_bytes` are the most on top of them during one.
     """
@@ -168,7 +168,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Compared:
-    """One execution compared with another; they differ if their p10 to p90 intervals do not overlap."""
+    """Comparison of two executions; they differ if their p10 to p90 ranges do not overlap."""
 
     name: ExecutionName
     against: ExecutionName
@@ -176,15 +176,15 @@ class Compared:
     times_faster: float
 
     @classmethod
-    def of(cls, mine: Measured, other: Measured, passes: int) -> Compared:
+    def of(cls, one: Measured, other: Measured, passes: int) -> Compared:
         """Compare two executions that took turns for `passes`."""
         if passes < FEWEST:
-            return cls(mine.name, other.name, TOO_FEW, other.median / mine.median)
-        verdict = "faster" if mine.p90 < other.p10 else "slower" if mine.p10 > other.p90 else "no measured speed-up"
-        return cls(mine.name, other.name, verdict, other.median / mine.median)
+            return cls(one.name, other.name, TOO_FEW, other.median / one.median)
+        verdict = "faster" if one.p90 < other.p10 else "slower" if one.p10 > other.p90 else "no measured speed-up"
+        return cls(one.name, other.name, verdict, other.median / one.median)
 
     def words(self) -> str:
-        """Say it in a sentence.
+        """Return the comparison as a sentence.
 
         >>> Compared("sparse", "masked", "no measured speed-up", 1.1).words()
         'edges removed, sparse features and weights against masks multiplied in: no measured speed-up.'
@@ -232,7 +232,7 @@ def measure(
 ) -> LatencyReport:
     """Measure a network on the message `graph`, on the CPU; `weights` are zero where pruned.
 
-    Executions take turns, pass by pass, so that a change of the machine's pace affects all. `on_progress` is called
+    Executions alternate pass by pass, so that a change in the machine's speed affects all. `on_progress` is called
     between turns with the share done.
     """
     ready = executions(config, graph, masks, weights)
@@ -294,7 +294,7 @@ def _notes(config: RunConfig, graph: Graph) -> tuple[str, ...]:
     notes = []
     why = MODELS.get(config.model).writes_out_weights(config)
     if why is not None:
-        notes.append(f"Sparse weights are not used throughout: {why}, for which their zeros are written out.")
+        notes.append(f"Some sparse weights are used in dense form: {why}.")
     if not writes_out_features(graph):
-        notes.append("Features are sparse in all executions: written out they would not fit.")
+        notes.append("Features are sparse in all executions: dense features would not fit into memory.")
     return tuple(notes)

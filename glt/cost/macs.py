@@ -1,7 +1,7 @@
-"""Multiply-accumulate operations (MACs) of one forward pass, counted on the real masks; start at `macs`.
+"""Multiply-accumulate operations (MACs) of a forward pass under masks; start at `macs`.
 
-Three conventions: `dense_features` (the paper's) counts every feature value, zero or not; `sparse_features` counts what
-a sparse library executes; `published` is the recipe that reproduces the paper's printed numbers.
+Three conventions: `dense_features` (the paper's) counts every feature value, zero or not; `sparse_features` counts the
+operations of a sparse library; `published` is the formula that reproduces the paper's printed numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from glt.training.problem import full_masks, network_shape, tensor_specs
 
 @dataclass(frozen=True)
 class LayerMacs:
-    """MACs of one layer: transform (inputs times weights) in two conventions, and aggregate (messages)."""
+    """MACs of a layer: transform (inputs times weights) and aggregate (messages)."""
 
     name: str
     transform_dense_features: int
@@ -85,7 +85,7 @@ def macs(config: RunConfig, graph: Graph, masks: Masks) -> MacReport:
 
 
 def published_parts(shape: NetworkShape, weights: int, graph: Graph, masks: Masks) -> tuple[int, int]:
-    """Return transform and aggregate MACs by the recipe that reproduces the paper's numbers.
+    """Return transform and aggregate MACs by the formula that reproduces the paper's numbers.
 
     Transform: N times the `weights` (F H + H C of a GCN) times the share of weights kept; N leaves out nodes without
     features (Citeseer has 15). Aggregate: 2 H times the directed entries kept, self-loops left out.

@@ -1,4 +1,4 @@
-"""Graphs: the Graph type, the registry of data sets and their loaders (bundled sets, OGB), content hashes."""
+"""Data sets: the Graph type, the registry, and loaders of bundled and OGB data."""
 
 from glt.datasets.graph import Graph, Provenance, Split, simple_edges
 from glt.datasets.registry import DATASETS, DatasetSpec, load_graph

@@ -1,6 +1,6 @@
-"""The cache of large graphs: filled by one process at a time, read by all; locks, temporary folders, free space.
+"""The cache of large graphs: lock, temporary folders, free space.
 
-`python -m glt.datasets.cache NAME` reads a data set, so that it is in the cache.
+`python -m glt.datasets.cache NAME` loads a data set into the cache. One process at a time fills it.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ SECONDS_OF_A_DAY = 86_400
 
 
 def fill_cache(name: str) -> None:
-    """Let another process read the data set `name` into the cache; raises DataError with what it said."""
+    """Load the data set `name` into the cache in another process; raise DataError with its error."""
     command = [sys.executable, "-m", "glt.datasets.cache", name]
     done = subprocess.run(
         command, env=own_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        said = done.stderr.strip().splitlines() or [f"{name} could not be read"]
-        raise DataError(said[-1])
+        messages = done.stderr.strip().splitlines() or [f"{name} could not be loaded"]
+        raise DataError(messages[-1])
 
 
 def main() -> int:
-    """Read the data set that the command line names; return 0, or 1 with one line on standard error."""
+    """Load the data set named on the command line; return the exit code."""
     from glt.datasets.registry import load_graph
 
     try:
@@ -52,9 +52,9 @@ def main() -> int:
 
 @contextlib.contextmanager
 def file_lock(path: Path, purpose: str) -> Iterator[None]:
-    """Hold the lock `path`; say on standard error that another process is `purpose` ("reading cora") meanwhile.
+    """Hold the lock `path`; while waiting, report that another process is `purpose`.
 
-    Where no lock can be made the work goes on without: it may then be done twice, which costs time only.
+    Without a lock, as on some file systems, the work may be done twice, which costs only time.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def file_lock(path: Path, purpose: str) -> Iterator[None]:
         yield
         return
     with lock:
-        # Some file systems keep no locks.
+        # Some file systems do not support locks.
         with contextlib.suppress(OSError):
             _acquire(lock, purpose)
         yield
@@ -89,11 +89,12 @@ def scratch_folder(home: Path, prefix: str) -> Iterator[Path]:
 
 
 def check_room(folder: Path, wanted: int, purpose: str) -> None:
-    """Raise DataError, before anything is written, when fewer than `wanted` bytes are free for `folder`."""
+    """Raise DataError if fewer than `wanted` bytes are free at `folder`."""
     free = free_bytes(folder)
     if free < wanted:
         raise DataError(
-            f"{file_size(wanted)} are needed {purpose} and {file_size(free)} are free where {folder} is: make room."
+            f"{file_size(wanted)} are needed {purpose}, but only {file_size(free)} are free at {folder}: free some "
+            "space."
         )
 
 

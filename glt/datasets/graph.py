@@ -1,4 +1,4 @@
-"""Graph: undirected simple edges, features, labels or binary targets and a split, with where they came from."""
+"""Graph: undirected simple edges, features, labels or targets, split and provenance."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DenseArray = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Sizes:
-    """What decides the size of a network and of its work: nodes, undirected edges E, widths of inputs and outputs.
+    """Numbers of nodes and undirected edges E, and widths of inputs and outputs.
 
-    `trained` nodes are those with a part in the loss, 0 where that is not known to be a few.
+    `trained` counts the nodes in the loss, 0 unless known to be few.
     """
 
     nodes: int
@@ -35,7 +35,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a graph came from and what was dropped on the way to simple undirected edges."""
+    """The source of a graph, and what was dropped to make its edges simple."""
 
     source: str
     raw_rows: int
@@ -54,7 +54,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class LinkSplit:
-    """Edges [2, .] for training, validation and test, and pairs without an edge to tell those of the last two from."""
+    """Edges [2, .] for training, validation and test, and negatives for the last two."""
 
     train: IntArray
     val: IntArray
@@ -67,13 +67,12 @@ class LinkSplit:
 class Graph:
     """An undirected simple graph with node features.
 
-    `edges` is [2, E] with edges[0] < edges[1], in lexicographic order, no repeats. `features` is [N, F] float32, as
-    read: sparse (bags of words, whose rows are normalised), or dense, perhaps mapped from a file, and then used as it
-    is. `labels` is [N], -1 where unknown. Isolated nodes and all-zero rows stay.
+    `edges` is [2, E] with edges[0] < edges[1], in lexicographic order, no repeats. `features` is [N, F] float32:
+    sparse (bags of words, whose rows are normalised later), or dense (used as it is, perhaps mapped from a file).
+    `labels` is [N], -1 where unknown. Isolated nodes and all-zero rows are kept.
 
-    Some data sets have more: `targets` [N, T] of 0 and 1 are what is predicted in place of labels, `edge_features`
-    [E, D] belong to edges, and `links` is the data set's own split for link prediction, whose training edges are
-    `edges`.
+    Optional: binary `targets` [N, T] replace labels in prediction, `edge_features` are [E, D], and `links` is the data
+    set's own split for link prediction, whose training edges are `edges`.
     """
 
     name: str
@@ -93,7 +92,7 @@ class Graph:
         inside = not self.num_edges or (low.min() >= 0 and high.max() < self.num_nodes)
         rising = (low < high).all() and (np.diff(low * self.num_nodes + high) > 0).all()
         if not (inside and rising):
-            raise ValueError("edges must be sorted pairs i < j without repeats, inside the graph")
+            raise ValueError("edges must be sorted, distinct pairs i < j of nodes in the graph")
         if self.features.shape[0] != self.num_nodes:
             raise ValueError(f"{self.features.shape[0]} feature rows for {self.num_nodes} nodes")
 
@@ -114,31 +113,31 @@ class Graph:
 
     @property
     def num_classes(self) -> int:
-        """Number of classes C: the highest label plus one, or as many as have names (a part may lack the last ones)."""
+        """Number of classes C: the highest label plus one, or the number of names if larger."""
         return max(int(self.labels.max(initial=-1)) + 1, len(self.class_names))
 
     @property
     def sizes(self) -> Sizes:
-        """What decides the size of a network on this graph."""
+        """Sizes that determine a network on this graph."""
         outputs = self.num_classes if self.targets is None else int(self.targets.shape[1])
         widths = 0 if self.edge_features is None else int(self.edge_features.shape[1])
         return Sizes(self.num_nodes, self.num_edges, self.num_features, outputs, widths)
 
     @property
     def sparse_features(self) -> csr_array:
-        """The features of a graph that has sparse ones; raises TypeError where they are dense."""
+        """The sparse features; raises TypeError if they are dense."""
         if not isinstance(self.features, csr_array):
             raise TypeError(f"{self.name} has dense features")
         return self.features
 
     def feature_counts(self) -> IntArray:
-        """Return how many nodes have each feature [F]: values that are not stored, or all where features are dense."""
+        """Return the number of nodes [F] with each feature stored; N for dense features."""
         if isinstance(self.features, csr_array):
             return np.bincount(self.features.indices, minlength=self.num_features)
         return np.full(self.num_features, self.num_nodes)
 
     def nodes_with_features(self) -> int:
-        """Return the number of nodes whose features are not all zero; all of them where features are dense."""
+        """Return the number of nodes with features that are not all zero; N for dense features."""
         if isinstance(self.features, csr_array):
             return int((np.diff(self.features.indptr) > 0).sum())
         return self.num_nodes
@@ -150,9 +149,8 @@ class Graph:
     def to_networkx(self, kept: NDArray[np.bool_] | None = None) -> nx.Graph:
         """Return a NetworkX graph with all nodes and the `kept` [E] edges (default: all).
 
-        Nodes are 0 to N - 1. Each has the attributes `id` (the data set's own name of the node, or its number),
-        `label` (class index, None where unknown) and `class` (name of the class, None where unknown). Features are
-        left out.
+        Nodes are 0 to N - 1 with the attributes `id` (the data set's node id, or the number), `label` (class index or
+        None) and `class` (class name or None). Features are omitted.
         """
         graph = networkx_graph(self.num_nodes, self.edges if kept is None else self.edges[:, kept], self.name)
         for node, label in enumerate(self.labels.tolist()):
@@ -169,7 +167,7 @@ class Graph:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 (hex) over edges, features, labels and split, and what else there is: equal content, equal hash."""
+        """SHA-256 (hex) of edges, features, labels, split and optional parts."""
         digest = hashlib.sha256()
         for part in self._parts():
             wide = np.ascontiguousarray(part, dtype=np.float32 if part.dtype.kind == "f" else np.int64)
@@ -178,9 +176,9 @@ class Graph:
         return digest.hexdigest()
 
     def has_content(self, recorded: str) -> bool:
-        """Say whether a recorded hash is of this content; earlier versions gave nodes of unknown class the class 0.
+        """Return whether a recorded hash is of this content.
 
-        It concerns parts of a data set too, such as the training edges of link prediction, whose hashes none lists.
+        Earlier versions gave nodes of unknown class the class 0, also in parts of a data set such as training edges.
         """
         return recorded == self.content_hash or (
             bool((self.labels < 0).any()) and recorded == replace(self, labels=np.maximum(self.labels, 0)).content_hash
@@ -200,7 +198,7 @@ def networkx_graph(num_nodes: int, edges: IntArray, name: str = "") -> nx.Graph:
     >>> sorted(networkx_graph(3, np.array([[0], [2]])).edges)
     [(0, 2)]
     """
-    # Loaded for this alone: a third of a second that training and pages do without.
+    # Imported late: it takes a third of a second.
     import networkx as nx
 
     graph = nx.empty_graph(num_nodes)
@@ -210,7 +208,7 @@ def networkx_graph(num_nodes: int, edges: IntArray, name: str = "") -> nx.Graph:
 
 
 def simple_edges(pairs: IntArray, num_nodes: int) -> tuple[IntArray, int, int]:
-    """Return sorted undirected simple edges [2, E] from raw [2, R] pairs, with duplicates and self-loops dropped.
+    """Return sorted simple edges [2, E] of raw pairs [2, R], and dropped duplicates and self-loops.
 
     A pair listed in both directions counts as one duplicate.
 
@@ -225,7 +223,7 @@ def simple_edges(pairs: IntArray, num_nodes: int) -> tuple[IntArray, int, int]:
 
 
 def first_rows(pairs: IntArray, num_nodes: int) -> IntArray:
-    """Return for each of the `simple_edges` [E] of raw [2, R] pairs the first row that lists it, either way round.
+    """Return the first raw row [E] that lists each of the `simple_edges`, in either direction.
 
     >>> first_rows(np.array([[0, 1, 2, 2], [1, 0, 2, 0]]), 3).tolist()
     [0, 3]

@@ -1,4 +1,4 @@
-"""Edges held out for link prediction: a split that keeps every connected component connected, and its negatives."""
+"""Held-out edges and negatives of link prediction; components stay connected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEST_PERCENT = 10
 
 
 class NonEdges:
-    """All pairs i < j of a graph without an edge, numbered in lexicographic order; they are never listed."""
+    """All pairs i < j without an edge, numbered in lexicographic order but never listed."""
 
     def __init__(self, edges: IntArray, num_nodes: int) -> None:
         rows = np.arange(num_nodes, dtype=np.int64)
@@ -27,7 +27,7 @@ class NonEdges:
         self._before = codes - np.arange(codes.size)
 
     def pairs(self, numbers: IntArray) -> IntArray:
-        """Return the pairs [2, n] that have these numbers, each from 0 to count - 1.
+        """Return the pairs [2, n] with these numbers, from 0 to count - 1.
 
         >>> NonEdges(np.array([[0], [2]]), 3).pairs(np.array([0, 1])).tolist()
         [[0, 1], [1, 2]]
@@ -37,12 +37,12 @@ class NonEdges:
         return np.stack([low, codes - self._starts[low] + low + 1])
 
     def draw(self, size: int, generator: np.random.Generator) -> IntArray:
-        """Draw pairs [2, size] uniformly, each independently of the others."""
+        """Draw pairs [2, size] uniformly and independently."""
         return self.pairs(generator.integers(self.count, size=size))
 
 
 def held_out(num_edges: int) -> tuple[int, int]:
-    """Return how many edges are held out for validation and for test.
+    """Return the numbers of edges held out for validation and test.
 
     >>> held_out(5278)
     (263, 527)
@@ -52,10 +52,10 @@ def held_out(num_edges: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=16)
 def split_links(graph: Graph, seed: int) -> LinkSplit:
-    """Split a graph's edges 85/5/10 and draw one pair without an edge for each edge held out; kept for the process.
+    """Split edges 85/5/10 and draw one negative for each held-out edge; cached.
 
-    A spanning forest always stays in training, so components stay as they are; the edges held out are drawn
-    uniformly among the others. Raises DataError when there are too few.
+    A spanning forest stays in training, so components are kept; held-out edges are drawn uniformly among the others.
+    Raises DataError if there are too few.
     """
     generator = stream(seed, 0, "link split")
     spare = np.flatnonzero(~spanning_forest(graph, generator))
@@ -77,15 +77,15 @@ def split_links(graph: Graph, seed: int) -> LinkSplit:
 
 @lru_cache(maxsize=16)
 def training_graph(graph: Graph, seed: int) -> Graph:
-    """Return the graph with the training edges of a split only; features, labels and provenance stay."""
+    """Return the graph with only the training edges of a split."""
     return replace(graph, edges=split_links(graph, seed).train)
 
 
 def spanning_forest(graph: Graph, generator: np.random.Generator) -> np.ndarray:
-    """Mark [E] the edges of a spanning forest that depends on random weights alone, not on the nodes' order."""
+    """Mark the edges [E] of a random spanning forest, independent of the order of nodes."""
     weights = generator.permutation(graph.num_edges) + 1.0
     size = (graph.num_nodes, graph.num_nodes)
-    # What it needs takes a tenth of a second to import, and every page imports this file.
+    # Imported late: it takes a tenth of a second, and every page imports this file.
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     forest = minimum_spanning_tree(csr_array((weights, tuple(graph.edges)), shape=size))
@@ -95,12 +95,12 @@ def spanning_forest(graph: Graph, generator: np.random.Generator) -> np.ndarray:
 def _check(graph: Graph, spare: int, val: int, test: int, non_edges: int) -> None:
     if not val or spare < val + test:
         raise DataError(
-            f"{graph.name} has too few edges to split for link prediction: of its {graph.num_edges}, {spare} can be "
-            f"held out without breaking a component, and {max(val, 1)} for validation and {max(test, 2)} for test are "
-            "needed; choose a data set with more edges."
+            f"{graph.name} has too few edges for link prediction: {spare} of {graph.num_edges} can be held out without "
+            f"splitting a component, but {max(val, 1)} for validation and {max(test, 2)} for test are needed; choose a "
+            "data set with more edges."
         )
     if non_edges < val + test:
         raise DataError(
-            f"{graph.name} has too few pairs without an edge for link prediction: {non_edges}, where {val + test} are "
-            "needed as negatives; choose a sparser data set."
+            f"{graph.name} has too few pairs without an edge for link prediction: {non_edges}, but {val + test} "
+            "negatives are needed; choose a sparser data set."
         )

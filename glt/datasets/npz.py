@@ -1,7 +1,7 @@
-"""Graphs on disk as plain arrays, without pickle or torch: one .npz, or for large graphs a folder.
+"""Graphs on disk as plain arrays, without pickle: one .npz, or a folder for large graphs.
 
-The large arrays of a folder are mapped, not read: a process that looks at the structure alone never holds the features,
-and those that train share them.
+Large arrays of a folder are memory-mapped: a process that needs only the structure never loads the features, and
+training processes share them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DAMAGE = (OSError, ValueError, KeyError, TypeError, *zip_files.DAMAGE)
 
 
 def write_graph(path: Path, graph: Graph) -> None:
-    """Write `graph` to `path` whole or not at all; raises OSError. On one machine equal graphs give equal bytes."""
+    """Write `graph` to `path` atomically; raise OSError. Equal graphs give equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
@@ -42,12 +42,14 @@ def write_graph(path: Path, graph: Graph) -> None:
 
 
 def read_graph(path: Path) -> Graph:
-    """Return the graph in `path`; raises DataError when the file is missing or damaged."""
+    """Return the graph in `path`; raise DataError if the file is missing or damaged."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return _graph(dict(arrays))
     except _DAMAGE as error:
-        raise DataError(f"{path} cannot be read as a graph ({error}): delete it or install again.") from error
+        raise DataError(
+            f"{path} cannot be read as a graph ({error}): delete it, or install GLT Studio again."
+        ) from error
 
 
 def _arrays(graph: Graph) -> Arrays:
@@ -65,20 +67,20 @@ def _arrays(graph: Graph) -> Arrays:
     }
     return {
         **{name: _narrow(array) for name, array in integers.items()},
-        # Bags of words hold ones only: an empty array says so.
+        # An empty array stands for ones, as in bags of words.
         "values": values if (values != 1).any() else values[:0],
         "about": np.frombuffer(_describe(graph).encode(), dtype=np.uint8),
     }
 
 
 def _narrow(array: IntArray) -> NDArray[np.integer]:
-    """Return whole numbers in the narrowest type that holds them all."""
+    """Return integers in the narrowest type that fits."""
     ends = (np.min_scalar_type(array.min(initial=0)), np.min_scalar_type(array.max(initial=0)))
     return array.astype(np.result_type(*ends))
 
 
 def _describe(graph: Graph) -> str:
-    """Return what a graph has beside its arrays, as JSON."""
+    """Return the parts of a graph that are not arrays, as JSON."""
     about = {
         "name": graph.name,
         "class_names": graph.class_names,
@@ -113,18 +115,18 @@ def _features(arrays: Arrays) -> csr_array:
 
 
 def _wide(array: NDArray[Any]) -> IntArray:
-    """Return whole numbers as graphs have them."""
+    """Return integers as int64."""
     return array.astype(np.int64)
 
 
 def write_mapped(folder: Path, graph: Graph) -> None:
-    """Write `graph`, whose features are dense, to `folder` whole or not at all; raises OSError."""
+    """Write a `graph` with dense features to `folder` atomically; raise OSError."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
         temporary.mkdir()
         _write(temporary, graph)
-        # A folder takes the place of none: a damaged one goes first.
+        # A folder cannot replace another, so a damaged one is removed first.
         shutil.rmtree(folder, ignore_errors=True)
         temporary.replace(folder)
     finally:
@@ -132,7 +134,7 @@ def write_mapped(folder: Path, graph: Graph) -> None:
 
 
 def read_mapped(folder: Path) -> Graph:
-    """Return the graph in `folder`; raises DataError when it is missing or damaged."""
+    """Return the graph in `folder`; raise DataError if it is missing or damaged."""
     try:
         with (folder / _STRUCTURE).open("rb") as file, np.load(file, allow_pickle=False) as held:
             arrays: Arrays = dict(held)
@@ -142,7 +144,7 @@ def read_mapped(folder: Path) -> Graph:
 
 
 def sizes_of(folder: Path) -> Sizes:
-    """Return the sizes of the graph in `folder` without reading it; raises OSError, ValueError or TypeError."""
+    """Return the sizes of the graph in `folder` without loading it; raise OSError, ValueError or TypeError."""
     return Sizes(**json.loads((folder / _SIZES).read_text(encoding="utf-8")))
 
 
@@ -162,7 +164,7 @@ def _structure(graph: Graph) -> Arrays:
         integers |= {f"links.{part}": getattr(graph.links, part) for part in _LINKS}
     arrays: Arrays = {name: _narrow(array) for name, array in integers.items()}
     arrays["about"] = np.frombuffer(_describe(graph).encode(), dtype=np.uint8)
-    # Features are read here anyway; whoever maps them later need not read them to know whether it is this graph.
+    # Stored, so that a process that maps the features need not read them to check the content.
     arrays[_HASH] = np.frombuffer(bytes.fromhex(graph.content_hash), dtype=np.uint8)
     return arrays if graph.targets is None else {**arrays, "targets": graph.targets}
 
@@ -182,7 +184,7 @@ def _mapped_graph(folder: Path, arrays: Arrays, sizes: Sizes) -> Graph:
         links=_links(arrays),
     )
     if graph.sizes != sizes:
-        raise ValueError("its sizes are not those it states")
+        raise ValueError("its sizes differ from the recorded ones")
     vars(graph)[_HASH] = arrays[_HASH].tobytes().hex()
     return graph
 
@@ -198,12 +200,12 @@ def _links(arrays: Arrays) -> LinkSplit | None:
 def _mapped(path: Path, shape: tuple[int, int]) -> DenseArray:
     mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     if mapped.shape != shape or mapped.dtype != np.float32:
-        raise ValueError(f"{path.name} holds {mapped.shape} of {mapped.dtype}")
+        raise ValueError(f"{path.name} has shape {mapped.shape} and type {mapped.dtype}")
     return np.asarray(mapped)
 
 
 def remove_others(folder: Path, pattern: str) -> None:
-    """Remove the folders beside `folder` that `pattern` matches: graphs of files that have changed since."""
+    """Remove other folders that match `pattern`: graphs of files that have changed since."""
     for other in folder.parent.glob(pattern):
         if other != folder:
             with contextlib.suppress(OSError):

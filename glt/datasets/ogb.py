@@ -1,17 +1,14 @@
 """Data sets of the Open Graph Benchmark (Hu et al., 2020): ogbn-arxiv, ogbn-proteins, ogbl-collab.
 
-What is read is kept as plain arrays in the user's cache folder, which the next process maps.
+Graphs are cached as plain arrays in the user's cache folder and memory-mapped later.
 
-ogbn-arxiv: papers of computer science on arXiv that cite each other, 128 numbers of each from its words. Citations are
-listed by direction; here they are undirected, so the 8,444 pairs that cite each other lose a row each.
+ogbn-arxiv: papers and citations, 128 features. Citations become undirected, so 8,444 mutual ones are duplicates.
 
-ogbn-proteins: proteins of eight species, 112 functions each may have, and eight ways in which two go together. Proteins
-come without features. Theirs are, as in deep networks on this set (Li et al., 2020, DeeperGCN), the species as one of
-eight, and the sum of the features of their edges. The species also stands for the class in what looks at graphs.
+ogbn-proteins: proteins of eight species, 112 binary targets, eight features per edge. Node features are, as in
+DeeperGCN (Li et al., 2020), the species (one-hot) and the sums of edge features. The species also serves as the class.
 
-ogbl-collab: authors who wrote together, to predict who will next; two who did so in several years are one edge. The set
-has its own split of links, by year, and its own negatives. Its edges are those of training. Authors have no class.
-Years and weights are not used and not read.
+ogbl-collab: authors and collaborations; repeated ones are one edge. It has its own split by year and its own negatives.
+The graph has the training edges. Authors have no class. Years and weights are not used.
 """
 
 from __future__ import annotations
@@ -47,15 +44,15 @@ from glt.errors import DataError
 from glt.formats import count
 from glt.user_path import cache_folder
 
-# Part of the cached folder's name: raise it whenever the same raw files would give a different Graph or none.
+# Part of the cache folder's name; raise it when the same files give another Graph.
 _CACHE_VERSION = 2
 
 
 @dataclass(frozen=True)
 class OgbDataset:
-    """A data set: its files, the Graph of a folder of them, and the sizes of the published one.
+    """A data set: its files, a function from folder to Graph, and the published sizes.
 
-    `raw_edges` are the rows of the published list of edges, which has duplicates or both directions of an edge.
+    `raw_edges` counts the rows of the published edge list, with duplicates and reversed edges.
     """
 
     files: OgbFiles
@@ -64,31 +61,31 @@ class OgbDataset:
     raw_edges: int
 
     def load(self) -> Graph:
-        """Return the graph; downloads it when none of its files is there.
+        """Return the graph; download it if none of its files exists.
 
-        Raises DataError when the download fails, a file is not what it should be, or the data root cannot be used.
+        Raises DataError if the download fails, a file is invalid, or the data root is not usable.
         """
         folder = ogb_folder(self.files)
         try:
             check_folders(self.files, folder)
-            # A file that cannot be looked at is named below.
+            # Errors are reported below.
             with contextlib.suppress(DataError, OSError):
                 return read_mapped(self._cache(folder))
             if only_cached.is_set():
                 return self._made_elsewhere(folder)
-            # Seeds that start side by side need the files read once, and memory for one reading.
+            # Seeds that start together must not each read the files.
             with file_lock(cache_folder() / "graphs" / f".{self.files.name}.lock", f"reading {self.files.name}"):
                 return self._made(folder)
         except OSError as error:
             raise DataError(
-                f"{self.files.name} cannot be read or kept in {folder} ({error.strerror or error}): "
-                "set GLT_DATA to a folder of your own."
+                f"{self.files.name} cannot be read from or written to {folder} ({error.strerror or error}): set "
+                "GLT_DATA to a folder with write access."
             ) from error
 
     def counted(self) -> Sizes | None:
-        """Return the sizes of the files at hand, None without any; large files are not read for it.
+        """Return the sizes of the local files, None without any; large files are not read.
 
-        Undirected edges are known once the graph has been read; until then the raw edges are given for those.
+        Until the graph has been read once, raw edges stand for undirected edges.
         """
         folder = ogb_folder(self.files)
         if not folder.is_dir():
@@ -111,7 +108,7 @@ class OgbDataset:
         with contextlib.suppress(DataError):
             return read_mapped(cached)
         graph = self._read(folder)
-        # A cache that cannot be written costs time and memory, not the graph.
+        # Without a cache the graph is still usable.
         with contextlib.suppress(OSError, DataError):
             write_mapped(cached, graph)
             remove_others(cached, self._of(folder, "*", "*"))
@@ -120,11 +117,11 @@ class OgbDataset:
 
     def _read(self, folder: Path) -> Graph:
         name = self.files.name
-        print(f"Reading {name} from {folder}, this once: the next time it is quick.", file=sys.stderr, flush=True)
+        print(f"Reading {name} from {folder}; later loads use the cache.", file=sys.stderr, flush=True)
         try:
             graph = self.graph(OgbFolder.checked(self.files, folder))
         except MemoryError as error:
-            raise DataError(f"{name} in {folder} does not fit into memory: close other programs.") from error
+            raise DataError(f"{name} in {folder} does not fit into memory: free some memory.") from error
         dropped = graph.provenance
         print(
             f"{name} has {count(graph.num_nodes)} nodes and {count(graph.num_edges)} undirected edges; "
@@ -138,15 +135,14 @@ class OgbDataset:
     def _made_elsewhere(self, folder: Path) -> Graph:
         if is_absent(self.files, folder):
             raise DataError(
-                f"{self.files.name} is not on this machine: start a run of it, which downloads it, or set GLT_DATA "
-                "to a folder that has it."
+                f"{self.files.name} is not on this machine: start a run on it, which downloads it, or set GLT_DATA to "
+                "a folder that contains it."
             )
         fill_cache(self.files.name)
         cached = self._cache(folder)
         if not cached.is_dir():
             raise DataError(
-                f"What was read of {self.files.name} cannot be kept in {cached.parent}: set GLT_CACHE to a folder that "
-                "can be written."
+                f"{self.files.name} cannot be cached in {cached.parent}: set GLT_CACHE to a folder with write access."
             )
         return read_mapped(cached)
 
@@ -159,7 +155,7 @@ class OgbDataset:
 
 
 FEATURES = 128
-# arXiv's areas in the order in which OGB numbers them.
+# arXiv's areas in OGB's order.
 AREAS = tuple(
     f"cs.{area}"
     for area in (
@@ -171,7 +167,7 @@ SPECIES, TASKS, EDGE_FEATURES = 8, 112, 8
 
 
 def arxiv_graph(folder: OgbFolder) -> Graph:
-    """Return the graph with OGB's split by year: trained on papers to 2017, validated on 2018, tested on later ones."""
+    """Return the graph with OGB's split by year (to 2017, 2018, later)."""
     pairs = folder.raw_edges()
     edges, duplicates, loops = folder.simple_edges(pairs)
     return Graph(
@@ -186,14 +182,14 @@ def arxiv_graph(folder: OgbFolder) -> Graph:
 
 
 def proteins_graph(folder: OgbFolder) -> Graph:
-    """Return the graph with OGB's split by species; an edge that is listed again keeps its first features."""
+    """Return the graph with OGB's split by species; duplicate edges keep their first features."""
     pairs = folder.raw_edges()
     edges, duplicates, loops = folder.simple_edges(pairs)
     edge_features = folder.numbers("edge-feat", EDGE_FEATURES)[first_rows(pairs, folder.nodes)]
     names, species = np.unique(folder.integers("node_species", 1)[:, 0], return_inverse=True)
     if names.size > SPECIES:
         path = folder.files.raw(folder.path)["node_species"]
-        raise refusal(path, f"holds {names.size} species, not {SPECIES}")
+        raise refusal(path, f"has {names.size} species, not {SPECIES}")
     return Graph(
         name=folder.files.name,
         edges=edges,
@@ -208,7 +204,7 @@ def proteins_graph(folder: OgbFolder) -> Graph:
 
 
 def _protein_features(edges: IntArray, edge_features: DenseArray, species: IntArray) -> DenseArray:
-    """Return [N, 16]: one of eight for the species, then the sums over a protein's edges of their eight features."""
+    """Return [N, 16]: one-hot species, then sums of edge features."""
     nodes = species.size
     columns = [_sums(edges, edge_features[:, column], nodes) for column in range(EDGE_FEATURES)]
     return np.column_stack([np.eye(SPECIES)[species], *columns]).astype(np.float32)
@@ -220,7 +216,7 @@ def _sums(edges: IntArray, values: DenseArray, nodes: int) -> NDArray[Any]:
 
 
 def collab_graph(folder: OgbFolder) -> Graph:
-    """Return the graph of training edges with OGB's split of links; no node is of a part."""
+    """Return the graph of training edges with OGB's link split and an empty node split."""
     links, (rows, duplicates, loops) = folder.link_split()
     nobody = np.zeros(0, dtype=np.int64)
     return Graph(
@@ -264,7 +260,7 @@ COLLAB = OgbDataset(
         split_ending=".pt",
     ),
     graph=collab_graph,
-    # About: of the published rows, some 967,632 are the first of their pair.
+    # Approximate: about 967,632 of the published rows are distinct pairs.
     published=Sizes(nodes=235_868, edges=967_632, features=FEATURES, outputs=0),
     raw_edges=1_179_052,
 )
@@ -273,7 +269,7 @@ DATASETS.register(
     DatasetSpec(
         name="ogbn-arxiv",
         label="ogbn-arxiv",
-        description="169,343 papers of computer science on arXiv and their citations; forty areas as classes",
+        description="169,343 computer-science papers on arXiv and their citations; 40 areas as classes",
         tasks=("node",),
         nodes=ARXIV.published.nodes,
         edges=ARXIV.published.edges,
@@ -288,7 +284,7 @@ DATASETS.register(
     DatasetSpec(
         name="ogbn-proteins",
         label="ogbn-proteins",
-        description="132,534 proteins of eight species and how they go together; 112 functions to tell, yes or no",
+        description="132,534 proteins of eight species and their associations; 112 binary functions to predict",
         tasks=("node",),
         nodes=PROTEINS.published.nodes,
         edges=PROTEINS.published.edges,
@@ -305,7 +301,7 @@ DATASETS.register(
     DatasetSpec(
         name="ogbl-collab",
         label="ogbl-collab",
-        description="235,868 authors and who wrote with whom; later collaborations to tell from other pairs",
+        description="235,868 authors and their collaborations; later collaborations to predict",
         tasks=("link",),
         nodes=COLLAB.published.nodes,
         edges=COLLAB.published.edges,

@@ -1,7 +1,6 @@
-"""Files of the Open Graph Benchmark: where they lie, whether they are complete, and their download.
+"""Files of the Open Graph Benchmark: paths, completeness, and download.
 
-OGB's files are read here and not by its package: that one asks on standard input, downloads unasked, and writes beside
-the files.
+The ogb package is not used: it prompts on standard input, downloads without asking, and writes next to the files.
 """
 
 from __future__ import annotations
@@ -27,23 +26,23 @@ from glt.user_path import data_root, free_bytes
 RELEASE = "RELEASE_v1.txt"
 NODE_COUNT, EDGE_COUNT = "num-node-list", "num-edge-list"
 TABLE = ".csv.gz"
-# ogb itself renames the first to the second in the user's folder.
+# ogb renames the first to the second in the user's folder.
 OTHER_NAMES = {"node_species": "species"}
 _PARTS = ("train", "valid", "test")
-# Unpacked at a time; no row of numbers is as long.
+# Bytes unpacked at a time; longer than any row.
 _CHUNK = 1 << 22
 _LONGEST_NUMBER = 100
 _ADDRESS = "http://snap.stanford.edu/ogb/data"
 SECONDS_OF_SILENCE = 60
-# The archive and what it unpacks to, which is packed itself, lie side by side for a moment; some room to spare.
+# Free space needed, as a multiple of the archive: both it and its contents exist for a moment.
 ROOM = 2.2
 
 
 @dataclass(frozen=True)
 class OgbFiles:
-    """Tables of one row a node (`node...`) or a raw edge (`edge...`) in raw/, and a split in split/KIND/.
+    """Tables with a row per node (`node...`) or raw edge (`edge...`), and a split.
 
-    `archive` is the published .zip below OGB's address, without its ending; its last part is the folder inside.
+    `archive` is the path of the .zip at OGB's address without suffix; its last part is the folder inside.
     """
 
     name: str
@@ -54,7 +53,7 @@ class OgbFiles:
 
     @property
     def folder_name(self) -> str:
-        """What ogb calls the folder."""
+        """The folder's name in ogb."""
         return self.name.replace("-", "_")
 
     def raw(self, folder: Path) -> dict[str, Path]:
@@ -66,7 +65,7 @@ class OgbFiles:
         return {part: folder / "split" / self.split / f"{part}{self.split_ending}" for part in _PARTS}
 
     def paths(self, folder: Path) -> list[Path]:
-        """Return the paths of all files that reading takes."""
+        """Return the paths of all files that are needed."""
         return [*self.raw(folder).values(), *self.parts(folder).values(), folder / RELEASE]
 
 
@@ -77,10 +76,10 @@ def _table(raw: Path, name: str) -> Path:
 
 
 def ogb_folder(files: OgbFiles) -> Path:
-    """Return the folder of a data set: in `ogb` of the data root, or in that root itself where it is there.
+    """Return the folder of a data set: in `ogb` of the data root, or in the root itself.
 
-    The data root is `GLT_DATA`, by default in the user's cache folder. The second form, also under the name that
-    ogb gave it in earlier versions, lets `GLT_DATA` name a folder that ogb has been using already.
+    The data root is `GLT_DATA`, by default in the user's cache folder. The second form allows `GLT_DATA` to name a
+    folder that ogb uses.
     """
     root = data_root()
     own = root / "ogb" / files.folder_name
@@ -89,22 +88,22 @@ def ogb_folder(files: OgbFiles) -> Path:
 
 
 def check_folders(files: OgbFiles, folder: Path) -> None:
-    """Raise DataError where the data set's folder or one in it is a file, or a link that leads nowhere."""
+    """Raise DataError if a folder of the data set is a file or a broken link."""
     for path in (folder, folder / "raw", folder / "split", folder / "split" / files.split):
         if os.path.lexists(path) and not path.is_dir():
             raise DataError(
-                f"{path} should be a folder of {files.name} and is a file or a link that leads nowhere: move it away "
-                "and start again."
+                f"{path} must be a folder of {files.name}, but it is a file or a broken link: move it away and "
+                "try again."
             )
 
 
 def is_absent(files: OgbFiles, folder: Path) -> bool:
-    """Say whether no table and no part of the split is there: an empty folder is what a failed download leaves."""
+    """Return whether no table and no part of the split exists, as after a failed download."""
     return not any(path.is_file() for path in files.paths(folder) if path.name != RELEASE)
 
 
 def remove_half_made(files: OgbFiles, folder: Path) -> None:
-    """Remove the empty folders and the release note of a failed download, never anything that a user keeps there."""
+    """Remove empty folders and the release note of a failed download, never a user's files."""
     for path in (folder / "raw", folder / "split" / files.split, folder / "split", folder / "processed"):
         with contextlib.suppress(OSError):
             path.rmdir()
@@ -115,21 +114,21 @@ def remove_half_made(files: OgbFiles, folder: Path) -> None:
 
 
 def missing(files: OgbFiles, folder: Path) -> str:
-    """Name the files that are not there, with commas between."""
+    """Return the missing files as text, separated by commas."""
     return ", ".join(str(path.relative_to(folder)) for path in files.paths(folder) if not path.is_file())
 
 
 def check_complete(files: OgbFiles, folder: Path) -> None:
-    """Raise DataError where files are missing beside others that are there."""
+    """Raise DataError if some files are missing."""
     if lacks := missing(files, folder):
         raise DataError(
-            f"{files.name} in {folder} is incomplete ({lacks} missing): put what is missing there, "
-            f"or move the folder away and start again to download it."
+            f"{files.name} in {folder} is incomplete ({lacks} missing): add the missing files, or move the folder away "
+            "and try again to download it."
         )
 
 
 def check_rows(files: OgbFiles, folder: Path) -> None:
-    """Raise DataError for a table that cannot be unpacked or has not one row for each node or raw edge."""
+    """Raise DataError for a table that cannot be unpacked or has a wrong number of rows."""
     nodes, edges = stated_counts(files, folder)
     for name in files.tables:
         path = files.raw(folder)[name]
@@ -138,11 +137,11 @@ def check_rows(files: OgbFiles, folder: Path) -> None:
         if rows != wanted:
             stated = NODE_COUNT if unit == "node" else EDGE_COUNT
             many = f"{'more than ' if rows > wanted else ''}{count(min(rows, wanted))}"
-            raise refusal(path, f"has {many} rows, and {stated}{TABLE} says {count(wanted)} {unit}s")
+            raise refusal(path, f"has {many} rows, but {stated}{TABLE} states {count(wanted)} {unit}s")
 
 
 def stated_counts(files: OgbFiles, folder: Path) -> tuple[int, int]:
-    """Return the numbers of nodes and of raw edges that the two lists state; raises DataError for anything else."""
+    """Return the stated numbers of nodes and raw edges; raise DataError if invalid."""
     raw = files.raw(folder)
     return _stated(raw[NODE_COUNT]), _stated(raw[EDGE_COUNT])
 
@@ -150,51 +149,51 @@ def stated_counts(files: OgbFiles, folder: Path) -> tuple[int, int]:
 def _stated(path: Path) -> int:
     try:
         with gzip.open(path) as file:
-            # More is no number, and may be without end.
+            # A longer text is not a number, and may be endless.
             number = int(file.read(_LONGEST_NUMBER))
     except (OSError, EOFError, ValueError, zlib.error):
         number = 0
     if number < 1:
-        raise refusal(path, "is not one whole number above 0")
+        raise refusal(path, "does not contain one positive whole number")
     return number
 
 
 def row_count(path: Path, most: int) -> int:
-    """Return the rows of a table; counting ends soon after `most`, for a packed file may be almost without end."""
+    """Return the number of rows; counting stops soon after `most`, as a packed file may be huge."""
     rows, last = 0, b"\n"
     try:
         with gzip.open(path) as table:
             while rows <= most and (chunk := table.read(_CHUNK)):
-                here = chunk.count(b"\n")
-                if not here and len(chunk) == _CHUNK:
-                    raise refusal(path, f"has a row of more than {file_size(_CHUNK)}")
-                rows, last = rows + here, chunk[-1:]
+                lines = chunk.count(b"\n")
+                if not lines and len(chunk) == _CHUNK:
+                    raise refusal(path, f"has a row longer than {file_size(_CHUNK)}")
+                rows, last = rows + lines, chunk[-1:]
     except (OSError, EOFError, zlib.error) as error:
         raise refusal(path, f"cannot be unpacked ({error})") from error
     return rows + (last != b"\n")
 
 
 def fingerprint(files: OgbFiles, folder: Path) -> str:
-    """Return a hash of where the files are, how large and of when: another one for files that were changed."""
+    """Return a hash of the files' paths, sizes and modification times."""
     stats = [(path, os.stat(path)) for path in map(str, files.paths(folder.resolve()))]  # noqa: PTH116 - called often
     facts = [(path, stat.st_size, stat.st_mtime_ns) for path, stat in stats]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def refusal(path: Path, why: str) -> DataError:
-    """Return the one sentence about a file that is not what it should be."""
+    """Return the error for an invalid file."""
     return DataError(
-        f"{path} {why}: put the published file there, or move the data set's folder away and start again to download "
-        "it."
+        f"{path} {why}: replace it with the published file, or move the folder of the data set away and try again to "
+        "download it."
     )
 
 
 def download(files: OgbFiles, folder: Path) -> None:
-    """Fetch the data set into `folder`, which holds none of it yet.
+    """Download the data set into `folder`, which has none of it yet.
 
-    Size, place and free room are said on standard error before it starts. Raises DataError without a network or room.
+    Reports size, folder and free space on standard error. Raises DataError without a network or enough space.
     """
-    # Slow to load, and every listing of data sets loads this file.
+    # Imported late: it is slow to load.
     import urllib.request
 
     with _failing_in_one_sentence(files, folder):
@@ -204,7 +203,7 @@ def download(files: OgbFiles, folder: Path) -> None:
         with _failing_in_one_sentence(files, folder):
             size = int(answer.info()["Content-Length"])
         check_room(folder, int(ROOM * size), f"to download {files.name}")
-        _say(f"Downloading {files.name} ({file_size(size)}) to {folder}, {file_size(free_bytes(folder))} free there.")
+        _say(f"Downloading {files.name} ({file_size(size)}) to {folder} ({file_size(free_bytes(folder))} free).")
         remove_half_made(files, folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with scratch_folder(folder.parent, ".download-") as partial:
@@ -212,12 +211,12 @@ def download(files: OgbFiles, folder: Path) -> None:
                 _unpack(answer, size, partial)
                 unpacked = partial / files.archive.rpartition("/")[2]
                 if lacks := missing(files, unpacked):
-                    raise ValueError(f"what came has no {lacks}")
+                    raise ValueError(f"the archive lacks {lacks}")
             _put(unpacked, files, folder)
 
 
 def _unpack(answer: IO[bytes], size: int, into: Path) -> None:
-    """Write the archive to `into`, say how far it is at every tenth, and unpack it."""
+    """Write the archive to `into`, report every tenth, and unpack it."""
     archive, came = into / "archive.zip", 0
     with archive.open("wb") as file:
         while chunk := answer.read(1 << 20):
@@ -239,7 +238,7 @@ def _put(unpacked: Path, files: OgbFiles, folder: Path) -> None:
         if not folder.exists():
             unpacked.replace(folder)
             return
-        # Beside what a user keeps there; the release note comes last, so that a part is seen to be one.
+        # Keep the user's files; move the release note last, so that an incomplete copy is noticed.
         for made in sorted(unpacked.iterdir(), key=lambda path: path.name == RELEASE):
             made.replace(folder / made.name)
     except OSError:
@@ -252,24 +251,23 @@ def _put(unpacked: Path, files: OgbFiles, folder: Path) -> None:
 def _failing_in_one_sentence(files: OgbFiles, folder: Path) -> Iterator[None]:
     try:
         yield
-    # Broken connections, archives and answers each raise something else.
+    # Broken connections, archives and answers raise different errors.
     except Exception as error:
         raise DataError(
-            f"{files.name} could not be downloaded ({_why(error)}): connect to the network and start again, "
-            f"or put its files (raw, split and {RELEASE}) into {folder}; GLT_DATA names another folder of data."
+            f"{files.name} could not be downloaded ({_why(error)}): connect to the network and try again, or put its "
+            f"files (raw, split and {RELEASE}) into {folder}; GLT_DATA sets another data folder."
         ) from error
 
 
 def _why(error: Exception) -> str:
-    """Return what went wrong in words.
+    """Return the cause of a failed download as text.
 
-    What urllib raises has the system's error in it, and that one a number before its words. An error of the TLS library
-    is its own name, a number and the line of its source; what it means here is that no secure connection was made.
+    urllib wraps the system's error; TLS errors have unreadable messages and are replaced.
     """
     reason = getattr(error, "reason", error)
     if certificate := getattr(reason, "verify_message", None):
-        return f"the server's certificate was not accepted: {certificate}"
+        return f"the server's certificate is not valid: {certificate}"
     if type(reason).__name__.startswith("SSL"):
-        return "no secure connection to the server could be made"
+        return "a secure connection to the server failed"
     words = str(getattr(reason, "strerror", None) or reason)
     return " ".join(words.split()).rstrip(".") or type(error).__name__

@@ -1,6 +1,6 @@
-"""What OGB's files must hold: rows as counted, ids of nodes, whole or finite numbers, and a split that leaks nothing.
+"""Validation of OGB's files: row counts, node ids, finite numbers, and a split without leaks.
 
-Every table is read once, in pieces, and checked as it is read; DataError names the file that is not as it should be.
+Every table is read once, in chunks, and checked while reading; DataError names the invalid file.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[Any]
-# Negatives drawn at random may be edges of their part: fewer than one in the published set, some in a small one.
+# Share of negatives that may be edges of their part by chance.
 BY_CHANCE = 0.05
-# Numbers that are read at a time.
+# Numbers read at a time.
 _HELD = 1 << 22
 
 
 @dataclass(frozen=True)
 class OgbFolder:
-    """A complete folder of OGB's files, with the numbers of nodes and of raw edges that it states."""
+    """A complete folder of OGB's files, with its stated numbers of nodes and raw edges."""
 
     files: OgbFiles
     path: Path
@@ -42,13 +42,13 @@ class OgbFolder:
 
     @classmethod
     def checked(cls, files: OgbFiles, path: Path) -> OgbFolder:
-        """Return the folder; raises DataError where a file is missing or has not one row for each node or raw edge."""
+        """Return the folder; raise DataError for a missing file or a wrong number of rows."""
         check_complete(files, path)
         check_rows(files, path)
         return cls(files, path, *stated_counts(files, path))
 
     def integers(self, name: str, columns: int, below: int | None = None) -> IntArray:
-        """Return a table [rows, columns] of whole numbers, all in 0 to below - 1."""
+        """Return a table [rows, columns] of integers from 0 to below - 1."""
         path, rows = self._table(name)
         return _within(path, _read(path, rows, columns, whole=True), below)
 
@@ -62,30 +62,30 @@ class OgbFolder:
         return np.ascontiguousarray(self.integers("edge", 2, below=self.nodes).T)
 
     def simple_edges(self, pairs: IntArray) -> tuple[IntArray, int, int]:
-        """Return simple edges, duplicates and self-loops of raw edges [2, R]; raises DataError without any edge."""
+        """Return simple edges, and counts of duplicates and self-loops; raise DataError without any edge."""
         return _simple(self.files.raw(self.path)["edge"], pairs, self.nodes)
 
     def node_split(self) -> Split:
-        """Return the parts, sorted; raises DataError where one is empty or lists a node that it or another has."""
+        """Return the sorted parts; raise DataError for an empty part or a repeated node."""
         parts = {}
         paths = self.files.parts(self.path)
         for part, path in paths.items():
             rows = row_count(path, self.nodes)
             if rows > self.nodes:
-                raise refusal(path, f"has more than {count(self.nodes)} rows, and lists a node twice")
+                raise refusal(path, f"has more than {count(self.nodes)} rows, so it lists a node twice")
             listed = _within(path, _read(path, rows, 1, whole=True, blank=True), self.nodes)
             parts[part] = np.unique(listed)
             if parts[part].size != listed.size:
                 raise refusal(path, "lists a node twice")
         for (one, nodes), (other, others) in combinations(parts.items(), 2):
             if shared := np.intersect1d(nodes, others).size:
-                raise refusal(paths[other], f"shares {count(shared)} nodes with the part {one}")
+                raise refusal(paths[other], f"shares {count(shared)} nodes with part {one}")
         return Split(*(parts[part] for part in ("train", "valid", "test")))
 
     def link_split(self) -> tuple[LinkSplit, tuple[int, int, int]]:
-        """Return the parts, and of the training part raw rows, duplicates and self-loops.
+        """Return the parts, and raw rows, duplicates and self-loops of the training part.
 
-        Training edges are simple and sorted; what is scored, positives and negatives, is as the files have it.
+        Training edges are made simple and sorted; scored pairs stay as in the files.
         """
         paths = self.files.parts(self.path)
         held = {part: _arrays(path) for part, path in paths.items()}
@@ -105,7 +105,7 @@ class OgbFolder:
 
 
 def _read(path: Path, rows: int, columns: int, whole: bool, blank: bool = False) -> Array:
-    """Return a table of numbers [rows, columns] as int64 where `whole`, else float32; `blank` rows may be among it."""
+    """Return a table [rows, columns] as int64 if `whole`, else float32; it may have `blank` rows."""
     import pandas as pd
 
     values = np.empty((rows, columns), np.int64 if whole else np.float32)
@@ -119,15 +119,15 @@ def _read(path: Path, rows: int, columns: int, whole: bool, blank: bool = False)
         raise refusal(path, "is empty") from None
     except pd.errors.ParserError as error:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        ragged = "row {1} has {2} columns, not {0}".format(*found.groups()) if found else "its rows are no numbers"
+        ragged = "row {1} has {2} columns, not {0}".format(*found.groups()) if found else "its rows are not numbers"
         raise refusal(path, f"cannot be read as a table ({ragged})") from error
     except (OSError, EOFError, zlib.error) as error:
         raise refusal(path, f"cannot be unpacked ({error})") from error
     except ValueError as error:
-        raise refusal(path, "cannot be read as a table (it is no text of numbers)") from error
+        raise refusal(path, "cannot be read as a table (it does not contain numbers)") from error
     if filled != rows and not blank:
-        # pandas leaves blank rows out.
-        raise refusal(path, f"has {count(filled)} rows with something in them, not {count(rows)}")
+        # pandas skips blank rows.
+        raise refusal(path, f"has {count(filled)} non-blank rows, not {count(rows)}")
     return values[:filled]
 
 
@@ -135,17 +135,17 @@ def _checked(path: Path, piece: pd.DataFrame, columns: int, whole: bool) -> Arra
     if piece.shape[1] != columns:
         raise refusal(path, f"has {piece.shape[1]} columns, not {columns}")
     if not {kind.kind for kind in piece.dtypes} <= set("iuf"):
-        raise refusal(path, "holds something that is not a number")
+        raise refusal(path, "contains something other than numbers")
     values: Array = piece.to_numpy()
     if whole:
-        # 2.0 is whole too; 64 bits hold no more.
+        # 2.0 is whole too; larger numbers do not fit into 64 bits.
         if values.dtype.kind != "i" and not _all_whole(values):
-            raise refusal(path, "holds an entry that is no whole number")
+            raise refusal(path, "contains a number that is not whole")
         return values.astype(np.int64)
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     if not np.isfinite(single).all():
-        raise refusal(path, "holds an entry that is no finite number")
+        raise refusal(path, "contains a number that is not finite")
     return single
 
 
@@ -154,41 +154,41 @@ def _all_whole(values: Array) -> bool:
 
 
 def _within(path: Path, values: IntArray, below: int | None) -> IntArray:
-    """Return numbers after making sure that all are in 0 to below - 1."""
+    """Return the numbers; raise DataError unless all are from 0 to below - 1."""
     if below is not None and values.size and not (values.min() >= 0 and values.max() < below):
         wrong = values[(values < 0) | (values >= below)].flat[0]
-        raise refusal(path, f"holds {wrong}, and its numbers are 0 to {count(below - 1)}")
+        raise refusal(path, f"contains {wrong}; valid numbers are 0 to {count(below - 1)}")
     return values
 
 
 def _simple(path: Path, pairs: IntArray, nodes: int) -> tuple[IntArray, int, int]:
     edges, duplicates, loops = simple_edges(pairs, nodes)
     if not edges.size:
-        raise refusal(path, "holds self-loops only, so that no edge is left")
+        raise refusal(path, "contains only self-loops")
     return edges, duplicates, loops
 
 
 def _arrays(path: Path) -> Any:
-    """Return what a part of a link split holds; torch.load makes NumPy's arrays of numbers and nothing else."""
+    """Return the content of a part of a link split; torch.load may create only numeric arrays."""
     import torch
 
-    # NumPy moved it; files keep the name of their time.
+    # NumPy moved this function; older files use the old name.
     rebuild = np.empty(0).__reduce__()[0]
     names = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
-    # An array without rows is written with these.
+    # Needed by arrays without rows.
     nothing = [(_nothing, "__builtin__.bytes"), (_nothing, "builtins.bytes")]
     numbers = [type(np.dtype(kind)) for kind in ("int64", "int32", "float64", "float32")]
     allowed: list[Any] = [np.ndarray, np.dtype, *numbers, *((rebuild, name) for name in names), *nothing]
     with torch.serialization.safe_globals(allowed), warnings.catch_warnings():
-        # A file that another pickle than PyTorch's wrote is refused below.
+        # Such a file is refused below.
         warnings.filterwarnings("ignore", "Detected pickle protocol", UserWarning)
         try:
             return torch.load(path)
         except MemoryError:
             raise
-        # Whatever a file makes torch raise, the file is at fault; PyTorch's own words advise to trust it.
+        # Any error is the file's fault; PyTorch's message would advise to trust the file.
         except Exception as error:
-            raise refusal(path, "cannot be read as arrays of numbers and nothing else") from error
+            raise refusal(path, "contains something other than arrays of numbers") from error
 
 
 def _nothing() -> bytes:
@@ -196,29 +196,29 @@ def _nothing() -> bytes:
 
 
 def _pairs(path: Path, held: Any, kind: str, nodes: int) -> IntArray:
-    """Return the pairs [2, n] of a part after checking them and the ids in them."""
+    """Return the checked pairs [2, n] of a part."""
     if not isinstance(held, dict) or kind not in held:
-        raise refusal(path, f"holds no array {kind!r}")
+        raise refusal(path, f"has no array {kind!r}")
     pairs = np.asarray(held[kind])
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not pairs.size or pairs.dtype.kind not in "iu":
-        raise refusal(path, f"holds in {kind!r} no pairs of nodes")
+        raise refusal(path, f"has no pairs of nodes in {kind!r}")
     return _within(path, np.ascontiguousarray(pairs.T).astype(np.int64), nodes)
 
 
 def _check_negatives(path: Path, edges: IntArray, negatives: IntArray, nodes: int) -> None:
-    """Refuse a part whose negatives are its edges; the few that chance brings there are said and stay.
+    """Raise DataError if many negatives of a part are its edges; report a few, as occur by chance.
 
-    Who wrote together in training may do so again later: that is no fault.
+    Pairs may be edges of the training part too: authors collaborate again.
     """
     shared = int(np.isin(_codes(negatives, nodes), _codes(edges, nodes)).sum())
-    told = f"lists {count(shared)} of {count(negatives.shape[1])} pairs in 'edge_neg' as edges too"
+    message = f"lists {count(shared)} of {count(negatives.shape[1])} pairs in 'edge_neg' as edges too"
     if shared > BY_CHANCE * negatives.shape[1]:
-        raise refusal(path, told)
+        raise refusal(path, message)
     if shared:
-        print(f"{path} {told}: they stay as they are.", file=sys.stderr, flush=True)
+        print(f"{path} {message}: they are kept.", file=sys.stderr, flush=True)
 
 
 def _codes(pairs: IntArray, nodes: int) -> IntArray:
-    """Number undirected pairs [2, n]: the same pair, the same number."""
+    """Return a number for each undirected pair [2, n]."""
     codes: IntArray = pairs.min(axis=0) * nodes + pairs.max(axis=0)
     return codes

@@ -1,11 +1,10 @@
-"""Cora, Citeseer and PubMed as Planetoid has them (Yang et al., 2016; public split): bundled, no network needed.
+"""Cora, Citeseer and PubMed of Planetoid (Yang et al., 2016; public split), bundled.
 
-The bundled files are made by `glt.datasets.bundled.build`: Citeseer's and PubMed's from Planetoid's raw files, which
-`read_planetoid` reads.
+`glt.datasets.bundled.build` makes the bundled files, Citeseer's and PubMed's with `read_planetoid` from the raw files.
 
-Citeseer has facts that loaders often lose: 124 papers that cite themselves (dropped, and counted in the provenance),
-48 papers without any other link, and 15 that the test index leaves out: they have edges, but no words, no part in the
-split and no published class. Their label is -1 here; PyTorch Geometric gives them class 0, the argmax of zeros.
+Citeseer has 124 self-citations (dropped, counted in the provenance), 48 isolated papers, and 15 papers that the test
+index omits: they have edges, but no words, no part in the split and no published class. Their label is -1 here; PyTorch
+Geometric gives them class 0, the argmax of zeros.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 BUNDLED = Path(__file__).parent / "bundled"
 CLASS_NAMES = {
-    # Planetoid numbers the classes without naming them, but no two are of one size, and the sizes are the source's.
+    # Planetoid does not name the classes; their sizes, all different, identify them in the source.
     "citeseer": (
         "Artificial Intelligence",
         "Machine Learning",
@@ -47,7 +46,7 @@ _ADDRESS = "https://github.com/kimiyoung/planetoid/tree/master/data"
 
 
 def bundled(name: str) -> Graph:
-    """Return a bundled graph in Planetoid's node order; raises DataError for a damaged installation."""
+    """Return a bundled graph in Planetoid's node order; raise DataError if it is damaged."""
     return read_graph(BUNDLED / f"{name}.npz")
 
 
@@ -55,7 +54,7 @@ DATASETS.register(
     DatasetSpec(
         name="cora",
         label="Cora",
-        description="2,708 machine-learning papers, their citations and the words they use; seven fields as classes",
+        description="2,708 machine-learning papers and their citations, bags of words; seven fields as classes",
         tasks=("node", "link"),
         nodes=2708,
         edges=5278,
@@ -70,7 +69,7 @@ DATASETS.register(
     DatasetSpec(
         name="citeseer",
         label="Citeseer",
-        description="3,327 computer-science papers, their citations and the words they use; six fields as classes",
+        description="3,327 computer-science papers and their citations, bags of words; six fields as classes",
         tasks=("node", "link"),
         nodes=3327,
         edges=4552,
@@ -78,8 +77,7 @@ DATASETS.register(
         classes=6,
         trained=120,
         load=partial(bundled, "citeseer"),
-        # Recorded when the 15 papers still had class 0. No training reads their labels: they are in no part of the
-        # split.
+        # Recorded when the 15 papers had class 0; their labels are in no part of the split.
         former_hashes={
             "fec5062e93018c4242374d6e925a13816e1ff8fbff6d0b9dc22eeb1bd7778c1b": (
                 "ae37b703994186aeed289d305602df2ea933ea6487ace7cff77d7d260f5cf700"
@@ -92,7 +90,7 @@ DATASETS.register(
     DatasetSpec(
         name="pubmed",
         label="PubMed",
-        description="19,717 papers on diabetes, their citations and TF-IDF of their words; three types as classes",
+        description="19,717 papers on diabetes and their citations, TF-IDF; three types of diabetes as classes",
         tasks=("node", "link"),
         nodes=19717,
         edges=44324,
@@ -106,9 +104,9 @@ DATASETS.register(
 
 
 def read_planetoid(root: Path, folder: str, name: str, class_names: tuple[str, ...]) -> Graph:
-    """Return the data set that PyG calls `folder`, under our `name`, from the raw files in `root/folder/raw`.
+    """Return the data set from the raw files in `root/folder/raw`, named `name`.
 
-    Raises DataError where a raw file is missing or not the published one.
+    Raises DataError if a raw file is missing or not the published one.
     """
     check_published(root, folder)
     data = _open(root, folder)
@@ -116,7 +114,7 @@ def read_planetoid(root: Path, folder: str, name: str, class_names: tuple[str, .
     pairs = _listed_edges(root, folder)
     edges, duplicates, loops = simple_edges(pairs, data.num_nodes)
     labels = data.y.numpy().astype(np.int64)
-    # PyG gives these rows of zeros, and the class of such a row is 0 by argmax.
+    # PyG gives these nodes rows of zeros, whose argmax is class 0.
     labels[_nodes_in_no_table(root, folder)] = -1
     return Graph(
         name=name,
@@ -134,7 +132,9 @@ def check_published(root: Path, folder: str) -> None:
     published = json.loads(_PUBLISHED.read_text(encoding="utf-8"))
     for path in _paths(root, folder):
         if not path.is_file():
-            raise DataError(f"{path} is missing: fetch the raw files of {folder} from {_ADDRESS} into {path.parent}.")
+            raise DataError(
+                f"{path} is missing: download the raw files of {folder} from {_ADDRESS} into {path.parent}."
+            )
         if hashlib.sha256(path.read_bytes()).hexdigest() != published[f"{folder}/raw/{path.name}"]:
             raise DataError(
                 f"{path} is not the published file (its SHA-256 differs), so it was not opened: fetch it again from "
@@ -147,7 +147,7 @@ def _paths(root: Path, folder: str) -> list[Path]:
 
 
 def _open(root: Path, folder: str) -> Data:
-    """Return PyG's Data from checked raw files; what PyG writes goes elsewhere, because `root` may be read-only."""
+    """Return PyG's Data; its processed files go to a temporary folder, as `root` may be read-only."""
     from torch_geometric.datasets import Planetoid
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -161,9 +161,9 @@ def _open(root: Path, folder: str) -> Data:
 
 
 def _listed_edges(root: Path, folder: str) -> IntArray:
-    """Return the [2, R] raw edges; the file lists each of them twice, at both of its ends.
+    """Return the raw edges [2, R]; the file lists each edge at both ends.
 
-    PyG's own edge list has lost duplicates and self-loops, and with them the numbers the provenance gives.
+    PyG's edge list lacks duplicates and self-loops, which the provenance counts.
     """
     from torch_geometric.io.planetoid import read_file
 
@@ -175,6 +175,6 @@ def _listed_edges(root: Path, folder: str) -> IntArray:
 
 
 def _nodes_in_no_table(root: Path, folder: str) -> IntArray:
-    """Return the nodes between the first and the last of the test index that it does not list."""
+    """Return the nodes between the first and last of the test index that it omits."""
     listed = np.loadtxt(root / folder / "raw" / f"ind.{folder.lower()}.test.index", dtype=np.int64)
     return np.setdiff1d(np.arange(listed.min(), listed.max() + 1), listed)

@@ -1,4 +1,4 @@
-"""The registry of data sets: each is registered by a file of this folder, which may register several."""
+"""The registry of data sets; files of this folder register theirs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from glt.registry import Registry
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """A data set as the user chooses it; `edges` counts undirected simple edges, all counts are those of its Graph.
+    """A data set; counts are those of its Graph, `edges` counts undirected simple edges.
 
-    `load` returns the graph and raises DataError when the files are missing, damaged or not the published ones.
-    `bundled` says that it needs no network. A set of the Open Graph Benchmark names its `evaluator`; `binary_tasks`
-    are predicted in place of classes, `edge_features` are numbers an edge has. `trained` says how many nodes are
-    trained on where these are few. `counted` looks up the sizes of the files at hand, None when there are none; they
-    may be a part of the published set. `former_hashes` are content hashes that earlier versions recorded of the set,
-    with the hash it has now: what changed since is nothing that a run depends on.
+    `load` returns the graph and raises DataError for missing, damaged or unpublished files. `bundled` sets need no
+    network. `evaluator` names that of an OGB set. `binary_tasks` replace classes; `edge_features` is their width;
+    `trained` counts training nodes where these are few. `counted` returns the sizes of local files (perhaps a part of
+    the published set), None without any. `former_hashes` maps content hashes of earlier versions to the current one;
+    no run depends on the difference.
     """
 
     name: str
@@ -40,7 +39,7 @@ class DatasetSpec:
     former_hashes: Mapping[str, str] = field(default_factory=dict)
 
     def is_at_hand(self) -> bool:
-        """Say whether the set can be opened without a download."""
+        """Return whether the set can be loaded without a download."""
         return self.bundled or (self.counted is not None and bool(self.counted()))
 
     @property
@@ -50,7 +49,7 @@ class DatasetSpec:
 
     @property
     def sizes(self) -> Sizes:
-        """Sizes of the files at hand, else the published ones."""
+        """Sizes of the local files, else the published ones."""
         found = self.counted() if self.counted else None
         outputs = self.binary_tasks or self.classes
         return found or Sizes(self.nodes, self.edges, self.features, outputs, self.edge_features, self.trained)
@@ -61,9 +60,9 @@ DATASETS: Registry[DatasetSpec] = Registry("data set", "glt.datasets")
 
 @functools.cache
 def load_graph(name: str) -> Graph:
-    """Return the graph of the data set `name`, read once a process.
+    """Return the graph of the data set `name`, loaded once per process.
 
-    Raises ConfigError for an unknown name and DataError when the data cannot be had.
+    Raises ConfigError for an unknown name and DataError if the data cannot be loaded.
 
     >>> load_graph("cora").num_edges
     5278
@@ -73,5 +72,5 @@ def load_graph(name: str) -> Graph:
 
 @functools.lru_cache(maxsize=1024)
 def current_hash(recorded: str) -> str:
-    """Return the content hash that a data set has now, given one that this version or an earlier one recorded."""
+    """Return the current content hash of a data set, given a recorded one."""
     return next((each.former_hashes[recorded] for each in DATASETS if recorded in each.former_hashes), recorded)

@@ -1,4 +1,4 @@
-"""The graph a seed was computed on; a changed data set of the same name is refused."""
+"""The graph a seed was computed on; a changed data set is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Algorithm 2 (UGS, Chen et al. 2021): choose masks, rewind to theta_0, retrain, write; round by round.
+"""Algorithm 2 (UGS, Chen et al. 2021): by round, choose masks, rewind, retrain, write.
 
 Start at `find_tickets`. `_Search` computes the rounds of a seed; `UnfinishedRound` is the round in progress, saved
 regularly so that a resume continues from there.

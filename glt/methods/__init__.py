@@ -1,4 +1,4 @@
-"""How the next masks are chosen: one file a method, behind one small interface and a registry."""
+"""Pruning methods: one file per method, an interface and a registry."""
 
 from glt.methods.base import Method, Proposal, RoundContext
 from glt.registry import Registry

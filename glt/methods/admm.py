@@ -1,4 +1,4 @@
-"""ADMM (SGCN, Li et al. 2020): solve for a sparse adjacency under a trained network, then prune weights once.
+"""ADMM (SGCN, Li et al. 2020): a sparse adjacency for a trained network, then one-shot weights.
 
 `ADMM.next_masks` trains a small network on the full graph, `solve_edges` chooses its edges by ADMM, and
 `one_shot_magnitude` prunes the run's own network on what is left.
@@ -241,7 +241,7 @@ def solve_edges(
 
 
 class _FixedNetwork:
-    """Loss and validation score as functions of one value per undirected edge; self-loops stay fixed."""
+    """Loss and validation score as functions of one value per undirected edge."""
 
     def __init__(self, problem: Problem, weights: Arrays) -> None:
         import torch

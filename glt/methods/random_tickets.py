@@ -1,4 +1,4 @@
-"""Random tickets (method `reinit`): a finished run's masks, trained from a fresh initialisation (paper, Random GLT)."""
+"""Random tickets (method `reinit`): masks of a finished run, fresh initialisation."""
 
 from __future__ import annotations
 

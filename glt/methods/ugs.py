@@ -1,4 +1,4 @@
-"""UGS: train masks of edges and weights together with the weights, then remove the lowest (paper, Algorithm 1)."""
+"""UGS: learn masks with the weights, then remove the lowest (paper, Algorithm 1)."""
 
 from __future__ import annotations
 

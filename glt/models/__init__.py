@@ -1,4 +1,4 @@
-"""Networks: which tensors they have, which may be pruned, and their forward pass over an operator."""
+"""Networks: their tensors, which of them are prunable, and the forward pass."""
 
 from glt.models.base import Clusters, LayerCost, Model, NetworkShape, TensorSpec, initial_weights, weight_name
 from glt.registry import Registry

@@ -1,4 +1,4 @@
-"""GCN (Kipf and Welling 2017) as the paper uses it: bias-free layers, ReLU, dropout on hidden layers only."""
+"""GCN (Kipf and Welling 2017) without biases, dropout on hidden layers only."""
 
 from __future__ import annotations
 

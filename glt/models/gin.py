@@ -1,4 +1,4 @@
-"""GIN (Xu et al. 2019): sum or mean over neighbours, a learned weight of the node itself, then an MLP."""
+"""GIN (Xu et al. 2019): sum or mean over neighbours, then an MLP."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The paper's experiments on small graphs: where each is printed, its settings, and the runs it needs.
+"""The paper's experiments on small graphs: figure or table, settings, and runs.
 
-`EXPERIMENTS` has them by name, `in_order` as the paper does.
+`EXPERIMENTS` has them by name, `in_order` in the order of the paper.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Experiment:
     rounds: int = ROUNDS
 
     def nearest(self, dataset: str | None = None, model: str | None = None, task: str | None = None) -> Setting:
-        """Return the setting that agrees most, the data set counting most, earlier ones first."""
+        """Return the setting closest to these names; the data set counts most."""
 
         def agreement(setting: Setting) -> tuple[bool, bool, bool]:
             return setting.dataset == dataset, setting.model == model, setting.task == task
@@ -69,8 +69,7 @@ class Experiment:
     def setting(self, dataset: str | None = None, model: str | None = None, task: str | None = None) -> Setting:
         """Return the setting with these names, by default the first; raise ConfigError if there is none."""
         found = self.nearest(dataset, model, task)
-        asked = zip((dataset, model, task), found, strict=True)
-        if any(wanted not in (None, has) for wanted, has in asked):
+        if any(name not in (None, value) for name, value in zip((dataset, model, task), found, strict=True)):
             names = ", ".join(
                 f"{s.dataset} {s.model}" + (f" {s.task}" if s.task != "node" else "") for s in self.settings
             )
@@ -101,7 +100,7 @@ DRAWS = 3
 
 
 def compared_methods(setting: Setting) -> tuple[Arm, ...]:
-    """Return UGS and random pruning, and ADMM for the GCN on nodes: the paper has it nowhere else (Section 4.1)."""
+    """Return UGS, random pruning and, for the GCN on nodes, ADMM (paper, section 4.1)."""
     only_gcn = (ADMM,) if (setting.model, setting.task) == ("gcn", "node") else ()
     return (UGS, RANDOM, *only_gcn)
 
@@ -114,12 +113,12 @@ def pretrained_starts(setting: Setting) -> tuple[Arm, ...]:
 
 
 def pruning_rates(setting: Setting) -> tuple[Arm, ...]:
-    """Return one arm per pair of rates; the usual pair stands once."""
+    """Return one arm per distinct pair of rates."""
     pairs = [{**USUAL_RATES, name: rate} for name, rates in VARIED_RATES.items() for rate in rates]
     distinct = {tuple(pair.items()): pair for pair in pairs}.values()
     return tuple(
         Arm(
-            f"{100 * pair['p_graph']:g} % of edges, {100 * pair['p_weight']:g} % of weights a round",
+            f"{100 * pair['p_graph']:g} % of edges, {100 * pair['p_weight']:g} % of weights per round",
             {"method": "ugs", **pair},
         )
         for pair in distinct
@@ -170,7 +169,7 @@ PAPER = (
         "graphcl",
         "Tickets from pre-training",
         "Figures 6 and A12",
-        "UGS from a random start and from a start that GraphCL pre-trained, with few labels and for links.",
+        "UGS from a random start and from a GraphCL pre-training, for nodes and for links.",
         grid(("cora", "citeseer"), ("gcn",), ("node", "link")),
         pretrained_starts,
     ),
@@ -178,7 +177,7 @@ PAPER = (
         "ablation",
         "Pruning rates",
         "Figure 7",
-        "UGS on Cora with the GCN when a round removes more edges or more weights, twenty rounds each.",
+        "UGS on Cora with the GCN at higher pruning rates of edges or weights, twenty rounds each.",
         grid(("cora",), ("gcn",)),
         pruning_rates,
     ),
@@ -186,7 +185,7 @@ PAPER = (
         "random-tickets",
         "Random tickets",
         "Table 2",
-        "Tickets beside random ones: weights drawn anew under the masks UGS finds, or masks drawn anew too.",
+        "UGS tickets, their masks with fresh weights, and random masks.",
         grid(("cora",), ("gcn",)),
         random_tickets,
         RANDOM_TICKETS_ROUND,
@@ -195,7 +194,7 @@ PAPER = (
         "subgraph-gallery",
         "Subgraphs",
         "Figure 8",
-        "A part of the graph and what UGS left of it at 48.67 % graph sparsity.",
+        "A part of the graph before and after UGS, at 48.67 % graph sparsity.",
         grid(SMALL_GRAPHS, ("gcn",)),
         lambda setting: (UGS,),
         GALLERY_ROUND,
@@ -204,7 +203,7 @@ PAPER = (
         "measurements",
         "Graph measurements",
         "Table A5",
-        "Clustering and betweenness of the original graph and of what each method left of it.",
+        "Clustering and betweenness of the original and of the pruned graphs.",
         grid(SMALL_GRAPHS, ("gcn",)),
         compared_methods,
         GALLERY_ROUND,

@@ -1,4 +1,4 @@
-"""A plan for one experiment: what the store has of each arm, what is missing, its cost, and its start.
+"""A plan for one experiment: finished and missing runs, their cost, and their start.
 
 `make_plan` compares an experiment with runs; `estimate` and `start` act on what is missing.
 """
@@ -60,7 +60,7 @@ class Need:
 
     @property
     def state(self) -> str:
-        """What is there, in a few words."""
+        """The state in a few words."""
         if self.unavailable:
             return "not available"
         if not self.lacking:
@@ -69,15 +69,15 @@ class Need:
             return self._of_example(self.run) if self.run and self.run.is_example else "not run"
         done = len(self.rounds) - len(self.lacking)
         begun = [
-            f"seed {seed} goes on after round {self.rounds[seed] - 1}" for seed in self.lacking if self.rounds[seed]
+            f"seed {seed} resumes after round {self.rounds[seed] - 1}" for seed in self.lacking if self.rounds[seed]
         ]
         return ", ".join([f"{done} of {len(self.rounds)} seeds complete", *begun])
 
     def _of_example(self, run: Run) -> str:
-        """Say how much a read-only example shows; all of it is still to be run in the store."""
+        """Return the state of an arm of which only a read-only example exists."""
         done = sum(run.seed(seed).whole_rounds() > run.config.rounds for seed in self.rounds)
         if done == len(self.rounds):
-            return "an example, which holds no weights: to be run in the store"
+            return "example without weights: to be run in the store"
         return f"{done} of {len(self.rounds)} seeds in an example: to be run in the store"
 
 
@@ -118,11 +118,11 @@ class Plan:
 
 
 def make_plan(experiment: Experiment, setting: Setting, seeds: Sequence[int], runs: Iterable[Run]) -> Plan:
-    """Compare an experiment with `runs`; of two with one name the fuller is shown."""
+    """Compare an experiment with `runs`; of two with one name the more complete is used."""
     known, wanted = list(runs), tuple(dict.fromkeys(seeds))
     needs = [_need(experiment, setting, arm, wanted, known) for arm in experiment.arms(setting)]
     read = {need.arm.reads for need in needs if need.lacking}
-    # An arm reads other runs in its own store only, so an example does not serve it.
+    # An arm reads only runs in its own store, so an example is not enough.
     needs = [replace(need, rounds=_rounds(need.own, wanted)) if _is_example_of(need, read) else need for need in needs]
     return Plan(experiment, setting, wanted, tuple(needs))
 
@@ -142,13 +142,13 @@ def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[in
         return Need(arm, None, _unavailable(setting, arm, error), None, dict.fromkeys(seeds, 0))
     alike = _called(run_name(config), runs)
     if arm.first is not None and not alike:
-        other = next((run for run in runs if _starts_elsewhere(run.config, config)), None)
+        other = next((run for run in runs if _differs_in_start(run.config, config)), None)
         config = config if other is None else other.config.model_copy(update={"rounds": config.rounds})
         alike = _called(run_name(config), runs)
     run = max(alike, key=finished_rounds, default=None)
     own = next((run for run in alike if not run.is_example), None)
     rounds = _rounds(run, seeds)
-    # Examples are read-only: one that lacks a seed saves no work, all seeds are run in the store.
+    # Examples are read-only: if one lacks a seed, all seeds are run in the store.
     if min(rounds.values()) <= config.rounds:
         rounds = _rounds(own, seeds)
     need = Need(arm, config, "", run, rounds, own)
@@ -170,14 +170,14 @@ def arm_config(experiment: Experiment, setting: Setting, arm: Arm) -> RunConfig:
 def _unavailable(setting: Setting, arm: Arm, error: ConfigError) -> str:
     method = str(arm.settings.get("method", ""))
     if method not in METHODS.names():
-        return f"The method {method!r} is not part of this version."
+        return f"This version has no method {method!r}."
     if setting.task not in TASKS.names():
-        return f"The task {setting.task!r} is not part of this version."
+        return f"This version has no task {setting.task!r}."
     return str(error)
 
 
-def _starts_elsewhere(config: RunConfig, wanted: RunConfig) -> bool:
-    """Say whether a config differs from the wanted one only in its pre-training."""
+def _differs_in_start(config: RunConfig, wanted: RunConfig) -> bool:
+    """Return whether two configs differ only in their pre-training."""
     if pretraining_of(config) is None:
         return False
     start = {PRETRAINING: wanted.options[PRETRAINING]}
@@ -185,7 +185,7 @@ def _starts_elsewhere(config: RunConfig, wanted: RunConfig) -> bool:
 
 
 def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run]:
-    """Yield runs of the same arm that differ in a setting or two, not in start or rates."""
+    """Yield runs of the same arm that differ in at most two settings, not in start or rates."""
     same = {"dataset", "task", "model", "method", "p_graph", "p_weight", PRETRAINING, *arm.settings}
     wanted = _flat(config)
     for run in runs:
@@ -202,10 +202,10 @@ def _distance(config: RunConfig, run: Run) -> tuple[int, int]:
 
 
 def _differences(config: RunConfig, other: RunConfig) -> str:
-    """Name the other settings of `other`: "hidden = 64 instead of 512"."""
+    """Return the differing settings of `other` as text: "hidden = 64 instead of 512"."""
     return ", ".join(
-        f"{name} = {value_words(found)} instead of {value_words(wanted)}"
-        for name, (wanted, found) in _differing(config, other).items()
+        f"{name} = {value_words(theirs)} instead of {value_words(ours)}"
+        for name, (ours, theirs) in _differing(config, other).items()
     )
 
 
@@ -280,7 +280,7 @@ def cost_words(plan: Plan, cost: Forecast) -> str:
     if not plan.lacking:
         return "nothing"
     runs = f"{number_of(len(plan.lacking), 'run')}, {listing(plan.seeds)}"
-    time = "time not known yet" if cost.seconds is None else f"about {duration(cost.seconds)}"
+    time = "time unknown" if cost.seconds is None else f"about {duration(cost.seconds)}"
     return f"{runs}: {time}, adds about {file_size(cost.size_bytes)}"
 
 

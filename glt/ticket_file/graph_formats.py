@@ -1,4 +1,4 @@
-"""Sparse graphs, what pruning left, in the formats that NetworkX, Gephi and SciPy read."""
+"""Pruned graphs in formats that NetworkX, Gephi and SciPy read."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from glt.masks import EdgeMask
 from glt.store import SeedRun
 from glt.user_text import cell
 
-# XML 1.0 has no way to write these.
+# Characters that XML 1.0 cannot represent.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
 @dataclass(frozen=True, eq=False)
 class SparseGraph:
-    """Surviving edges by node number: entries [2, m] (source, target) when `directed`, else each edge once.
+    """Surviving edges: entries [2, m] (source, target) if `directed`, else each edge once.
 
-    Nodes that lost every edge are still there. `labels` are class numbers, -1 where unknown.
+    Isolated nodes are kept. `labels` are class numbers, -1 where unknown.
     """
 
     title: str
@@ -45,23 +45,23 @@ class SparseGraph:
 
     @classmethod
     def of(cls, seed_run: SeedRun, round_: int) -> SparseGraph:
-        """Return the graph after a round of a seed; raises StoreError when there is no such round."""
+        """Return the graph after a round of a seed; raise StoreError if the round is missing."""
         mask = seed_run.edge_mask(round_)
         title = f"{seed_run.path.parent.name}, seed {seed_run.seed}, round {round_}"
         return cls.under(graph_of(seed_run), mask, title)
 
     @classmethod
     def under(cls, graph: Graph, mask: EdgeMask, title: str) -> SparseGraph:
-        """Return what a mask leaves of a graph; a directed mask leaves a directed graph."""
+        """Return a graph under a mask; a directed mask gives a directed graph."""
         directed = mask.kind == "directed"
         edges = graph.entries() if directed else graph.edges
         ids = graph.node_ids or [str(number) for number in range(graph.num_nodes)]
         return cls(title, directed, edges[:, np.flatnonzero(mask.keep)], ids, graph.labels, graph.class_names)
 
     def mask(self, graph: Graph) -> EdgeMask:
-        """Return which entries of the unpruned `graph` these edges are: `under` the other way round.
+        """Return these edges as a mask over the unpruned `graph`, the inverse of `under`.
 
-        Raises DataError when an edge is none of that graph's.
+        Raises DataError if an edge is not in that graph.
         """
         size = (graph.num_nodes, graph.num_nodes)
         if self.num_nodes == graph.num_nodes:
@@ -71,17 +71,19 @@ class SparseGraph:
             keep = np.asarray(held[source, target]).ravel() != 0
             if int(keep.sum()) == self.edges.shape[1]:
                 return EdgeMask("directed" if self.directed else "undirected", keep)
-        raise DataError(f"{self.title} is not a part of {graph.name} as it is here: it was made on another version.")
+        raise DataError(
+            f"{self.title} is not a part of the local {graph.name}: it was made from another version of the data."
+        )
 
     def classes(self) -> list[str]:
-        """Return the class of every node by name, by number where classes have none, "" where it is unknown."""
+        """Return the class name (or number) of every node, "" where unknown."""
         names = self.class_names or [str(number) for number in range(int(self.labels.max(initial=-1)) + 1)]
         return [names[label] if label >= 0 else "" for label in self.labels]
 
 
 @dataclass(frozen=True)
 class GraphFormat:
-    """A way to write a sparse graph: what people call it, the end of the file's name, its type, and the writer."""
+    """A file format of a sparse graph: label, suffix, media type and writer."""
 
     label: str
     ending: str
@@ -90,8 +92,8 @@ class GraphFormat:
 
 
 def graphml(graph: SparseGraph) -> bytes:
-    """Return GraphML with the attributes label (the node's id) and class of nodes; isolated nodes are kept."""
-    # Slow to load, and needed for this format alone.
+    """Return GraphML with node attributes label (the node's id) and class."""
+    # Imported late: slow to load, and needed only here.
     import igraph
 
     drawn = igraph.Graph(n=graph.num_nodes, edges=graph.edges.T, directed=graph.directed)
@@ -106,9 +108,9 @@ def graphml(graph: SparseGraph) -> bytes:
 
 
 def edge_list(graph: SparseGraph) -> bytes:
-    """Return a CSV table Source, Target, Type with the nodes' ids; nodes without an edge are not in it.
+    """Return a CSV table Source, Target, Type of node ids, without isolated nodes.
 
-    An id that a spreadsheet would take for a formula begins with '.
+    An id that a spreadsheet would read as a formula is prefixed with '.
     """
     ids = np.asarray([cell(name) for name in graph.node_ids], dtype=object)
     source, target = graph.edges
@@ -118,9 +120,9 @@ def edge_list(graph: SparseGraph) -> bytes:
 
 
 def adjacency(graph: SparseGraph) -> bytes:
-    """Return what `scipy.sparse.load_npz` reads, a CSR matrix [N, N] of ones, rows = sources, and ids and labels.
+    """Return an .npz of `scipy.sparse.load_npz`: a CSR matrix [N, N], rows = sources, with ids and labels.
 
-    An undirected graph gives both entries of every edge. Nothing in it needs pickle.
+    An undirected graph has both entries of every edge. It contains no pickle.
     """
     pairs = graph.edges if graph.directed else np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
     size = (graph.num_nodes, graph.num_nodes)
@@ -142,7 +144,7 @@ def adjacency(graph: SparseGraph) -> bytes:
 
 
 def read_adjacency(content: bytes, title: str, directed: bool, class_names: Sequence[str] = ()) -> SparseGraph:
-    """Return the graph that `adjacency` wrote; it does not say itself whether it is directed, nor what classes are."""
+    """Return the graph that `adjacency` wrote; direction and class names are not in the file."""
     with np.load(io.BytesIO(content), allow_pickle=False) as held:
         parts = held["data"], held["indices"], held["indptr"]
         matrix = csr_array(parts, shape=tuple(held["shape"].tolist()))

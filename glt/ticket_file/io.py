@@ -1,6 +1,6 @@
 """Reading and writing a ticket file: a zip of ticket.json, tensors.safetensors and a README; nothing is pickled.
 
-`members` and `about_of` need no torch: a file that is no ticket is refused at once.
+`members` and `about_of` need no torch, so other files are refused at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_BYTES = 8 << 30
 ENCRYPTED = 0x1
 ZIP_STARTS = b"PK\x03\x04"
 MACOS_FOLDER = "__MACOSX"
-# The loaders of docs/ticket-file.md; SHARED is the block that all models need.
+# The loaders of docs/ticket-file.md; all models need the block SHARED.
 LOADERS = Path(__file__).with_name("loader.md")
 SHARED = "read"
 PACKAGES = ("torch", "torch-geometric", "safetensors")
@@ -54,15 +54,15 @@ def ticket_bytes(ticket: Ticket) -> bytes:
 def read_ticket(path: Path, most_bytes: int = MOST_BYTES) -> Ticket:
     """Return the ticket in a file.
 
-    Raises DataError for any other file, for one whose checksums or parts do not fit, and for one that would unpack to
-    more than `most_bytes`, which is not unpacked.
+    Raises DataError for any other file, for wrong checksums or inconsistent parts, and for a file that would unpack to
+    more than `most_bytes`.
     """
     text, tensors = members(path, most_bytes)
     return opened_ticket(path, about_of(path, text, tensors), tensors)
 
 
 def opened_ticket(path: Path, about: About, tensors: bytes) -> Ticket:
-    """Return the ticket of an opened file; raises DataError where its parts do not fit each other."""
+    """Return the ticket of an opened file; raise DataError for inconsistent parts."""
     from glt.ticket_file.ticket import ticket_of
 
     try:
@@ -73,23 +73,23 @@ def opened_ticket(path: Path, about: About, tensors: bytes) -> Ticket:
 
 
 def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
-    """Return the content of ticket.json and of tensors.safetensors; raises DataError for a file without them."""
+    """Return the contents of ticket.json and tensors.safetensors; raise DataError without them."""
     if path.exists() and not path.is_file():
-        raise DataError(f"{path} is no ticket file but a folder, a pipe or a device: give the path of one.")
+        raise DataError(f"{path} is not a file: give the path of a ticket file.")
     try:
         with zip_files.opened(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
             if size > most_bytes:
                 raise DataError(
-                    f"{path} would unpack to {formats.file_size(size)}, more than {formats.file_size(most_bytes)}: not "
-                    "opened."
+                    f"{path} would unpack to {formats.file_size(size)}, more than the limit of "
+                    f"{formats.file_size(most_bytes)}; it was not opened."
                 )
             about, tensors = _names(path, archive.namelist())
             if any(archive.getinfo(name).flag_bits & ENCRYPTED for name in (about, tensors)):
-                raise DataError(f"{path} is encrypted, which no ticket file is: decrypt it first.")
+                raise DataError(f"{path} is encrypted: decrypt it first.")
             return zip_files.read_member(archive, about), zip_files.read_member(archive, tensors)
     except FileNotFoundError:
-        raise DataError(f"{path} is not there: give the path of a ticket file.") from None
+        raise DataError(f"{path} does not exist: give the path of a ticket file.") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror or error}).") from None
     except zip_files.DAMAGE as error:
@@ -98,15 +98,15 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
         with suppress(OSError):
             _refuse_a_part(path)
         raise DataError(
-            f"{path} is no ticket file: that is a .zip written by `{as_typed('export', '--format', 'ticket')}`."
+            f"{path} is not a ticket file, a .zip written by `{as_typed('export', '--format', 'ticket')}`."
         ) from None
 
 
 def _names(path: Path, names: Sequence[str]) -> tuple[str, str]:
-    """Return the names of the two members: at the top, or in the one folder that a ticket was unpacked to.
+    """Return the names of the two members, at the top or in a single folder.
 
-    Who packs an unpacked ticket again gets that folder in every name, and files that the system adds (`__MACOSX`,
-    `.DS_Store`), which are ignored.
+    A ticket that was unpacked and packed again has a folder in every name, and system files (`__MACOSX`, `.DS_Store`),
+    which are ignored.
     """
     folders: dict[PurePosixPath, dict[str, str]] = {}
     for name in names:
@@ -117,40 +117,40 @@ def _names(path: Path, names: Sequence[str]) -> tuple[str, str]:
     top = PurePosixPath()
     found = [whole[top]] if top in whole else list(whole.values())
     if not found:
-        raise DataError(f"{path} is no ticket file: it holds no {ABOUT} and {TENSORS}.")
+        raise DataError(f"{path} is not a ticket file: it does not contain {ABOUT} and {TENSORS}.")
     if len(found) > 1:
         raise DataError(
-            f"{path} holds {formats.number_of(len(found), 'ticket')}: pack the folder of one of them alone."
+            f"{path} contains {formats.number_of(len(found), 'ticket')}: pack the folder of only one of them."
         )
     return found[0][ABOUT], found[0][TENSORS]
 
 
 def _refuse_a_part(path: Path) -> None:
-    """Raise DataError for an empty file, and for the beginning of a .zip."""
+    """Raise DataError for an empty file and for a truncated .zip."""
     with path.open("rb") as file:
         start = file.read(len(ZIP_STARTS))
     if not start:
-        raise DataError(f"{path} is empty: fetch it again.")
+        raise DataError(f"{path} is empty: copy it again.")
     if start == ZIP_STARTS:
-        raise DataError(f"{path} is damaged or cut short (a .zip without its end): fetch it again.")
+        raise DataError(f"{path} is damaged or truncated (a .zip without its end): copy it again.")
 
 
 def about_of(path: Path, text: bytes, tensors: bytes) -> About:
-    """Return ticket.json after comparing both checksums; raises DataError where they do not fit."""
+    """Return ticket.json after comparing both checksums; raise DataError if they differ."""
     try:
         document = parse_json(text)
         kind, version, sums = document.get("format"), document.get("version"), document.pop(CHECKSUM, {})
-        # Numbers that JSON does not have (NaN, infinities) end here too.
+        # NaN and infinities, which JSON lacks, fail here too.
         found = {TENSORS: checksum(tensors), ABOUT: checksum(canonical_json(document).encode())}
     except (ValueError, AttributeError):
         damaged(path, f"{ABOUT} is not JSON")
     if kind != FORMAT:
-        raise DataError(f"{path} is no ticket file: its {ABOUT} was not written by GLT Studio.")
+        raise DataError(f"{path} is not a ticket file: its {ABOUT} was not written by GLT Studio.")
     if isinstance(version, int) and version > VERSION:
         raise DataError(f"{path} was written by a newer GLT Studio (version {version}, this one reads {VERSION}).")
     for name, expected in found.items():
         if not isinstance(sums, dict) or sums.get(name) != expected:
-            damaged(path, f"the checksum of {name} does not fit its content")
+            damaged(path, f"the checksum of {name} does not match its content")
     try:
         return About.model_validate(document)
     except ValidationError as error:
@@ -159,7 +159,7 @@ def about_of(path: Path, text: bytes, tensors: bytes) -> About:
 
 
 def damaged(path: Path, why: str) -> NoReturn:
-    """Raise DataError for a ticket file that was changed or broken after it was written."""
+    """Raise DataError for a damaged ticket file."""
     raise DataError(f"{path} is damaged ({one_line(why).rstrip('.')}): export the ticket again.") from None
 
 
@@ -217,7 +217,7 @@ its embeddings.
 
 
 def readme(about: About) -> str:
-    """Return the README of a ticket file, with a complete program for its model where there is a loader."""
+    """Return the README of a ticket file, with a program that runs its model if possible."""
     config, record = about.config, about.record
     text = TEXT.format(
         model=config.model.upper(),
@@ -251,7 +251,7 @@ def loaders() -> dict[str, str]:
 
 
 def _versions(about: About) -> str:
-    """Name the package versions the ticket was computed with; a file that is imported may say anything here."""
+    """Return the package versions of the ticket as text; the file's content is not trusted."""
     known = about.environment.get("versions")
     found = [f"{name} {known[name]}" for name in PACKAGES if name in known] if isinstance(known, dict) else []
     return one_line(f"it was computed with {', '.join(found)}") if found else "any recent versions"

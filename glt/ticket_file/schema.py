@@ -1,4 +1,4 @@
-"""What a ticket file contains: the document ticket.json, and the types of the tensors beside it."""
+"""Contents of a ticket file: the document ticket.json, and the types of its tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERSION = 1
 ABOUT, TENSORS, README = "ticket.json", "tensors.safetensors", "README.md"
 CHECKSUM = "sha256"
 
-# The longest name; each node id takes as much memory as the longest one.
+# Longest name; every node id takes as much memory as the longest one.
 LONGEST_NAME = 256
 Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 # NumPy counts rows in 64 bits.
@@ -26,7 +26,7 @@ Rows = Annotated[int, Field(ge=0, le=2**63 - 1)]
 # The source of a data set may be a path or an address.
 Place = Annotated[str, Field(max_length=4096)]
 
-# The types of safetensors that NumPy has. Bfloat16, which it lacks, is the upper half of a single-precision number.
+# Types of safetensors in NumPy. Bfloat16, which it lacks, is the upper half of a float32.
 TYPES = {
     "F64": "<f8",
     "F32": "<f4",
@@ -42,7 +42,7 @@ TYPES = {
     "BOOL": "?",
 }
 BFLOAT16 = "BF16"
-# Names of tensors, or the beginnings of names, by what they hold.
+# Names of tensors, or prefixes, by type.
 REAL = ("edge_weight", "outputs", "features.values", "features.dense", "edge_features", "weight.", "theta_0.")
 MASKS = ("edge_mask", "mask.")
 INTEGERS = (
@@ -59,7 +59,7 @@ INTEGERS = (
 
 
 class Source(BaseModel):
-    """The data set of a ticket and what was dropped when it was read; `hash` covers the whole data set."""
+    """The data set of a ticket, with dropped rows; `hash` is of the whole data set."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -93,7 +93,7 @@ class About(BaseModel):
 
 
 def read_tensor(name: str, dtype: str, shape: list[int], data: bytes) -> Array:
-    r"""Return a safetensors tensor as an array, bfloat16 as float32; raises ValueError for types not in TYPES.
+    r"""Return a safetensors tensor as an array, bfloat16 as float32; raise ValueError for other types.
 
     >>> read_tensor("weight.a", "BF16", [1], b"\x80\x3f").tolist()
     [1.0]
@@ -102,22 +102,22 @@ def read_tensor(name: str, dtype: str, shape: list[int], data: bytes) -> Array:
         halves = np.frombuffer(data, dtype="<u2").astype("<u4") << 16
         return halves.view("<f4").reshape(shape)
     if dtype not in TYPES:
-        raise ValueError(f"{name} is of type {dtype}, and no tensor of a ticket is")
+        raise ValueError(f"{name} has the unsupported type {dtype}")
     return np.frombuffer(data, dtype=TYPES[dtype]).reshape(shape)
 
 
 def as_computed(name: str, array: Array) -> Array:
-    """Return a tensor in the type that networks compute with; raises ValueError for one of another kind.
+    """Return a tensor in the type of computations; raise ValueError for another kind.
 
-    Half and double precision become float32 (a double beyond its range is refused), masks become bool. A tensor that
-    another program added under a name of its own stays as it is.
+    Half and double precision become float32 (out of range is an error), masks become bool. Tensors with unknown names
+    stay as they are.
     """
     if _is_one_of(REAL, name):
         return _single(name, array)
     if _is_one_of(MASKS, name):
         return _mask(name, array)
     if _is_one_of(INTEGERS, name) and array.dtype.kind not in "iu":
-        raise ValueError(f"{name} is of type {array.dtype}, where it must hold whole numbers")
+        raise ValueError(f"{name} has type {array.dtype}; it must contain whole numbers")
     return array
 
 
@@ -127,15 +127,15 @@ def _is_one_of(names: tuple[str, ...], name: str) -> bool:
 
 def _single(name: str, array: Array) -> Array:
     if array.dtype.kind != "f":
-        raise ValueError(f"{name} is of type {array.dtype}, where it must hold floating-point numbers")
+        raise ValueError(f"{name} has type {array.dtype}; it must contain floating-point numbers")
     with np.errstate(over="ignore"):
         single = array.astype(np.float32)
     if (np.isinf(single) & np.isfinite(array)).any():
-        raise ValueError(f"{name} holds numbers beyond the range of single precision")
+        raise ValueError(f"{name} contains numbers beyond single precision")
     return single
 
 
 def _mask(name: str, array: Array) -> Array:
     if array.dtype.kind not in "biu" or not ((array == 0) | (array == 1)).all():
-        raise ValueError(f"{name} is of type {array.dtype}, where it must hold true and false")
+        raise ValueError(f"{name} has type {array.dtype}; it must contain only true and false")
     return array.astype(bool)

@@ -1,4 +1,4 @@
-"""Ticket: a pruned network on its graph, with all it takes to run and verify it without the store."""
+"""Ticket: a pruned network on its graph, complete without the store."""
 
 from __future__ import annotations
 
@@ -45,9 +45,8 @@ ONE_DIMENSIONAL = ("edge_weight", "labels", *SPLIT, *SPARSE)
 class Ticket:
     """One round of one seed.
 
-    `graph` carries the messages of the unpruned network, and `masks` says what is left of it and of the tensors.
-    `weights` are those of the best-validation epoch, zero where pruned; `theta0` the initial ones. `outputs` [N, C] is
-    what the pruned network gives: logits of nodes, or embeddings for links.
+    `graph` is the unpruned message graph. `weights` are those of the best-validation epoch, zero where pruned; `theta0`
+    the initial ones. `outputs` [N, C] of the pruned network are logits of nodes, or embeddings for links.
     """
 
     about: About
@@ -61,21 +60,21 @@ class Ticket:
 def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
     """Return a round of a seed as a ticket.
 
-    Raises StoreError where the round or its weights are missing, as in examples; DataError where the data set here is
-    not the one it was computed on; ConfigError for a network that keeps pruned edges and for a graph too large.
+    Raises StoreError if the round or its weights are missing, as in examples; DataError if the data set has changed;
+    ConfigError for a network that keeps pruned edges or a graph that is too large.
     """
     config = seed_run.config
     why = MODELS.get(config.model).keeps_pruned_edges(config)
     if why is not None:
-        raise ConfigError(f"This run has no ticket to give away: {why}; export its graph, as graphml, csv or npz.")
+        raise ConfigError(f"This run has no ticket file: {why}; export its graph as graphml, csv or npz.")
     record = seed_run.record(round_)
     masks, weights = seed_run.masks(round_), seed_run.weights(round_)
     whole = whole_graph_of(seed_run)
     graph = TASKS.get(config.task).message_graph(whole, config)
     if (size := tensor_bytes(graph)) > MOST_BYTES:
         raise ConfigError(
-            f"A ticket file on {graph.name} would hold {file_size(size)}, more than {file_size(MOST_BYTES)}; "
-            "export its graph, as graphml, csv or npz."
+            f"A ticket file on {graph.name} would have {file_size(size)}, more than {file_size(MOST_BYTES)}; export "
+            "its graph as graphml, csv or npz."
         )
     about = About(
         run=seed_run.path.parent.name,
@@ -103,20 +102,20 @@ def outputs(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> F
 
 
 def messages(config: RunConfig, graph: Graph, mask: EdgeMask) -> tuple[Array, Array]:
-    """Return the entries [2, m] (source, target) that a convolution adds up, and the factor [m] of each.
+    """Return the entries [2, m] (source, target) of a convolution and their factors [m].
 
-    Self-loops are among them where the model weighs them with its edges, as a GCN does.
+    They include self-loops if the model normalises them with its edges, as a GCN does.
     """
     adjacency = MODELS.get(config.model).adjacency(GraphOperator(graph, mask), config)
     source, target = adjacency.structure.col.numpy(), adjacency.structure.row.numpy()
     factors = adjacency.values.numpy()
     wanted = (source != target) | (factors != 0)
-    # PyTorch Geometric wants 64 bits in an edge_index.
+    # PyTorch Geometric needs a 64-bit edge_index.
     return np.stack([source[wanted], target[wanted]]).astype(np.int64), factors[wanted]
 
 
 def tensor_bytes(graph: Graph) -> int:
-    """Return about how many bytes the tensors of a ticket on a graph take, without those of the network."""
+    """Estimate the bytes of a ticket's tensors without those of the network."""
     features = graph.features.data.nbytes if isinstance(graph.features, csr_array) else graph.features.nbytes
     tables = [table.nbytes for table in (graph.targets, graph.edge_features) if table is not None]
     given = 4 * graph.sizes.outputs * graph.num_nodes
@@ -159,7 +158,7 @@ def _feature_arrays(graph: Graph) -> dict[str, Array]:
 
 
 def ticket_of(about: About, arrays: Mapping[str, Array]) -> Ticket:
-    """Return the ticket of a document and its tensors; raises ValueError, in words, where they do not fit."""
+    """Return the ticket of a document and its tensors; raise ValueError if inconsistent."""
     _check_members(about, arrays)
     arrays = {name: as_computed(name, array) for name, array in arrays.items()}
     graph = _graph(about, arrays)
@@ -170,7 +169,7 @@ def ticket_of(about: About, arrays: Mapping[str, Array]) -> Ticket:
     _check_shapes(about.config, graph, masks, weights)
     index, factors = messages(about.config, graph, masks.edges)
     if not np.array_equal(index, arrays["edge_index"]) or not np.allclose(factors, arrays["edge_weight"], atol=1e-6):
-        raise ValueError("edge_index and edge_weight are not those of its edges and their mask")
+        raise ValueError("edge_index and edge_weight do not match its edges and their mask")
     return Ticket(about, graph, masks, weights, _with_prefix(THETA_0, arrays), arrays["outputs"])
 
 
@@ -179,21 +178,21 @@ def _with_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _check_members(about: About, arrays: Mapping[str, Array]) -> None:
-    """Refuse a missing tensor, a list of another dimension, missing MACs, and counts beyond all bounds."""
+    """Raise ValueError for missing tensors or MACs, wrong dimensions and excessive counts."""
     needed = NEEDED if DENSE in arrays else (*NEEDED, *SPARSE)
     if missing := [name for name in needed if name not in arrays]:
-        raise ValueError(f"it holds no tensor {' and no '.join(missing)}")
+        raise ValueError(f"it lacks the tensors {', '.join(missing)}")
     for name in ONE_DIMENSIONAL:
         if name in arrays and arrays[name].ndim != 1:
-            raise ValueError(f"its tensor {name} is {list(arrays[name].shape)}, where it must be one list")
+            raise ValueError(f"its tensor {name} has shape {list(arrays[name].shape)}; it must have one dimension")
     if uncounted := [name for name in MAC_CONVENTIONS if name not in about.record.macs]:
-        raise ValueError(f"its record has no MACs with {' and '.join(uncounted)}")
+        raise ValueError(f"its record lacks the MACs {', '.join(uncounted)}")
     if not about.record.is_bounded:
-        raise ValueError("its record counts beyond all bounds")
+        raise ValueError("its record contains numbers that are too large")
 
 
 def _graph(about: About, arrays: Mapping[str, Array]) -> Graph:
-    """Return the graph; raises ValueError for tensors that do not fit its nodes and edges."""
+    """Return the graph; raise ValueError for tensors of wrong sizes."""
     labels, edges = arrays["labels"].astype(np.int64), arrays["edges"].astype(np.int64)
     nodes = labels.size
     return Graph(
@@ -214,9 +213,9 @@ def _graph(about: About, arrays: Mapping[str, Array]) -> Graph:
 def _sparse_features(arrays: Mapping[str, Array]) -> csr_array:
     rows, columns, values, shape = (arrays[name] for name in SPARSE)
     if shape.shape != (2,) or not 0 <= shape.min() <= shape.max() <= np.iinfo(np.int64).max:
-        raise ValueError(f"{SPARSE[-1]} is not a number of rows and one of columns")
+        raise ValueError(f"{SPARSE[-1]} is not a pair of row and column counts")
     features = csr_array((values, columns, rows), shape=tuple(shape.tolist()))
-    # Compiled code that multiplies trusts these numbers.
+    # Compiled products do not check these numbers.
     features.check_format(full_check=True)
     return features
 
@@ -224,14 +223,14 @@ def _sparse_features(arrays: Mapping[str, Array]) -> csr_array:
 def _table(name: str, arrays: Mapping[str, Array], rows: int) -> Array:
     values = arrays[name]
     if values.ndim != 2 or values.shape[0] != rows:
-        raise ValueError(f"{name} is {list(values.shape)}, where it must have {rows} rows of numbers")
+        raise ValueError(f"{name} has shape {list(values.shape)}; it must have {rows} rows")
     return values
 
 
 def _targets(arrays: Mapping[str, Array], nodes: int) -> Array:
     targets = arrays[TARGETS]
     if targets.ndim != 2 or targets.shape[0] != nodes or not np.isin(targets, (0, 1)).all():
-        raise ValueError(f"{TARGETS} is {list(targets.shape)}, where it must have {nodes} rows of 0 and 1")
+        raise ValueError(f"{TARGETS} has shape {list(targets.shape)}; it must have {nodes} rows of 0 and 1")
     return targets.astype(np.uint8)
 
 
@@ -240,18 +239,18 @@ def _links(edges: Array, arrays: Mapping[str, Array], nodes: int) -> LinkSplit |
     if not held:
         return None
     if len(held) != len(LINKS) or any(pairs.ndim != 2 or pairs.shape[0] != 2 for pairs in held):
-        raise ValueError("its split of links is not four lists of pairs")
+        raise ValueError("its link split must be four lists of pairs")
     return LinkSplit(edges, *(_known_nodes(pairs, nodes) for pairs in held))
 
 
 def _known_nodes(numbers: Array, nodes: int) -> Array:
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < nodes):
-        raise ValueError("its split names nodes that are not in the graph")
+        raise ValueError("its split contains nodes that are not in the graph")
     return numbers.astype(np.int64)
 
 
 def _check_classes(about: About, graph: Graph, given: Array) -> None:
-    """Refuse labels or targets of other classes than the outputs of a node classifier [N, C] have."""
+    """Raise ValueError if labels or targets do not match the outputs [N, C]."""
     if about.config.task != "node" or given.ndim != 2:
         return
     classes = given.shape[1]
@@ -264,33 +263,33 @@ def _check_classes(about: About, graph: Graph, given: Array) -> None:
 
 
 def _check_names(graph: Graph) -> None:
-    """Refuse fewer names than classes, and node ids that are not one for each node, all different."""
+    """Raise ValueError for too few class names, or missing or repeated node ids."""
     if graph.class_names and len(graph.class_names) < graph.num_classes:
         raise ValueError(f"{number_of(len(graph.class_names), 'class name')} for {count(graph.num_classes)} classes")
     ids = graph.node_ids
     if ids is not None and len(ids) != graph.num_nodes:
         raise ValueError(f"{number_of(len(ids), 'node id')} for {count(graph.num_nodes)} nodes")
     if ids is not None and (repeats := len(ids) - len(set(ids))):
-        raise ValueError(f"{number_of(repeats, 'node id')} of another node")
+        raise ValueError(f"{number_of(repeats, 'repeated node id')}")
 
 
 def _check_shapes(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> None:
-    """Refuse tensors of other names or shapes than settings, features and labels ask for, and unpruned weights."""
+    """Raise ValueError for wrong names or shapes, and for pruned weights that are not zero."""
     specs = tensor_specs(config, network_shape(config, graph.sizes))
     _check_same(WEIGHT, {spec.name: spec.shape for spec in specs}, weights)
     _check_same(MASK, {spec.name: spec.shape for spec in specs if spec.prunable}, masks.weights.keep)
     if masks.edges.num_edges != graph.num_edges:
-        raise ValueError("its edge mask is not as long as its list of edges")
+        raise ValueError("its edge mask and its list of edges have different lengths")
     if any(weights[name][~keep].any() for name, keep in masks.weights.keep.items()):
-        raise ValueError("a weight that its mask removes is not zero")
+        raise ValueError("a pruned weight is not zero")
 
 
-def _check_same(prefix: str, asked: Mapping[str, tuple[int, ...]], held: Mapping[str, Array]) -> None:
-    for name in sorted({*asked, *held}):
-        expected, found = asked.get(name), held[name].shape if name in held else None
+def _check_same(prefix: str, needed_shapes: Mapping[str, tuple[int, ...]], held: Mapping[str, Array]) -> None:
+    for name in sorted({*needed_shapes, *held}):
+        expected, found = needed_shapes.get(name), held[name].shape if name in held else None
         if expected != found:
-            told = f"settings, features and labels ask for {_shape(expected)}"
-            raise ValueError(f"{prefix}{name} is {_shape(found)}, where {told}")
+            needed = f"settings, features and labels need {_shape(expected)}"
+            raise ValueError(f"{prefix}{name} is {_shape(found)}, but {needed}")
 
 
 def _shape(shape: tuple[int, ...] | None) -> str:

@@ -1,7 +1,7 @@
-"""Verification of a ticket file: what can be computed again is compared; what cannot is listed.
+"""Verification of a ticket file: recomputation, and a list of what cannot be verified.
 
-The checksums are compared when the file is opened (`glt.ticket_file.io`). Here the network runs again on its surviving
-edges, scores, counts and MACs are computed from outputs and masks, and hashes from the graph and the settings.
+Checksums are compared when the file is opened (`glt.ticket_file.io`). Here the network runs again on its surviving
+edges; scores, counts, MACs and hashes are recomputed.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from glt.training.metrics import evaluator_of, node_score
 from glt.training.tasks import TASKS, metric_of
 from glt.user_text import brief, one_line
 
-# Times the largest output where that is above 1: single precision is relative.
+# Relative to the largest output if that is above 1.
 TOLERANCE = 1e-5
-# One test node of a few hundred may change its class where sums are taken in another order.
+# One test node of a few hundred may change its class if sums are computed in another order.
 SCORE_TOLERANCE = 0.005
 SHARE_TOLERANCE = 1e-9
 SHARES = ("graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways")
 
-# Fields of ticket.json that are computed again or, for the numbers of the round and of the search, listed in `stated`.
+# Fields of ticket.json that are recomputed or listed in `stated`.
 VERIFIED = {"format", "version", "config", "edge_mask", "record", "search_seconds", "metric"}
 VERIFIED_SETTINGS = {"dataset", "task", "model", "edge_mask", "degree", "hidden", "layers", "options"}
-# Names and counts that are not in the graph's hash: compared with a bundled data set of the same hash.
+# Fields that the graph's hash does not cover; compared with a bundled data set of the same hash.
 NAMES = ("class_names", "node_ids", "data.name", "data.raw_rows", "data.duplicates_dropped", "data.self_loops_dropped")
 TABLES = ("data", "environment", "written_by")
 
 
 @dataclass(frozen=True)
 class Stated:
-    """One number by its name in `show --json`: in the file, and as computed again (None: it cannot be).
+    """A number by its name in `show --json`: in the file, and recomputed (None: cannot be).
 
-    `possible` is False for a number that no run could have.
+    `possible` is False for a number that no run can have.
     """
 
     name: str
@@ -63,11 +63,11 @@ class Stated:
 
 @dataclass(frozen=True)
 class TicketReport:
-    """What a ticket file holds and whether it is as it says; scores are fractions.
+    """The contents of a ticket file and the result of its verification; scores are fractions.
 
-    `test` is the score of the outputs computed here, None for links, whose held-out edges are not in the file.
-    `max_output_difference` is over the outputs that are numbers; `not_numbers` counts the others, there or here.
-    `contradictions` are sentences; `unchecked` lists by its place in ticket.json what cannot be verified.
+    `test` is the recomputed score, None for links, whose held-out edges are not in the file. `max_output_difference`
+    is over finite outputs; `not_numbers` counts the others. `contradictions` are sentences; `unchecked` lists the
+    fields of ticket.json that cannot be verified.
     """
 
     run: str
@@ -98,22 +98,22 @@ class TicketReport:
 
     @property
     def passed(self) -> bool:
-        """Whether outputs and numbers agree and nothing contradicts the rest of the file."""
+        """Whether outputs and numbers agree and there are no contradictions."""
         return self.outputs_agree and not (self.differs or self.impossible or self.contradictions)
 
     @property
     def outputs_agree(self) -> bool:
-        """Whether the outputs are those in the file."""
+        """Whether the outputs equal those in the file."""
         return not self.not_numbers and self.max_output_difference <= self.tolerance
 
     @property
     def differs(self) -> list[str]:
-        """Names of the numbers that are computed otherwise."""
+        """Names of the numbers that differ when recomputed."""
         return [each.name for each in self.stated if each.differs]
 
     @property
     def impossible(self) -> list[str]:
-        """Names of the numbers that no run could have."""
+        """Names of the numbers that no run can have."""
         return [each.name for each in self.stated if not each.possible]
 
     def as_json(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class TicketReport:
 
 
 def check(ticket: Ticket, path: Path) -> TicketReport:
-    """Run the network of a ticket again and compare; raises DataError for outputs of another shape."""
+    """Run the network of a ticket again and compare; raise DataError for outputs of another shape."""
     about, graph, masks = ticket.about, ticket.graph, ticket.masks
     found = outputs(about.config, graph, masks, ticket.weights)
     if found.shape != ticket.outputs.shape:
@@ -162,7 +162,7 @@ def check(ticket: Ticket, path: Path) -> TicketReport:
 
 
 def _scores(ticket: Ticket, found: Floats) -> dict[str, float]:
-    """Return the scores of outputs [N, C] on the split's nodes; none for links, whose held-out edges are not there."""
+    """Return the scores of outputs [N, C]; none for links, whose held-out edges are missing."""
     if ticket.about.config.task != "node":
         return {}
     graph = ticket.graph
@@ -171,7 +171,7 @@ def _scores(ticket: Ticket, found: Floats) -> dict[str, float]:
         if nodes.size and graph.targets is None:
             scores[name] = float((found[nodes].argmax(axis=1) == graph.labels[nodes]).mean())
         elif nodes.size and graph.targets is not None:
-            # Targets that are all 0 or all 1 have no ROC-AUC.
+            # Constant targets have no ROC-AUC.
             with suppress(DataError):
                 evaluator = evaluator_of(ticket.about.config.dataset)
                 scores[name] = node_score(evaluator, graph.targets[nodes], found[nodes])
@@ -179,9 +179,9 @@ def _scores(ticket: Ticket, found: Floats) -> dict[str, float]:
 
 
 def _stated(ticket: Ticket, scores: dict[str, float]) -> tuple[Stated, ...]:
-    """Return every number of the record beside what masks and outputs give.
+    """Return every number of the record with its recomputed value.
 
-    The last epoch's score, the best epoch and seconds leave no trace in a file: only their bounds are checked.
+    The last epoch's score, the best epoch and seconds cannot be recomputed: only their bounds are checked.
     """
     about, record = ticket.about, ticket.about.record
     counted = macs(about.config, ticket.graph, ticket.masks).totals
@@ -199,34 +199,34 @@ def _stated(ticket: Ticket, scores: dict[str, float]) -> tuple[Stated, ...]:
 
 
 def _compared(name: str, in_file: float, found: float | None = None, tolerance: float = 0, most: float = inf) -> Stated:
-    # Not "greater than": NaN differs from every number.
+    # Negated, so that NaN differs from every number.
     differs = found is not None and not abs(in_file - found) <= tolerance
     return Stated(name, in_file, found, differs, 0 <= in_file <= most)
 
 
 def contradictions(ticket: Ticket) -> tuple[str, ...]:
-    """Return a sentence for each statement that settings, masks or graph contradict."""
+    """Return a sentence for each contradiction between settings, masks and graph."""
     return (*_of_settings(ticket.about), *_of_masks(ticket), *_of_data(ticket))
 
 
 def _of_settings(about: About) -> Iterator[str]:
     config = about.config
     if not 0 <= about.seed <= LARGEST:
-        yield f"The seed is {about.seed}; seeds are 0 to {LARGEST}."
+        yield f"The seed is {about.seed}; valid seeds are 0 to {LARGEST}."
     if about.edge_mask != config.edge_mask:
-        yield f"The edge mask is {about.edge_mask}; the settings say {config.edge_mask}."
+        yield f"The edge mask is {about.edge_mask}, but {config.edge_mask} in the settings."
     if about.record.round > config.rounds:
-        yield f"The round is {about.record.round}; the settings end at round {config.rounds}."
+        yield f"The round is {about.record.round}, but the last one in the settings is {config.rounds}."
     metric = metric_of(config.dataset, config.task)
     if about.metric != metric:
-        yield f"The metric is {one_line(about.metric)}; that of {TASKS.get(config.task).label.lower()} is {metric}."
+        yield f"The metric is {one_line(about.metric)}, but {TASKS.get(config.task).label.lower()} has {metric}."
     if config.method in METHODS.names():
-        # The name ends in a hash of the settings.
+        # The name ends with a hash of the settings.
         name = ""
         with suppress(ConfigError):
             name = run_name(config)
         if about.run != name:
-            yield f"The run is named {brief(one_line(about.run))}; its settings are those of {name or 'no run'}."
+            yield f"The run is named {brief(one_line(about.run))}, but its settings belong to {name or 'no run'}."
 
 
 def _of_masks(ticket: Ticket) -> Iterator[str]:
@@ -235,44 +235,44 @@ def _of_masks(ticket: Ticket) -> Iterator[str]:
         return
     edges, weights = ticket.masks.edges, ticket.masks.weights
     left = remaining_after(config.p_graph, edges.keep.size, round_)
-    # A method that removes whole edges rounds on edges, the others on entries.
+    # A method that removes whole edges rounds the number of edges, others that of entries.
     entries_an_edge = edges.keep.size // edges.num_edges if edges.num_edges else 1
     whole = entries_an_edge * remaining_after(config.p_graph, edges.num_edges, round_)
     if edges.kept not in (left, whole):
         yield (
-            f"After round {round_} at p_graph {config.p_graph}, {count(left)} edge entries are left; the file has "
+            f"After round {round_} at p_graph {config.p_graph}, {count(left)} edge entries must be left; the file has "
             f"{count(edges.kept)}."
         )
     left = remaining_after(config.p_weight, weights.total, round_)
     if weights.kept != left:
         yield (
-            f"After round {round_} at p_weight {config.p_weight}, {count(left)} weights are left; the file has "
+            f"After round {round_} at p_weight {config.p_weight}, {count(left)} weights must be left; the file has "
             f"{count(weights.kept)}."
         )
 
 
 def _of_data(ticket: Ticket) -> Iterator[str]:
     about, config, data = ticket.about, ticket.about.config, ticket.about.data
-    name, twin = one_line(data.name), _bundled(data.hash)
+    name, bundled = one_line(data.name), _bundled(data.hash)
     if data.name != config.dataset:
-        yield f"The data set is {name}; the settings say {one_line(config.dataset)}."
-    # The graph of a link file is the training part, so its hash is not that of the data set.
+        yield f"The data set is {name}, but {one_line(config.dataset)} in the settings."
+    # A link file contains the training graph, so its hash differs from that of the data set.
     if config.task == "node" and data.hash not in (None, ticket.graph.content_hash):
-        yield f"The stated hash of {name} is not that of the graph in the file."
-    elif twin is None and data.name in DATASETS.names() and DATASETS.get(data.name).bundled:
-        yield f"The stated hash of {name} is not that of {name} here."
-    elif twin is not None:
-        if not TASKS.get(config.task).message_graph(twin, config).has_content(ticket.graph.content_hash):
-            yield f"The graph in the file is not that of {twin.name}."
-        source = data.model_dump(include=set(vars(twin.provenance)) - {"source"})
-        if any(getattr(twin.provenance, field) != value for field, value in source.items()):
-            yield f"The stated counts of rows are not those of {twin.name}."
-        if (data.name, about.class_names, about.node_ids) != (twin.name, twin.class_names, twin.node_ids):
-            yield f"The names of the data set, its classes or its nodes are not those of {twin.name} here."
+        yield f"The stated hash of {name} differs from that of the graph in the file."
+    elif bundled is None and data.name in DATASETS.names() and DATASETS.get(data.name).bundled:
+        yield f"The stated hash of {name} differs from that of the bundled {name}."
+    elif bundled is not None:
+        if not TASKS.get(config.task).message_graph(bundled, config).has_content(ticket.graph.content_hash):
+            yield f"The graph in the file differs from {bundled.name}."
+        source = data.model_dump(include=set(vars(bundled.provenance)) - {"source"})
+        if any(getattr(bundled.provenance, field) != value for field, value in source.items()):
+            yield f"The stated row counts differ from those of {bundled.name}."
+        if (data.name, about.class_names, about.node_ids) != (bundled.name, bundled.class_names, bundled.node_ids):
+            yield f"The names of the data set, its classes or its nodes differ from those of {bundled.name}."
 
 
 def _bundled(recorded: str | None) -> Graph | None:
-    """Return the bundled data set of a content hash; those need no download."""
+    """Return the bundled data set with a content hash, if any."""
     if recorded is None:
         return None
     known, graphs = current_hash(recorded), (load_graph(spec.name) for spec in DATASETS if spec.bundled)
@@ -280,13 +280,13 @@ def _bundled(recorded: str | None) -> Graph | None:
 
 
 def unchecked(about: About) -> tuple[str, ...]:
-    """Return all that is stated and cannot be verified, as "config.epochs"; the numbers in `stated` aside."""
+    """Return the fields that cannot be verified, as "config.epochs", without those in `stated`."""
     known = about.config.method in METHODS.names()
     verified = VERIFIED | ({"run"} if known else set())
-    twin = _bundled(about.data.hash) is not None
-    if twin:
+    bundled = _bundled(about.data.hash) is not None
+    if bundled:
         verified |= {*NAMES}
-    if twin or about.config.task == "node":
+    if bundled or about.config.task == "node":
         verified |= {"data.hash"}
     settings = VERIFIED_SETTINGS | ({"p_graph", "p_weight"} if known else set())
     shaping = MODELS.get(about.config.model).Options.model_fields
@@ -299,7 +299,7 @@ def unchecked(about: About) -> tuple[str, ...]:
 
 
 def _places(about: About) -> Iterator[str]:
-    """Name each field that says something, one by one where it is a table."""
+    """Yield the names of non-empty fields, those of tables by key."""
     for name, value in about:
         if name in TABLES:
             yield from (f"{name}.{key}" for key, entry in dict(value).items() if entry is not None)

@@ -92,7 +92,7 @@ def test_a_round_that_no_seeds_can_settle_is_open_and_saves_nothing(
     assert "MACs removed" in labels
     assert "MACs saved" not in labels
     said = " ".join(caption.value for caption in app.caption)
-    assert "Open: 3 seeds cannot tell, needs about" in said
+    assert "Open with 3 seeds: needs about" in said
     assert "3 seeds detect a distance of" in said
 
 

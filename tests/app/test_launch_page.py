@@ -23,8 +23,8 @@ from glt.training.problem import network_shape, tensor_specs
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"seeds": "0, x"}, "'x' is no seed"),
-        ({"seeds": "-1"}, "'-1' is no seed"),
+        ({"seeds": "0, x"}, "'x' is not a seed"),
+        ({"seeds": "-1"}, "'-1' is not a seed"),
         ({"p_graph": "2"}, "p_graph cannot be '2'"),
         ({"rounds": "0"}, "rounds cannot be '0'"),
         ({"learning_rate": "fast"}, "learning_rate cannot be 'fast'"),
@@ -46,7 +46,7 @@ def test_everything_that_is_wrong_is_said_at_once(store: Store, open_page: Calla
     (error,) = app.error
     head, *listed = [line for line in error.value.split("\n") if line]
     assert head == "**3 problems**"
-    assert ["'x' is no seed" in listed[0], "hidden cannot" in listed[1], "p_graph cannot" in listed[2]] == [True] * 3
+    assert ["'x' is not a seed" in listed[0], "hidden cannot" in listed[1], "p_graph cannot" in listed[2]] == [True] * 3
     assert app.button(key="start").disabled
 
 

@@ -41,7 +41,7 @@ def test_an_empty_store_says_what_everything_needs(store: Store, open_page: Open
     assert not app.exception
     assert [error.value for error in app.error] == []
     assert len(app.radio(key="experiment").options) == len(in_order())
-    assert "Not run yet: needs 3 runs, seeds 0, 1, 2: time not known yet" in texts(app)
+    assert "Not run yet: needs 3 runs, seeds 0, 1, 2: time unknown" in texts(app)
     assert app.code[0].value == as_typed(
         *"reproduce node-classification --dataset cora --model gcn --seeds 0,1,2".split()
     )
@@ -78,7 +78,7 @@ def test_the_choice_is_in_the_address_and_a_setting_without_panel_is_said(store:
 def test_bad_seeds_are_one_sentence(store: Store, open_page: OpenPage) -> None:
     app = open_page("paper", seeds="x")
     assert not app.exception
-    assert ["'x' is no seed" in error.value for error in app.error] == [True]
+    assert ["'x' is not a seed" in error.value for error in app.error] == [True]
 
 
 def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:

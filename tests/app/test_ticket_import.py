@@ -133,8 +133,8 @@ def test_what_cannot_be_true_is_told_on_the_page_as_by_the_command(ticket: Ticke
     (error,) = app.error
     for sentence in (
         "The file states impossible values: best epoch.",
-        "The seed is -3; seeds are 0 to 999999999.",
-        "The metric is auc; that of node classification is accuracy.",
+        "The seed is -3; valid seeds are 0 to 999999999.",
+        "The metric is auc, but node classification has accuracy.",
     ):
         assert sentence in error.value
     assert app.table[0].value.set_index("Quantity").loc["Best epoch", "Check"] == ":orange[impossible]"
@@ -156,10 +156,10 @@ def _zip(members: dict[str, bytes]) -> bytes:
 
 
 BAD = {
-    "no zip": (b"\x80\x04K\x01.", "mine.zip is no ticket file"),
-    "nothing": (b"", "mine.zip is empty: fetch it again."),
-    "the beginning of a zip": (_zip({"a": bytes(99)})[:60], "mine.zip is damaged or cut short"),
-    "another zip": (_zip({"data.pkl": b"x"}), "mine.zip is no ticket file: it holds no"),
+    "no zip": (b"\x80\x04K\x01.", "mine.zip is not a ticket file"),
+    "nothing": (b"", "mine.zip is empty: copy it again."),
+    "the beginning of a zip": (_zip({"a": bytes(99)})[:60], "mine.zip is damaged or truncated"),
+    "another zip": (_zip({"data.pkl": b"x"}), "mine.zip is not a ticket file: it does not contain"),
     "not JSON": (_zip({"ticket.json": b"{", "tensors.safetensors": b""}), "mine.zip is damaged"),
     "no such number": (
         _zip({"ticket.json": b'{"format": "GLT Studio ticket", "a": NaN}', "tensors.safetensors": b""}),
@@ -168,7 +168,7 @@ BAD = {
     "too deep": (_zip({"ticket.json": b"[" * 100_000, "tensors.safetensors": b""}), "mine.zip is damaged"),
     "too large": (
         _zip({"ticket.json": b"{}", "tensors.safetensors": bytes(1_100_000)}),
-        "would unpack to 1.10 MB, more than 1.00 MB",
+        "would unpack to 1.10 MB, more than the limit of 1.00 MB",
     ),
 }
 

@@ -53,7 +53,7 @@ def test_examples_are_not_computed_again(glt: Glt, store: Store) -> None:
         (("teasr",), "Unknown experiment 'teasr': did you mean 'teaser'?"),
         (("teaser", "--dataset", "pubmed"), "The paper has no teaser for pubmed: choose one of"),
         (("teaser", "--model", "gat"), "The paper has no teaser for gat"),
-        (("teaser", "--seeds", "x"), "'x' is no seed"),
+        (("teaser", "--seeds", "x"), "'x' is not a seed"),
     ],
 )
 def test_bad_input_is_one_line_and_starts_nothing(

@@ -57,7 +57,7 @@ def test_numbers_that_are_not_so_fail_the_command(run: Run, tmp_path: Path, caps
     assert lines[0].startswith("a [31mred, seed -3, round 1:")
     assert f"test differs: 0.999 in the file, {ticket.about.record.test:g} found." in lines
     assert "best_epoch is impossible: 1e+06." in lines
-    assert "The seed is -3; seeds are 0 to 999999999." in lines
+    assert "The seed is -3; valid seeds are 0 to 999999999." in lines
     (told,) = (line for line in lines if line.startswith("In the file, but not verifiable here: "))
     assert told.startswith("In the file, but not verifiable here: test_last 0.776, seconds 2, search_seconds 4, seed, ")
     assert told.endswith(".")
@@ -74,7 +74,7 @@ def test_import_of_another_file_is_one_line(tmp_path: Path, capsys: pytest.Captu
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
-    assert "is no ticket file" in captured.err
+    assert "is not a ticket file" in captured.err
 
 
 def test_a_file_that_is_none_is_told_before_torch_is_loaded(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_file_that_is_none_is_told_before_torch_is_loaded(tmp_path: Path) -> N
         [sys.executable, "-c", f"{code}; print('torch' in sys.modules)"], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
-    assert "is no ticket file" in done.stderr
+    assert "is not a ticket file" in done.stderr
 
 
 def test_import_writes_the_sparse_graph(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,7 +101,7 @@ def test_import_refuses_what_would_unpack_to_too_much(
 ) -> None:
     (tmp_path / "t.zip").write_bytes(zip_bytes({"ticket.json": b"{}", "tensors.safetensors": bytes(2_000_000)}))
     assert main(["import", str(tmp_path / "t.zip"), "--most-mb", "1"]) == 1
-    assert "would unpack to 2.00 MB, more than 1.00 MB" in capsys.readouterr().err
+    assert "would unpack to 2.00 MB, more than the limit of 1.00 MB" in capsys.readouterr().err
 
 
 def test_an_example_gives_its_graph_in_every_format(tmp_path: Path) -> None:

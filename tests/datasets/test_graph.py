@@ -240,7 +240,7 @@ def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 def test_features_of_another_graph_are_refused(full_graph: Graph, tmp_path: Path) -> None:
     write_mapped(tmp_path / "graph", full_graph)
     np.save(tmp_path / "graph" / "features.npy", np.zeros((6, 5), np.float32))
-    with pytest.raises(DataError, match=r"features\.npy holds \(6, 5\)"):
+    with pytest.raises(DataError, match=r"features\.npy has shape \(6, 5\)"):
         read_mapped(tmp_path / "graph")
 
 

@@ -211,7 +211,7 @@ def test_reading_asks_nobody_starts_no_thread_calls_no_host_and_prints_nothing(n
     sizes = SIZES[name]
     reading, *by_chance, counts = done.stderr.splitlines()
     assert reading.startswith(f"Reading {name} from ")
-    assert all(" pairs in 'edge_neg' as edges too: they stay" in line for line in by_chance)
+    assert all(" pairs in 'edge_neg' as edges too: they are kept" in line for line in by_chance)
     assert bool(by_chance) == (name == "ogbl-collab")
     assert counts == (
         f"{name} has {sizes.nodes} nodes and {sizes.edges} undirected edges; {ROWS[name] - sizes.edges} duplicates and "
@@ -299,7 +299,7 @@ def test_the_app_lets_another_process_read_and_fetches_nothing(
     cache.only_cached.set()
     for name in ("OgbFolder.checked", "download"):
         monkeypatch.setattr(f"glt.datasets.ogb.{name}", refuse)
-    with pytest.raises(DataError, match="is not on this machine: start a run of it"):
+    with pytest.raises(DataError, match="is not on this machine: start a run on it"):
         DATASETS.get("ogbn-arxiv").load()
     folder = copied("ogbn-arxiv")
     graph = DATASETS.get("ogbn-arxiv").load()
@@ -401,7 +401,7 @@ def test_a_download_is_announced_and_leaves_the_data_set_alone(
     assert told.out == ""
     assert f"Downloading {name} (" in told.err
     assert f"kB) to {ogb_root / FOLDERS[name]}" in told.err
-    assert "free there." in told.err
+    assert "free)." in told.err
     assert f" of {file_size(len(content))}" in told.err
     assert all(url.endswith(f"/{ARCHIVES[name]}.zip") for url in asked)
     assert files_under(ogb_root / FOLDERS[name]) == files_under(samples / FOLDERS[name])
@@ -424,9 +424,9 @@ def test_no_network_is_the_same_sentence_twice_and_leaves_nothing(ogb_root: Path
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (certificate_error(), "the server's certificate was not accepted: unable to get local issuer certificate"),
-        (ssl.SSLEOFError(8, "[SSL: UNEXPECTED_EOF_WHILE_READING] EOF (_ssl.c:1006)"), "no secure connection to the"),
-        (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)"), "no secure connection to"),
+        (certificate_error(), "the server's certificate is not valid: unable to get local issuer certificate"),
+        (ssl.SSLEOFError(8, "[SSL: UNEXPECTED_EOF_WHILE_READING] EOF (_ssl.c:1006)"), "a secure connection to the"),
+        (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)"), "a secure connection to"),
     ],
 )
 def test_a_connection_that_is_not_secure_is_said_in_words(
@@ -439,7 +439,7 @@ def test_a_connection_that_is_not_secure_is_said_in_words(
     told = refusal("ogbn-arxiv")
     assert f"ogbn-arxiv could not be downloaded ({why}" in told
     assert "_ssl.c" not in told
-    assert f"put its files (raw, split and RELEASE_v1.txt) into {ogb_root / 'ogbn_arxiv'}; GLT_DATA names" in told
+    assert f"put its files (raw, split and RELEASE_v1.txt) into {ogb_root / 'ogbn_arxiv'}; GLT_DATA sets" in told
 
 
 @pytest.mark.usefixtures("no_network")
@@ -492,7 +492,7 @@ def test_too_little_room_is_said_before_anything_is_written(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Free(10**9, 10**9 - len(content), len(content)))
     message = refusal("ogbn-arxiv")
     assert "are needed to download ogbn-arxiv" in message
-    assert "make room" in message
+    assert "free some space" in message
     assert not ogb_root.exists()
 
 
@@ -502,5 +502,5 @@ def test_a_data_root_that_cannot_be_used_is_one_sentence(
     (tmp_path / "data").write_text("a file where a folder should be")
     serve(packed(samples, "ogbn-arxiv"))
     message = refusal("ogbn-arxiv")
-    assert "set GLT_DATA to a folder of your own" in message
+    assert "set GLT_DATA to a folder with write access" in message
     assert str(ogb_root / "ogbn_arxiv") in message

@@ -45,7 +45,7 @@ def test_a_missing_file_is_named_and_nothing_is_fetched_or_removed(copied: Copy,
 # Data set, file, line to change, what it becomes (None: it goes), what is said of the file.
 BAD_TABLES = [
     *(
-        (name, file, 3, text, "holds an entry that is no whole number")
+        (name, file, 3, text, "contains a number that is not whole")
         for name, file, texts in (
             ("ogbn-arxiv", "raw/edge", ("1.5,2", "7,nan", "7,inf", "nan,1", "7,9999999999999999999", "1e30,7")),
             ("ogbn-arxiv", "raw/node-label", ("3.7", "inf")),
@@ -59,37 +59,37 @@ BAD_TABLES = [
     ),
     ("ogbn-arxiv", "split/time/train", 0, "0,1", "has 2 columns, not 1"),
     ("ogbn-arxiv", "split/time/train", 3, "0,1", "cannot be read as a table (row 4 has 2 columns, not 1):"),
-    ("ogbn-arxiv", "split/time/valid", 0, "paper", "not a number"),
-    ("ogbn-arxiv", "raw/edge", 3, "True,False", "not a number"),
-    ("ogbn-arxiv", "raw/edge", 3, None, "has 897 rows, and num-edge-list.csv.gz says 898 edges"),
-    ("ogbn-arxiv", "raw/edge", 3, "7,200", "holds 200, and its numbers are 0 to 199"),
-    ("ogbn-arxiv", "raw/edge", 3, "7,-1", "holds -1, and its numbers are 0 to 199"),
-    ("ogbn-arxiv", "raw/edge", 3, "7,x", "not a number"),
-    ("ogbn-arxiv", "raw/edge", 3, "7,", "no whole number"),
+    ("ogbn-arxiv", "split/time/valid", 0, "paper", "other than numbers"),
+    ("ogbn-arxiv", "raw/edge", 3, "True,False", "other than numbers"),
+    ("ogbn-arxiv", "raw/edge", 3, None, "has 897 rows, but num-edge-list.csv.gz states 898 edges"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,200", "contains 200; valid numbers are 0 to 199"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,-1", "contains -1; valid numbers are 0 to 199"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,x", "other than numbers"),
+    ("ogbn-arxiv", "raw/edge", 3, "7,", "not whole"),
     ("ogbn-arxiv", "raw/edge", 3, "1,2,3", "cannot be read as a table (row 4 has 3 columns, not 2):"),
     ("ogbn-arxiv", "raw/num-edge-list", 0, "900", "edge.csv.gz has 898 rows"),
-    ("ogbn-arxiv", "raw/num-node-list", 0, "0", "is not one whole number above 0"),
-    ("ogbn-arxiv", "raw/num-node-list", 0, "many", "is not one whole number above 0"),
-    ("ogbn-arxiv", "raw/node-feat", 199, None, "has 199 rows, and num-node-list.csv.gz says 200 nodes"),
-    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["?"]), "not a number"),
-    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "no finite number"),
-    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["inf"]), "no finite number"),
-    ("ogbn-arxiv", "raw/node-feat", 5, ",".join(["0.5"] * 127), "no finite number"),
-    ("ogbn-arxiv", "raw/node-label", 5, "40", "holds 40, and its numbers are 0 to 39"),
-    ("ogbn-arxiv", "raw/node-label", 5, "-1", "holds -1, and"),
-    ("ogbn-arxiv", "raw/node-label", 5, "cs.LG", "not a number"),
-    ("ogbn-arxiv", "raw/node-label", 5, "", "has 199 rows with something in them, not 200"),
-    ("ogbn-arxiv", "raw/node-label", 5, "nan", "no whole number"),
-    ("ogbn-arxiv", "split/time/train", 0, "200", "holds 200, and"),
+    ("ogbn-arxiv", "raw/num-node-list", 0, "0", "does not contain one positive whole number"),
+    ("ogbn-arxiv", "raw/num-node-list", 0, "many", "does not contain one positive whole number"),
+    ("ogbn-arxiv", "raw/node-feat", 199, None, "has 199 rows, but num-node-list.csv.gz states 200 nodes"),
+    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["?"]), "other than numbers"),
+    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "not finite"),
+    ("ogbn-arxiv", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["inf"]), "not finite"),
+    ("ogbn-arxiv", "raw/node-feat", 5, ",".join(["0.5"] * 127), "not finite"),
+    ("ogbn-arxiv", "raw/node-label", 5, "40", "contains 40; valid numbers are 0 to 39"),
+    ("ogbn-arxiv", "raw/node-label", 5, "-1", "contains -1;"),
+    ("ogbn-arxiv", "raw/node-label", 5, "cs.LG", "other than numbers"),
+    ("ogbn-arxiv", "raw/node-label", 5, "", "has 199 non-blank rows, not 200"),
+    ("ogbn-arxiv", "raw/node-label", 5, "nan", "not whole"),
+    ("ogbn-arxiv", "split/time/train", 0, "200", "contains 200;"),
     ("ogbn-arxiv", "split/time/train", 0, "1", "lists a node twice"),
-    ("ogbn-arxiv", "split/time/valid", 0, "0", "shares 1 nodes with the part train"),
-    ("ogbn-proteins", "raw/edge-feat", 0, None, "has 992 rows, and num-edge-list.csv.gz says 993 edges"),
-    ("ogbn-proteins", "raw/edge-feat", 0, "1,2,3,4,5,6,7,nan", "no finite number"),
-    ("ogbn-proteins", "raw/node-label", 0, ",".join(["2"] * 112), "holds 2, and its numbers are 0 to 1"),
-    ("ogbn-proteins", "raw/node_species", 0, "12", "holds 9 species, not 8"),
-    ("ogbn-proteins", "raw/node_species", 0, "mouse", "not a number"),
-    ("ogbn-proteins", "split/species/test", 0, "150", "holds 150, and"),
-    ("ogbl-collab", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "no finite number"),
+    ("ogbn-arxiv", "split/time/valid", 0, "0", "shares 1 nodes with part train"),
+    ("ogbn-proteins", "raw/edge-feat", 0, None, "has 992 rows, but num-edge-list.csv.gz states 993 edges"),
+    ("ogbn-proteins", "raw/edge-feat", 0, "1,2,3,4,5,6,7,nan", "not finite"),
+    ("ogbn-proteins", "raw/node-label", 0, ",".join(["2"] * 112), "contains 2; valid numbers are 0 to 1"),
+    ("ogbn-proteins", "raw/node_species", 0, "12", "has 9 species, not 8"),
+    ("ogbn-proteins", "raw/node_species", 0, "mouse", "other than numbers"),
+    ("ogbn-proteins", "split/species/test", 0, "150", "contains 150;"),
+    ("ogbl-collab", "raw/node-feat", 0, ",".join(["0.5"] * 127 + ["nan"]), "not finite"),
 ]
 
 
@@ -104,7 +104,7 @@ def test_a_bad_table_is_named_with_what_is_wrong(
     assert message.startswith(str(folder))
     if "num-" not in file:
         assert message.startswith(str(folder / f"{file}.csv.gz"))
-    assert "put the published file there" in message
+    assert "replace it with the published file" in message
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_whole_numbers_with_a_point_are_whole(copied: Copy) -> None:
 def test_a_graph_of_self_loops_is_refused(copied: Copy, name: str) -> None:
     path = copied(name) / "raw/edge.csv.gz"
     write_lines(path, ["7,7"] * len(lines_of(path)))
-    assert refusal(name).startswith(f"{path} holds self-loops only, so that no edge is left: ")
+    assert refusal(name).startswith(f"{path} contains only self-loops: ")
 
 
 @pytest.mark.parametrize("make", ["a file", "a link to itself"])
@@ -156,7 +156,7 @@ def test_what_should_be_a_folder_is_named(copied: Copy, place: str, make: str) -
         path.write_text("no folder")
     else:
         path.symlink_to(path)
-    assert refusal("ogbn-arxiv").startswith(f"{path} should be a folder of ogbn-arxiv and is a file or a link")
+    assert refusal("ogbn-arxiv").startswith(f"{path} must be a folder of ogbn-arxiv, but it is a file or a broken link")
 
 
 def test_a_file_that_is_a_link_to_itself_is_missing(copied: Copy) -> None:
@@ -189,23 +189,23 @@ def pairs(*rows: tuple[int, int]) -> np.ndarray:
 
 
 BAD_PARTS = {
-    "no dictionary": ([1, 2], "holds no array 'edge'"),
-    "no negatives": ({"edge": pairs((0, 1))}, "holds no array 'edge_neg'"),
-    "no pairs": ({"edge": pairs((0, 1)), "edge_neg": np.arange(6)}, "holds in 'edge_neg' no pairs of nodes"),
+    "no dictionary": ([1, 2], "has no array 'edge'"),
+    "no negatives": ({"edge": pairs((0, 1))}, "has no array 'edge_neg'"),
+    "no pairs": ({"edge": pairs((0, 1)), "edge_neg": np.arange(6)}, "has no pairs of nodes in 'edge_neg'"),
     "none": (
         {"edge": np.zeros((0, 2), int), "edge_neg": pairs((0, 1))},
-        "valid.pt holds in 'edge' no pairs of nodes",
+        "valid.pt has no pairs of nodes in 'edge'",
     ),
-    "fractions": ({"edge": np.full((2, 2), 0.5), "edge_neg": pairs((0, 1))}, "holds in 'edge' no pairs of nodes"),
+    "fractions": ({"edge": np.full((2, 2), 0.5), "edge_neg": pairs((0, 1))}, "has no pairs of nodes in 'edge'"),
     "no rows of negatives": (
         {"edge": pairs((0, 1)), "edge_neg": np.zeros((0, 2), int)},
-        "holds in 'edge_neg' no pairs",
+        "has no pairs of nodes in 'edge_neg'",
     ),
     "the same pairs": (
         {"edge": pairs((0, 1), (3, 2)), "edge_neg": pairs((2, 3), (4, 5), (1, 0))},
         "lists 2 of 3 pairs in 'edge_neg' as edges too",
     ),
-    "unknown node": ({"edge": pairs((0, 120)), "edge_neg": pairs((0, 1))}, "holds 120, and its numbers are 0 to 119"),
+    "unknown node": ({"edge": pairs((0, 120)), "edge_neg": pairs((0, 1))}, "contains 120; valid numbers are 0 to 119"),
 }
 
 
@@ -222,7 +222,7 @@ def test_a_bad_part_of_the_links_is_named(copied: Copy, case: str) -> None:
 def test_a_part_of_self_loops_is_refused(copied: Copy) -> None:
     path = copied("ogbl-collab") / "split/time/train.pt"
     path.write_bytes(numbers({"edge": pairs((3, 3), (4, 4))}))
-    assert refusal("ogbl-collab").startswith(f"{path} holds self-loops only")
+    assert refusal("ogbl-collab").startswith(f"{path} contains only self-loops")
 
 
 def test_who_wrote_together_in_training_may_do_so_again(copied: Copy) -> None:
@@ -250,7 +250,7 @@ def test_a_part_that_would_run_something_is_not_run(
 ) -> None:
     path = copied("ogbl-collab") / "split/time/train.pt"
     write({"edge": Trap(tmp_path / "ran")}, path)
-    assert "train.pt cannot be read as arrays of numbers" in refusal("ogbl-collab")
+    assert "train.pt contains something other than arrays" in refusal("ogbl-collab")
     assert not (tmp_path / "ran").exists()
 
 

@@ -107,7 +107,7 @@ def test_a_seed_that_recorded_a_former_hash_goes_on(tmp_path: Path) -> None:
         seed.write_environment({"data_hash": former})
         assert seed.data_hash() == now
         check_data(seed, seed.environment(), now)
-        with pytest.raises(JobError, match="is not the one seed 0"):
+        with pytest.raises(JobError, match="has changed since seed 0"):
             check_data(seed, {"data_hash": "0" * 64}, now)
 
 
@@ -289,7 +289,7 @@ def test_a_tampered_file_is_refused_before_it_is_opened(raw: Path, tmp_path: Pat
 def test_a_missing_file_is_one_sentence_that_says_where_it_is_from(raw: Path, tmp_path: Path) -> None:
     (raw / "ind.citeseer.tx").unlink()
     told = refusal(tmp_path)
-    assert f"{raw / 'ind.citeseer.tx'} is missing: fetch the raw files of Citeseer from https://" in told
+    assert f"{raw / 'ind.citeseer.tx'} is missing: download the raw files of Citeseer from https://" in told
     assert str(raw) in told
 
 

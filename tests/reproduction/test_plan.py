@@ -96,7 +96,7 @@ def test_an_empty_store_lacks_everything(store: Store) -> None:
     assert [need.lacking for need in plan.needs] == [(0, 1)]
     assert not plan.runs
     words = cost_words(plan, estimate(plan, store, []))
-    assert words.startswith("1 run, seeds 0, 1: time not known yet, adds about")
+    assert words.startswith("1 run, seeds 0, 1: time unknown, adds about")
 
 
 def test_what_is_half_done_is_told_apart(store: Store, draw: Draw) -> None:
@@ -106,7 +106,7 @@ def test_what_is_half_done_is_told_apart(store: Store, draw: Draw) -> None:
     assert need.run is not None
     assert need.run.name == run.name
     assert need.lacking == (1, 2)
-    assert need.state == "1 of 3 seeds complete, seed 1 goes on after round 1"
+    assert need.state == "1 of 3 seeds complete, seed 1 resumes after round 1"
     assert "about" in cost_words(plan, estimate(plan, store, store.runs()))
 
 
@@ -179,7 +179,7 @@ def test_a_method_that_is_not_there_is_said_in_words() -> None:
     assert "reverse" not in METHODS.names()
     arms = (Arm("Reverse", {"method": "reverse"}),)
     (need,) = make_plan(Experiment("x", "X", "Figure 0", "", (CORA,), lambda setting: arms), CORA, [0], []).needs
-    assert need.unavailable == "The method 'reverse' is not part of this version."
+    assert need.unavailable == "This version has no method 'reverse'."
     assert (need.state, need.lacking) == ("not available", ())
 
 

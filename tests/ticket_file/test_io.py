@@ -63,7 +63,7 @@ def test_a_missing_tensor_is_named(path: Path) -> None:
     document = json.loads(members[ABOUT])
     document["sha256"][TENSORS] = checksum(save(tensors))
     zipped(path, {ABOUT: json.dumps(document).encode(), TENSORS: save(tensors)})
-    with pytest.raises(DataError, match=r"is damaged \(it holds no tensor outputs\)"):
+    with pytest.raises(DataError, match=r"is damaged \(it lacks the tensors outputs\)"):
         read_ticket(path)
 
 
@@ -73,13 +73,13 @@ def test_labels_and_features_of_another_network_are_named(ticket: Ticket, path: 
     with pytest.raises(DataError, match=r"\(labels from 0 to 77 for outputs of 7 classes\)"):
         read_ticket(changed(path, labels=labels))
     wide = {"labels": ticket.graph.labels, "features.shape": np.array([2708, 10**12])}
-    with pytest.raises(DataError, match=r"weight.layers.0.weight is \[1433, 16\], where settings, features and labels"):
+    with pytest.raises(DataError, match=r"weight.layers.0.weight is \[1433, 16\], but settings, features and labels"):
         read_ticket(changed(path, **wide))
 
 
 @pytest.mark.parametrize(
     ("counts", "sentence"),
-    [({"published": 10**400}, "counts beyond all bounds"), ({}, "has no MACs with dense_features")],
+    [({"published": 10**400}, "contains numbers that are too large"), ({}, "lacks the MACs dense_features")],
 )
 def test_macs_that_are_none_are_noticed(path: Path, counts: Arrays, sentence: str) -> None:
     def change(document: Arrays) -> None:
@@ -104,7 +104,7 @@ def test_a_flipped_bit_is_noticed(path: Path) -> None:
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.999])
 def test_a_file_that_was_cut_is_noticed(path: Path, share: float) -> None:
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
-    with pytest.raises(DataError, match=r"is damaged or cut short .*: fetch it again\."):
+    with pytest.raises(DataError, match=r"is damaged or truncated .*: copy it again\."):
         read_ticket(path)
 
 
@@ -148,7 +148,7 @@ def test_tensors_that_do_not_fit_are_noticed(path: Path, name: str, change: Call
     [
         ({"class_names": ["a"]}, r"\(1 class name for 7 classes\)"),
         ({"node_ids": ["1", "2"]}, r"\(2 node ids for 2,708 nodes\)"),
-        ({"node_ids": ["1"] * 2708}, r"\(2707 node ids of another node\)"),
+        ({"node_ids": ["1"] * 2708}, r"\(2,?707 repeated node ids\)"),
         ({"\x1b[31mred": 1}, r"\( ?\[31mred: Extra"),
         ({"format": "another"}, "was not written by GLT Studio"),
         ({"version": 2}, "newer GLT Studio"),
@@ -179,12 +179,12 @@ def test_foreign_files_get_a_sentence(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "other.zip", {"data.pkl": pickle.dumps(1)})
     empty = tmp_path / "empty.zip"
     empty.touch()
-    with pytest.raises(DataError, match=r"empty.zip is empty: fetch it again\."):
+    with pytest.raises(DataError, match=r"empty.zip is empty: copy it again\."):
         read_ticket(empty)
     for path in (pickled, archive, tmp_path):
-        with pytest.raises(DataError, match=r"is no ticket file|cannot be read"):
+        with pytest.raises(DataError, match=r"is not a ticket file|is not a file|cannot be read"):
             read_ticket(path)
-    with pytest.raises(DataError, match="is not there"):
+    with pytest.raises(DataError, match="does not exist"):
         read_ticket(tmp_path / "nowhere.zip")
 
 
@@ -252,10 +252,13 @@ def zip_of(path: Path, names: list[str]) -> Path:
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        (["a/ticket.json", "b/tensors.safetensors"], "is no ticket file: it holds no ticket.json"),
-        (["a/ticket.json", "tensors.safetensors"], "is no ticket file: it holds no ticket.json"),
-        (["__MACOSX/a/ticket.json", "__MACOSX/a/tensors.safetensors"], "is no ticket file"),
-        ([f"{place}/{name}" for place in "ab" for name in ("ticket.json", "tensors.safetensors")], "holds 2 tickets"),
+        (["a/ticket.json", "b/tensors.safetensors"], "is not a ticket file: it does not contain ticket.json"),
+        (["a/ticket.json", "tensors.safetensors"], "is not a ticket file: it does not contain ticket.json"),
+        (["__MACOSX/a/ticket.json", "__MACOSX/a/tensors.safetensors"], "is not a ticket file"),
+        (
+            [f"{place}/{name}" for place in "ab" for name in ("ticket.json", "tensors.safetensors")],
+            "contains 2 tickets",
+        ),
     ],
 )
 def test_what_is_not_one_ticket_is_one_sentence(
@@ -315,12 +318,12 @@ def test_masks_of_zeros_and_ones_are_masks(path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "names", "sentence"),
     [
-        (torch.int64, ("weight.",), "is of type int64, where it must hold floating-point numbers"),
-        (torch.bool, ("outputs",), "outputs is of type bool, where it must hold floating-point numbers"),
-        (torch.float32, ("labels",), "labels is of type float32, where it must hold whole numbers"),
-        (torch.float32, ("edge_mask",), "edge_mask is of type float32, where it must hold true and false"),
-        (torch.float8_e4m3fn, ("weight.",), "is of type F8_E4M3, and no tensor of a ticket is"),
-        (torch.complex64, ("weight.",), "is of type C64, and no tensor of a ticket is"),
+        (torch.int64, ("weight.",), "has type int64; it must contain floating-point numbers"),
+        (torch.bool, ("outputs",), "outputs has type bool; it must contain floating-point numbers"),
+        (torch.float32, ("labels",), "labels has type float32; it must contain whole numbers"),
+        (torch.float32, ("edge_mask",), "edge_mask has type float32; it must contain only true and false"),
+        (torch.float8_e4m3fn, ("weight.",), "has the unsupported type F8_E4M3"),
+        (torch.complex64, ("weight.",), "has the unsupported type C64"),
     ],
     ids=str,
 )
@@ -338,7 +341,7 @@ def test_numbers_beyond_single_precision_are_one_sentence(path: Path, capsys: py
     values = read_ticket(path).weights["layers.1.weight"].astype(np.float64)
     values[np.nonzero(values)[0][0], np.nonzero(values)[1][0]] = 1e300
     assert main(["import", str(changed(path, **{"weight.layers.1.weight": values}))]) == 1
-    assert "beyond the range of single precision" in capsys.readouterr().err
+    assert "beyond single precision" in capsys.readouterr().err
 
 
 def test_a_weight_that_is_no_number_fails_the_check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -347,7 +350,7 @@ def test_a_weight_that_is_no_number_fails_the_check(path: Path, capsys: pytest.C
     assert main(["import", str(changed(path, **{"weight.layers.1.weight": values}))]) == 1
     told = capsys.readouterr()
     assert "Unexpected" not in told.err
-    assert "not a number" in told.out
+    assert "not numbers" in told.out
 
 
 # Loaders of docs/ticket-file.md and of the README in a file.
@@ -638,5 +641,5 @@ def test_a_matrix_is_read_back_as_the_graph_and_the_mask(named_graph: Graph, mas
 def test_a_graph_that_is_no_part_of_another_has_no_mask_there(named_graph: Graph) -> None:
     sparse = SparseGraph.under(named_graph, DIRECTED, "t")
     fewer = replace(named_graph, edges=named_graph.edges[:, 1:])
-    with pytest.raises(DataError, match="is not a part of small"):
+    with pytest.raises(DataError, match="is not a part of the local small"):
         sparse.mask(fewer)

@@ -168,7 +168,7 @@ def test_a_bundled_set_without_edges_to_spare_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch, small_graph: Graph
 ) -> None:
     monkeypatch.setattr("glt.training.tasks.link.load_graph", lambda name: small_graph)
-    with pytest.raises(DataError, match="small has too few edges to split"):
+    with pytest.raises(DataError, match="small has too few edges"):
         resolve({"task": "link"})
 
 

@@ -1,1 +1,1 @@
-"""Data that comes with the program (see NOTICE.md for origin and licence) and the script that made it."""
+"""Bundled data sets (origin and licence: NOTICE.md) and the script that builds them."""

@@ -2,8 +2,8 @@
 
 Run `python -m glt.datasets.bundled.build cora WHEEL ORDER`, `... citeseer ROOT` or `... pubmed ROOT`.
 
-ROOT is a folder with Planetoid's raw files in `Citeseer/raw` and `PubMed/raw`. Cora is made from a table that has its
-papers' ids, which Planetoid's files lack: WHEEL is graphdatascience 2.2 (`pip download --no-deps
+ROOT is a folder with Planetoid's raw files in `Citeseer/raw` and `PubMed/raw`. Cora is built from a table with paper
+ids, which Planetoid's files lack: WHEEL is graphdatascience 2.2 (`pip download --no-deps
 graphdatascience==2.2`), whose resources hold Cora as LINQS published it, and ORDER a JSON file with `paper_id`, the
 papers in Planetoid's order, `subject_to_planetoid_class` and `public_split`, first and last node of each part.
 """
@@ -77,7 +77,7 @@ def from_planetoid(root: Path, name: str) -> Graph:
 
 
 def main() -> None:
-    """Read the command line and write the file."""
+    """Write the graph named on the command line."""
     parser = argparse.ArgumentParser(description="Build a bundled graph.")
     sets = parser.add_subparsers(dest="name", metavar="NAME", required=True)
     of_cora = sets.add_parser("cora")

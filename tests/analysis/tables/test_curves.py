@@ -105,7 +105,7 @@ def test_an_unfinished_seed_counts_against_its_own_dense_only(make_scored: Calla
     # .80 would meet the mean of both seeds' dense models, .80, but not that of the seed it belongs to.
     assert not table.loc[2, "paper_criterion"]
     assert table["seeds_left_out"].tolist()[1:] == [0, 1]
-    assert table.loc[2, "verdict_sentence"] == "One seed: no verdict, 1 seed without a partner left out."
+    assert table.loc[2, "verdict_sentence"] == "One seed: no verdict, 1 unpaired seed left out."
     assert dense_table(rounds_table([run]))["mean"].tolist() == pytest.approx([0.80])
 
 
