@@ -100,7 +100,7 @@ def test_hover_has_all_the_numbers(rounds: pd.DataFrame) -> None:
         "mean of 2 seeds, too few for an interval",
         "\N{MINUS SIGN}1.0 points against dense 81.5 %",
         "<b>UGS</b>, round 2 \N{EM DASH} open",
-        "Open: 2 seeds cannot tell, needs",
+        "Open with 2 seeds: needs",
         "Holm over 6 rounds)",
         "Graph sparsity 9.8 %, weight sparsity 36.0 %",
         "99.0 % either way, 81.5 % both ways",
