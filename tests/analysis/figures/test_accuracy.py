@@ -326,7 +326,7 @@ def test_command_line_writes_the_figure(runs: Sequence[Run], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--out", "f.eps"], 2, "f.eps does not say which kind"),
+        (["--out", "f.eps"], 2, "f.eps has no known ending"),
         (["--out", "f.pdf", "--venue", "icmll"], 2, "did you mean 'icml'"),
         (["--out", "no/such/folder/f.pdf"], 1, "No such file"),
     ],
