@@ -1,4 +1,4 @@
-"""Who loses, by class and by degree: the share of each group that was cut, beside what chance would cut."""
+"""Losses by class and degree: the share removed of each group, beside random removal."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def losses_of(runs: Sequence[Run], choices: FigureChoices) -> Losses:
             parts.append(loss_table(graph, mask).assign(**about))
             told.append(f"{labels[run.reference]}, seed {seed.seed}, round {number}")
     if not parts:
-        raise StoreError("Nobody loses yet: every edge is left in at least one direction. Choose a later round.")
+        raise StoreError("No edge has lost both directions yet. Choose a later round.")
     words = (
-        f"{dataset_label(graph.name)}: {'; '.join(told)}. An edge is cut when neither direction is left. By chance: "
-        f"the middle 95% of {DRAWS} draws of as many undirected edges as the round keeps."
+        f"{dataset_label(graph.name)}: {'; '.join(told)}. An edge is removed when neither direction is left. "
+        f"By chance: the middle 95% of {DRAWS} draws of as many undirected edges as the round keeps."
         f"{'' if has_classes(graph) else ' ' + no_classes(graph)}"
     )
     return Losses(pd.concat(parts, ignore_index=True), class_names(graph), words)
@@ -79,7 +79,7 @@ def edge_losses(table: pd.DataFrame, method: str, color: str = "") -> Descriptio
 
     `color` is the run's own, a name of `glt.store.COLORS`, in place of its method's.
     """
-    return _of_one(table[table["kind"] == "edges"], EDGE_GROUPS, "Edges cut (%)", method, color)
+    return _of_one(table[table["kind"] == "edges"], EDGE_GROUPS, "Edges removed (%)", method, color)
 
 
 def node_losses(table: pd.DataFrame, method: str, color: str = "") -> Description:
@@ -96,7 +96,7 @@ def losers(runs: Sequence[Run], choices: FigureChoices) -> Description:
     """Describe the groups of every run; raises StoreError when nobody lost an edge, ConfigError for several graphs."""
     losses = losses_of(runs, choices)
     table = losses.table[losses.table["grouping"].isin(list(TITLES))].reset_index(drop=True)
-    described = _describe(table, TITLES, ["Edges cut (%)"] * len(EDGE_GROUPS) + ["Nodes (%)"])
+    described = _describe(table, TITLES, ["Edges removed (%)"] * len(EDGE_GROUPS) + ["Nodes (%)"])
     told = f"{losses.caption} Full marks lie outside what chance gives."
     return replace(described, points=table, caption=told)
 
@@ -175,4 +175,4 @@ def _keys(table: pd.DataFrame) -> list[Key]:
     return [*RunLooks(table).keys(lines=False, size=SIZE), chance]
 
 
-FIGURES.register(Figure("losers", "Who loses, by class and degree", "structure", losers, frozenset({"round", "seed"})))
+FIGURES.register(Figure("losers", "Losses by class and degree", "structure", losers, frozenset({"round", "seed"})))

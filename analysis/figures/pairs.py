@@ -1,4 +1,4 @@
-"""Who loses, by the classes of both ends: a matrix of the shares cut, a panel a run."""
+"""Losses by the classes of both ends: a matrix of shares, a panel a run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pairs(runs: Sequence[Run], choices: FigureChoices) -> Description:
     described = _describe(losses.runs, losses.classes, [rows["label"].iloc[0] for rows in losses.runs])
     numbered = len(losses.classes) <= MOST_NUMBERED
     marks = f" {MORE} and {LESS}: more and less than chance gives." if numbered else " Pale: as much as chance gives."
-    told = f"Share of edges cut, in percent. {losses.caption}{marks}"
+    told = f"Share of edges removed, in percent. {losses.caption}{marks}"
     return Description(
         panels=described.panels, points=table, caption=told, grid=described.grid, height=described.height
     )
@@ -95,7 +95,7 @@ def _field(of: dict[str, Matrix], most: float, numbered: bool) -> Field:
         short_words=_words(share, sides) if numbered else None,
         details=[[list(cell) for cell in zip(*rows, strict=True)] for rows in zip(*texts, strict=True)],
         template=(
-            "%{y}, %{x}<br>%{customdata[0]} % of %{customdata[3]} edges cut<br>"
+            "%{y}, %{x}<br>%{customdata[0]} % of %{customdata[3]} edges removed<br>"
             "by chance %{customdata[1]} to %{customdata[2]} %<extra></extra>"
         ),
     )
@@ -118,4 +118,4 @@ def widest(difference: Matrix, sizes: Matrix) -> float:
     return float(np.nanmax(np.abs(told), initial=1.0))
 
 
-FIGURES.register(Figure("pairs", "Who loses, by pairs of classes", "structure", pairs, frozenset({"round", "seed"})))
+FIGURES.register(Figure("pairs", "Losses by pairs of classes", "structure", pairs, frozenset({"round", "seed"})))
