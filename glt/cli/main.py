@@ -24,6 +24,7 @@ DEBUG_VARIABLE = "GLT_DEBUG"
 # Names what a shell asks for, as in eval "$(_GLT_COMPLETE=bash_source glt)".
 COMPLETION_VARIABLE = "_GLT_COMPLETE"
 HELP_WIDTH = 100
+HELP_NAMES = ("-h", "--help")
 
 # Heading of the help -> verb -> where it is, "module:name". Modules are imported when they are asked for.
 Sections = Mapping[str, Mapping[str, str]]
@@ -130,6 +131,10 @@ class Verb(click.Command):
         super().__init__(*arguments, **settings)
         self.examples = tuple(examples)
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return both names: Click keeps those of a command's first use, which may be outside the group."""
+        return list(HELP_NAMES)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; options with several values are repeated, once per value."""
         many = {name for option in self.params if isinstance(option, ManyOption) for name in option.opts}
@@ -171,7 +176,7 @@ class Verbs(click.Group):
     context_class = Context
 
     def __init__(self, sections: Sections, about: str) -> None:
-        settings = {"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH}
+        settings = {"help_option_names": list(HELP_NAMES), "max_content_width": HELP_WIDTH}
         super().__init__(help=about, no_args_is_help=False, subcommand_metavar="VERB ...", context_settings=settings)
         self.sections = sections
         self.verbs = {name: place for of_section in sections.values() for name, place in of_section.items()}

@@ -15,7 +15,7 @@ import pytest
 from analysis.measures import MEASURES
 from analysis.subgraphs.samplers import SAMPLERS
 from app.command import ABOUT, SECTIONS, main
-from glt.cli.main import Verbs
+from glt.cli.main import Verb, Verbs
 from glt.config import RunConfig
 from glt.datasets import DATASETS
 from glt.methods import METHODS
@@ -100,6 +100,13 @@ def test_the_help_lists_experiments_tables_and_defaults(capsys: Capture) -> None
     usual = RunConfig()
     for option in ("--dataset", "--model", "--method", "--task"):
         assert f"[default: {getattr(usual, option[2:])}]" in entry(help_of("run", capsys), option)
+
+
+def test_a_verb_used_outside_the_group_keeps_both_help_options() -> None:
+    verb = Verb("alone", callback=lambda: None)
+    option = verb.get_help_option(click.Context(verb))
+    assert option is not None
+    assert option.opts == ["-h", "--help"]
 
 
 @pytest.mark.parametrize("name", VERBS.verbs)

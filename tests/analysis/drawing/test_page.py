@@ -53,7 +53,7 @@ def test_the_command_line_gives_the_same_bytes_and_numbers(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     own = [str(run.path.absolute()) for run in runs]
-    command = figure_command(NAMES, own, WIDE, "runs", "p.pdf", "3x1").split()[3:]
+    command = figure_command(NAMES, own, WIDE, "runs", "p.pdf", "3x1").split()[1:]
     assert main(command) == 0
     assert Path("p.pdf").read_bytes() == figure_bytes(draw(NAMES, runs, WIDE, "3x1"), "pdf")
     assert main([*command[:-1], "p.csv"]) == 0

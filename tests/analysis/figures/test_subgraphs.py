@@ -92,7 +92,7 @@ def test_bad_choices_are_refused(make_run: Callable[..., Run], make_scored: Call
         draw("subgraphs", [run], FigureChoices(sample=Sample(kind="stroll")))
     with pytest.raises(StoreError, match="no round 9"):
         draw("subgraphs", [run], FigureChoices(round=9, sample=SMALL))
-    with pytest.raises(ConfigError, match="one graph, not on Cora and Citeseer: take"):
+    with pytest.raises(ConfigError, match="one graph, not on Cora and Citeseer: choose"):
         draw("subgraphs", [run, make_scored("random", [[0.8]], dataset="citeseer")], FigureChoices(sample=SMALL))
 
 
