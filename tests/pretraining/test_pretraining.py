@@ -371,11 +371,7 @@ def test_a_changed_pretraining_is_refused_on_resume(store: Store) -> None:
 @pytest.mark.parametrize(
     ("pretraining", "run", "sentence"),
     [
-        (
-            {"dataset": "citeseer"},
-            {},
-            "was pre-trained on citeseer, this run uses cora: run `python",
-        ),
+        ({"dataset": "citeseer"}, {}, "was pre-trained on citeseer, this run uses cora: run `.*pretrain"),
         ({"hidden": 8}, {}, "has width 8, but the first layer of gcn with hidden = 4 has 4: run"),
         ({}, {"model": "gat"}, "has width 4, but the first layer of gat with hidden = 4 has 32: .*--hidden 32"),
         ({}, {"model": "resgcn"}, "The first layer of resgcn does not multiply the features, so it cannot start from"),

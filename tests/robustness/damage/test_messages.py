@@ -48,7 +48,8 @@ def test_a_lost_config_names_its_copy_and_the_command_that_goes_on(copy: Copy) -
     assert answer.code == 1
     assert again in answer.out
     assert again in said("glt", ["list", "--store", str(store.root)]).err
-    assert shlex.split(again)[5] == str(kept)
+    words = shlex.split(again)
+    assert words[words.index("--config") + 1] == str(kept)
 
 
 def test_a_config_that_tells_nothing_is_named_too(copy: Copy) -> None:
