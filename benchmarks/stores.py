@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.tables import rounds_table
+from analysis.tables.rounds import rounds_table
 from benchmarks.arxiv import drawn
 from benchmarks.results import ROOT, Measured, document, repeated, single, spread
 from benchmarks.subjects import network_of

@@ -20,7 +20,8 @@ from hypothesis import strategies as some
 from analysis.figures.curves import round_text
 from analysis.latex import number
 from analysis.measures import descriptions
-from analysis.tables import curve_table, rounds_table
+from analysis.tables.curves import curve_table
+from analysis.tables.rounds import rounds_table
 from app.components.downloads import cells
 from app.views import curves
 from glt import formats

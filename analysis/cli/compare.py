@@ -71,7 +71,7 @@ def compare(args: Args) -> int:
 
 def _paired(one: Run, other: Run, args: Args) -> tuple[pd.DataFrame, pd.DataFrame]:
     from analysis.compare import paired_table
-    from analysis.tables import rounds_table
+    from analysis.tables.rounds import rounds_table
 
     rounds = rounds_table([one, other])
     return rounds, paired_table(rounds, one.reference, other.reference, chosen_score(args), args.at)
@@ -180,8 +180,8 @@ def leaders(args: Args) -> int:
     from analysis.compare import grouped_by
     from analysis.leaderboard import leader_table
     from analysis.runs import must_have_rows
-    from analysis.tables import rounds_table
     from analysis.tables.curves import family_size
+    from analysis.tables.rounds import rounds_table
     from glt.verdicts import rule_words
 
     runs = find_runs(args)

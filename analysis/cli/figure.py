@@ -61,7 +61,7 @@ def ends(text: str) -> tuple[int, int]:
 
 # Options.
 
-MEASURE = options.registered("measure", "analysis.measures", "MEASURES")
+MEASURE = options.registered("measure", "analysis.measures.registry", "MEASURES")
 VENUE = options.registered("venue", "analysis.drawing.venues", "VENUES")
 SAMPLE = options.registered("kind of sample", "analysis.subgraphs.samplers", "SAMPLERS")
 
@@ -118,7 +118,7 @@ figure_options = options.all_of(
 def chosen_figure(args: Args) -> FigureChoices:
     """Return the choices that `figure_options` make."""
     from analysis.figures.base import FigureChoices
-    from analysis.subgraphs import Sample
+    from analysis.subgraphs.samplers import Sample
 
     return FigureChoices(
         venue=args.venue,
@@ -174,8 +174,7 @@ def chosen_figure(args: Args) -> FigureChoices:
 )
 def figure(args: Args) -> int:
     """Draw a figure for a paper, or several as panels of one page."""
-    from analysis.bundle import csv_bytes, json_bytes
-    from analysis.drawing.files import check_dpi, figure_bytes
+    from analysis.drawing.files import check_dpi, csv_bytes, figure_bytes, json_bytes
     from analysis.drawing.page import on_page, plan
 
     out = args.out
@@ -257,7 +256,7 @@ def _kind(out: Path) -> str:
 @options.progress
 def table(args: Args) -> int:
     """Write a table as LaTeX, CSV or JSON."""
-    from analysis.bundle import csv_bytes, json_bytes
+    from analysis.drawing.files import csv_bytes, json_bytes
 
     runs = find_runs(args)
     made, to_latex = _TABLES[args.table](runs, args)
@@ -271,7 +270,7 @@ def table(args: Args) -> int:
 
 def _measurements(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     from analysis.latex import measurements_latex
-    from analysis.measures import At, measurement_table
+    from analysis.measures.tables import At, measurement_table
     from analysis.runs import last_common_round, printed_measurements, training_part
 
     rounds = list(args.round) or [last_common_round(runs)]
@@ -294,7 +293,7 @@ def _measurements(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLate
 
 
 def _trend(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
-    from analysis.measures import trend_table
+    from analysis.measures.tables import trend_table
     from analysis.runs import last_common_round
 
     if args.format == "latex":
@@ -306,7 +305,8 @@ def _trend(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
 
 def _tickets(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     from analysis.latex import tickets_latex
-    from analysis.tables import rounds_table, tickets_table
+    from analysis.tables.rounds import rounds_table
+    from analysis.tables.tickets import tickets_table
 
     table = tickets_table(rounds_table(runs), chosen_score(args), args.macs, args.margin)
     if table.empty:
@@ -316,7 +316,8 @@ def _tickets(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
 
 def _paper(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     from analysis.latex import paper_latex
-    from analysis.tables import curve_table, paper_table, rounds_table
+    from analysis.tables.curves import curve_table, paper_table
+    from analysis.tables.rounds import rounds_table
 
     table = paper_table(curve_table(rounds_table(runs), chosen_score(args), "graph", args.macs, args.margin))
     if table.empty:
@@ -336,7 +337,8 @@ _TABLES = {"measurements": _measurements, "trend": _trend, "tickets": _tickets, 
 @figure_options
 def bundle(args: Args) -> int:
     """Pack figures, tables, numbers, settings and commands into a zip."""
-    from analysis.bundle import bundle_bytes, lost_sources
+    from analysis.bundle import bundle_bytes
+    from analysis.commands import lost_sources
     from analysis.runs import runs_with_rounds
 
     out = args.out

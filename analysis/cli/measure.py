@@ -16,8 +16,8 @@ from glt.cli.main import Args, Verb
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
-    from analysis.measures import MeasuredRound
     from analysis.measures.centrality import Betweenness
+    from analysis.measures.compute import MeasuredRound
     from analysis.measures.graph import MeasuredGraph
     from glt.datasets import Graph
     from glt.store import SeedRun
@@ -35,7 +35,7 @@ def _explain(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
     """Print what every number means and end, as --help does: no run is needed for it."""
     if not is_set or ctx.resilient_parsing:
         return
-    from analysis.measures import explanations
+    from analysis.measures.descriptions import explanations
 
     for each in explanations():
         print(f"{each.label} ({each.name})")
@@ -59,7 +59,7 @@ def _explain(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
 @options.as_json
 def measure(args: Args) -> int:
     """Measure the original and the sparsified graph of a round."""
-    from analysis.measures import measure_round
+    from analysis.measures.compute import measure_round
     from glt.store.paths import reference_of
 
     seed_run = options.find_seed_run(args)
@@ -84,8 +84,8 @@ def measure(args: Args) -> int:
 
 def _print_estimate(seed_run: SeedRun, number: int, slow: bool) -> None:
     """Print how long NetworkX will take for graphs not measured yet, if more than a moment."""
-    from analysis.measures import MeasuredGraph, networkx_seconds
-    from analysis.measures.compute import is_measured
+    from analysis.measures.compute import is_measured, networkx_seconds
+    from analysis.measures.graph import MeasuredGraph
     from glt.formats import duration, number_of
     from glt.lottery.graph import graph_of
 

@@ -1,14 +1,18 @@
-"""Figures as files: equal bytes every time, and as PGF, drawn by the TeX of the paper itself."""
+"""Figures and tables as files: equal bytes every time; figures as PGF are drawn by the TeX of the paper itself."""
 
 from __future__ import annotations
 
 import io
+import json
+import math
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
+import pandas as pd
 from matplotlib import cbook
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_pgf import LatexError
@@ -21,6 +25,7 @@ from analysis.drawing.page import align
 from analysis.drawing.style import ONE_AT_A_TIME, SETTINGS
 from analysis.latex import escape
 from glt.errors import ConfigError, StudioError, unknown_name
+from glt.user_text import cell
 
 FORMATS = ("pdf", "svg", "png")
 PGF = "pgf"
@@ -150,3 +155,29 @@ def escaped(words: str) -> str:
         return words
     # matplotlib would take the backslash from a dollar once more, and TeX then begin a formula.
     return escape(as_drawn(words)).replace(DOLLAR, r"\textdollar{}")
+
+
+# Tables
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """Return a table as UTF-8 CSV: full precision, missing numbers empty, tuples with spaces between their numbers.
+
+    Text that a spreadsheet would run as a formula is prefixed with '.
+    """
+
+    def flat(value: Any) -> Any:
+        return cell(" ".join(map(str, value)) if isinstance(value, tuple) else value)
+
+    return str(table.map(flat).rename(columns=cell).to_csv(index=False, lineterminator="\n")).encode()
+
+
+def json_bytes(table: pd.DataFrame) -> bytes:
+    """Return a table as a JSON list of objects; missing numbers are null."""
+
+    def plain(value: Any) -> Any:
+        value = value.item() if isinstance(value, np.generic) else value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    records = [{name: plain(value) for name, value in row.items()} for row in table.to_dict("records")]
+    return (json.dumps(records, indent=2, allow_nan=False, ensure_ascii=False) + "\n").encode()

@@ -11,8 +11,8 @@ from analysis.ablation import Varied, ablation_panels, left_out, panel_axes, pan
 from analysis.drawing.description import Description, Grid, Inset, Panel
 from analysis.figures.base import CURVE, FIGURES, Figure, FigureChoices, rounds_caption
 from analysis.figures.curves import Curves, baselines, exit_notes, run_layers, ticket_key
-from analysis.tables import curve_table, rounds_table
-from analysis.tables.curves import XAxis
+from analysis.tables.curves import XAxis, curve_table
+from analysis.tables.rounds import rounds_table
 from glt.store import Run
 
 HEIGHT = 560

@@ -22,8 +22,8 @@ from analysis.figures.curves import (
     score_window,
 )
 from analysis.runs import must_have_rows
-from analysis.tables import curve_table, rounds_table
-from analysis.tables.curves import Score, XAxis
+from analysis.tables.curves import Score, XAxis, curve_table
+from analysis.tables.rounds import rounds_table
 from glt import formats
 from glt.store import MacConvention, Run
 

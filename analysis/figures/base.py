@@ -13,7 +13,7 @@ from analysis.drawing.description import DASHES, EVEN, Dash, Description, Key
 from analysis.drawing.venues import Font, Venue, venue_named
 from analysis.labels import own_styles
 from analysis.style.palette import MOST, Style, crowd_styles, style
-from analysis.subgraphs import Sample
+from analysis.subgraphs.samplers import Sample
 from analysis.tables.captions import caption
 from analysis.tables.curves import Score, XAxis
 from glt.errors import StoreError

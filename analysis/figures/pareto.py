@@ -15,8 +15,8 @@ from analysis.figures.curves import Curves, Window, baselines, points, round_tex
 from analysis.runs import must_have_rows
 from analysis.style import palette
 from analysis.style.palette import MOST_POINTS
-from analysis.tables import curve_table, rounds_table
-from analysis.tables.curves import SUBJECT, Score, XAxis, with_front
+from analysis.tables.curves import SUBJECT, Score, XAxis, curve_table, with_front
+from analysis.tables.rounds import rounds_table
 from glt import formats
 from glt.store import MacConvention, Run
 

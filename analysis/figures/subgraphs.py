@@ -12,10 +12,10 @@ from analysis.figures.base import FIGURES, Figure, FigureChoices, Use, shown_rou
 from analysis.labels import dataset_label, run_labels
 from analysis.runs import shared_graph
 from analysis.style.palette import escape
-from analysis.subgraphs import BOTH, REMOVED, Sample, make_panel, original_panel, sample_nodes, take
-from analysis.subgraphs import Panel as Part
 from analysis.subgraphs.html import SHAPES, class_color, class_shape
-from analysis.subgraphs.panel import panel_table
+from analysis.subgraphs.panel import BOTH, REMOVED, make_panel, original_panel, panel_table, take
+from analysis.subgraphs.panel import Panel as Part
+from analysis.subgraphs.samplers import Sample, sample_nodes
 from glt.datasets import Graph
 from glt.datasets.graph import IntArray
 from glt.masks import BoolArray

@@ -23,8 +23,8 @@ from analysis.figures.curves import (
 from analysis.labels import dataset_label, model_label
 from analysis.runs import must_have_rows
 from analysis.style import palette
-from analysis.tables import curve_table, rounds_table
-from analysis.tables.curves import SUBJECT, XAxis
+from analysis.tables.curves import SUBJECT, XAxis, curve_table
+from analysis.tables.rounds import rounds_table
 from glt import formats
 from glt.store import Run
 

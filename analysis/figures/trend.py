@@ -12,7 +12,7 @@ from analysis.drawing.description import Axis, Band, Description, Key, Layer, Li
 from analysis.figures.base import FIGURES, Figure, FigureChoices, RunLooks
 from analysis.labels import dataset_label
 from analysis.measures import descriptions as wording
-from analysis.measures import trend_table
+from analysis.measures.tables import trend_table
 from analysis.runs import runs_with_rounds
 from analysis.statistics import seeds_words
 from analysis.style import palette

@@ -18,8 +18,9 @@ from analysis import published, statistics
 from analysis.reproduction.comparison import Comparison, per_seed
 from analysis.statistics import detectable_words, family_words, significances
 from analysis.style import palette
-from analysis.tables import XAxis
+from analysis.tables.curves import XAxis
 from glt import formats, verdicts
+from glt.registry import Registry
 from glt.reproduction import EXPERIMENTS
 from glt.verdicts import DELTA, Verdict
 
@@ -205,3 +206,6 @@ class Exhibit:
     def label(self) -> str:
         """The experiment's own label."""
         return EXPERIMENTS.get(self.name).label
+
+
+EXHIBITS: Registry[Exhibit] = Registry("exhibit", "analysis.reproduction.exhibits")

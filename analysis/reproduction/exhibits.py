@@ -10,8 +10,8 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis import published
-from analysis.reproduction import EXHIBITS
 from analysis.reproduction.claims import (
+    EXHIBITS,
     NO_VERDICT,
     Claim,
     Exhibit,

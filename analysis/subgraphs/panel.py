@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.measures import MeasuredGraph
 from analysis.measures.basic import isolated_nodes
 from analysis.measures.connectivity import components
+from analysis.measures.graph import MeasuredGraph
 from analysis.subgraphs.layout import Positions, layout
 from glt import formats
 from glt.datasets.graph import Graph, IntArray

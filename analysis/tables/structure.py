@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.labels import run_labels
-from analysis.measures import MeasuredGraph, random_twins
 from analysis.measures.basic import degree_counts
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import random_twins
 from analysis.style import palette
 from analysis.tables.curves import mean_and_interval
 from glt.datasets import Graph

@@ -161,7 +161,7 @@ def csv_button(table: pd.DataFrame, name: str) -> None:
 
     def make() -> bytes:
         # Imported late: loads matplotlib.
-        from analysis.bundle import csv_bytes
+        from analysis.drawing.files import csv_bytes
 
         return csv_bytes(table)
 

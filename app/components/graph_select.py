@@ -14,9 +14,9 @@ import numpy as np
 import streamlit as st
 
 from analysis.labels import dataset_label
-from analysis.subgraphs import SAMPLERS, Sample, Subgraph, make_panel, original_panel, panels_html, sample_nodes, take
-from analysis.subgraphs.panel import class_names, node_name
-from analysis.subgraphs.samplers import DEFAULT_SIZE, in_order
+from analysis.subgraphs.html import panels_html
+from analysis.subgraphs.panel import Subgraph, class_names, make_panel, node_name, original_panel, take
+from analysis.subgraphs.samplers import DEFAULT_SIZE, SAMPLERS, Sample, in_order, sample_nodes
 from app.components import controls, frame, url_state
 from app.data import cache
 from glt import formats

@@ -13,19 +13,12 @@ import pandas as pd
 import streamlit as st
 
 from analysis.figures.trend import TrendAxis
-from analysis.measures import (
-    At,
-    Engine,
-    MeasuredGraph,
-    descriptions,
-    in_order,
-    measurement_table,
-    networkx_seconds,
-    trend_table,
-    unmeasured,
-    unmeasured_trend,
-)
+from analysis.measures import descriptions
+from analysis.measures.compute import Engine, networkx_seconds
 from analysis.measures.connectivity import MOST_NODES_FACTORED, MOST_NODES_SOLVED
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.registry import in_order
+from analysis.measures.tables import At, measurement_table, trend_table, unmeasured, unmeasured_trend
 from analysis.runs import shared_graph
 from app.components import computation, controls
 from app.data import cache

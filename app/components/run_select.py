@@ -24,7 +24,7 @@ from analysis.labels import (
     with_titles,
 )
 from analysis.style import palette
-from analysis.tables import Score, XAxis
+from analysis.tables.curves import Score, XAxis
 from app.components import controls, frame, url_state
 from app.data.runs import ORDER, follows_another, opened, setting, state_of
 from glt import formats

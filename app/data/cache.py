@@ -16,8 +16,10 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from analysis import removal
-from analysis.tables import Score, XAxis, curve_table, diagnosis_table, rounds_table, tickets_table
+from analysis.removal import edges, scores
+from analysis.tables.curves import Score, XAxis, curve_table
+from analysis.tables.rounds import rounds_table
+from analysis.tables.tickets import diagnosis_table, tickets_table
 from app.data.runs import Opened
 from glt.config import RunConfig
 from glt.datasets import Graph
@@ -172,26 +174,26 @@ def masks_of(run: Run, seed: int) -> list[EdgeMask]:
 @cached(16, shared=True)
 def removal_rounds(run: Run, seed: int) -> NDArray[np.int16]:
     """Return the round that removed each edge entry, 0 for survivors: `cuts.removal_rounds`."""
-    return removal.removal_rounds(masks_of(run, seed))
+    return edges.removal_rounds(masks_of(run, seed))
 
 
 @cached(16, shared=True)
 def removal_causes(run: Run, seed: int) -> NDArray[np.int8]:
     """Return the cause of each removal: `cuts.removal_causes`."""
-    return removal.removal_causes(run.config, graph_of(run.seed(seed)), masks_of(run, seed))
+    return edges.removal_causes(run.config, graph_of(run.seed(seed)), masks_of(run, seed))
 
 
 # The scores of all rounds of a large graph take 100 MB and more.
 @cached(2, shared=True)
-def decisions(run: Run, seed: int) -> list[removal.Decision]:
+def decisions(run: Run, seed: int) -> list[scores.Decision]:
     """Return the pruning decisions of a seed that keep scores."""
-    return removal.decisions_of(run.seed(seed), masks_of(run, seed), graph_of(run.seed(seed)))
+    return scores.decisions_of(run.seed(seed), masks_of(run, seed), graph_of(run.seed(seed)))
 
 
 @cached(8, shared=True)
-def closeness_of(graph: Graph) -> removal.Closeness:
+def closeness_of(graph: Graph) -> edges.Closeness:
     """Return what the ends of a graph's edges have in common."""
-    return removal.Closeness(graph)
+    return edges.Closeness(graph)
 
 
 # Seconds for which one reading of a file serves all tabs; pages read every two seconds.

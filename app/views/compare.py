@@ -40,9 +40,8 @@ from analysis.leaderboard import (
     paired_words,
 )
 from analysis.style import palette
-from analysis.tables import Score, data_words, metric_words
-from analysis.tables.captions import MAC_WORDS, averaged_over, score_words
-from analysis.tables.curves import family_size
+from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
+from analysis.tables.curves import Score, family_size
 from app.components import controls, downloads, frame, run_select
 from app.components.downloads import show_rounds, show_table
 from app.components.run_select import readable

@@ -10,7 +10,9 @@ import streamlit as st
 
 from analysis.drawing import screen
 from analysis.figures.accuracy import accuracy_curves
-from analysis.tables import Score, XAxis, caption, late_words, metric_words, ticket_words, with_diagnoses
+from analysis.tables.captions import caption, metric_words
+from analysis.tables.curves import Score, XAxis
+from analysis.tables.tickets import late_words, ticket_words, with_diagnoses
 from app.components import controls, frame, run_select
 from app.components.downloads import show_rounds, show_table
 from app.data import cache

@@ -14,8 +14,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.ablation import one_sweep
-from analysis.bundle import bundle_bytes, csv_bytes, figure_command, json_bytes, lost_sources
-from analysis.drawing.files import DPI, figure_bytes, formats_here
+from analysis.bundle import bundle_bytes
+from analysis.commands import figure_command, lost_sources
+from analysis.drawing.files import DPI, csv_bytes, figure_bytes, formats_here, json_bytes
 from analysis.drawing.page import MOST, on_page, plan
 from analysis.drawing.venues import FONTS, LARGEST, SMALLEST, VENUES
 from analysis.figures.base import FIGURES, GROUPS, Figure, FigureChoices, Use

@@ -19,20 +19,15 @@ from analysis.drawing import screen
 from analysis.figures.degrees import Degrees, degree_curves
 from analysis.figures.trend import trend_curves
 from analysis.labels import dataset_label, short_title
-from analysis.measures import (
-    Engine,
-    Explanation,
-    MeasuredGraph,
-    descriptions,
-    explanation,
-    explanations,
-    in_order,
-    random_twins,
-)
+from analysis.measures import descriptions
 from analysis.measures.basic import degree_counts, degree_gini
 from analysis.measures.cache import known_betweenness
 from analysis.measures.centrality import SAMPLE, Betweenness, spearman
-from analysis.measures.compute import betweenness_seconds
+from analysis.measures.compute import Engine, betweenness_seconds
+from analysis.measures.descriptions import Explanation, explanation, explanations
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import random_twins
+from analysis.measures.registry import in_order
 from analysis.measures.tables import Order, edge_table, is_as_published, node_table, with_names
 from analysis.runs import by_graph, printed_measurements, shared_graph, training_part
 from analysis.statistics import half_width

@@ -15,10 +15,11 @@ from analysis.drawing import screen
 from analysis.figures.ablation import ablation_curves
 from analysis.figures.accuracy import accuracy_curves
 from analysis.labels import dataset_label, model_label, task_label
-from analysis.reproduction import EXHIBITS, Claim, Comparison, Evidence, Exhibit, Kind, Picture, Verdict, judge, settled
-from analysis.reproduction.comparison import family_words, margins_words
+from analysis.reproduction.claims import EXHIBITS, Claim, Exhibit, Picture
+from analysis.reproduction.comparison import Comparison, Evidence, family_words, margins_words
+from analysis.reproduction.verdict import Kind, Verdict, judge, settled
 from analysis.style import palette
-from analysis.tables import caption
+from analysis.tables.captions import caption
 from app.components import controls, frame, graph_select, measurement, url_state
 from app.components.downloads import draw_numbers, draw_table, show_figure
 from app.components.frame import BadgeColor

@@ -17,13 +17,22 @@ from analysis.figures.losers import edge_losses, node_losses
 from analysis.figures.pairs import pair_losses
 from analysis.figures.scores import score_lines
 from analysis.labels import dataset_label, metric_label, short_title
-from analysis.removal import Way, edges_of, no_scores, removal_sentence, score_table
-from analysis.removal.edges import degrees, no_classes
+from analysis.removal.edges import Way, degrees, edges_of, no_classes, no_scores, removal_sentence
 from analysis.removal.groups import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
-from analysis.removal.scores import Decision
+from analysis.removal.scores import Decision, score_table
 from analysis.runs import shared_graph, training_part
-from analysis.subgraphs import Panel, Subgraph, make_panel, original_panel, panels_html, take
-from analysis.subgraphs.panel import class_names, classes_of, has_classes, node_name
+from analysis.subgraphs.html import panels_html
+from analysis.subgraphs.panel import (
+    Panel,
+    Subgraph,
+    class_names,
+    classes_of,
+    has_classes,
+    make_panel,
+    node_name,
+    original_panel,
+    take,
+)
 from app.components import controls, frame, graph_select, run_select, url_state
 from app.components.downloads import draw_numbers, show_figure, show_table
 from app.components.frame import plain

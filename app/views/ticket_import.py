@@ -19,8 +19,7 @@ from analysis.figures.pareto import GUEST, pareto_front
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.measures import compute, descriptions
 from analysis.style import palette
-from analysis.tables import Score, XAxis
-from analysis.tables.curves import with_front
+from analysis.tables.curves import Score, XAxis, with_front
 from app.components import computation, controls, frame, graph_select, run_select, url_state
 from app.components.computation import Computation
 from app.components.downloads import draw_table, show_rounds

@@ -14,8 +14,9 @@ from analysis.drawing import screen
 from analysis.figures.curves import MAC_NAMES, paper_baselines
 from analysis.figures.pareto import pareto_front
 from analysis.labels import dataset_label, metric_label, model_label, task_label
-from analysis.tables import Score, XAxis, caption, metric_words, ticket_words
-from analysis.tables.curves import with_front
+from analysis.tables.captions import caption, metric_words
+from analysis.tables.curves import Score, XAxis, with_front
+from analysis.tables.tickets import ticket_words
 from app.components import controls, frame, run_select, url_state
 from app.components.downloads import show_rounds
 from app.data import cache

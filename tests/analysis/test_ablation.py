@@ -24,7 +24,7 @@ from analysis.ablation import (
     zoom_box,
 )
 from analysis.figures.curves import Window
-from analysis.tables import rounds_table
+from analysis.tables.rounds import rounds_table
 from glt.config import RunConfig
 from glt.errors import ConfigError, StoreError
 from glt.presets import resolve

@@ -14,10 +14,11 @@ from typing import NoReturn
 import pandas as pd
 import pytest
 
-from analysis.bundle import bundle_bytes, compute_command, lost_sources, steps_for
+from analysis.bundle import bundle_bytes
 from analysis.cli.main import main
+from analysis.commands import compute_command, lost_sources, steps_for
 from analysis.figures.base import FIGURES, FigureChoices
-from analysis.tables import rounds_table
+from analysis.tables.rounds import rounds_table
 from glt.cli.run import pretrain, pretrain_settings
 from glt.errors import StoreError
 from glt.pretraining.config import resolve_pretraining

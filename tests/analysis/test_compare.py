@@ -10,7 +10,7 @@ from scipy import optimize, stats
 
 from analysis.compare import environment_differences, paired_seeds, paired_table, setting_differences, shared_seeds
 from analysis.leaderboard import few_seeds_words, paired_words
-from analysis.tables import rounds_table
+from analysis.tables.rounds import rounds_table
 from glt.config import RunConfig
 from glt.errors import ConfigError
 from glt.store import Run

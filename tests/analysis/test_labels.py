@@ -25,17 +25,20 @@ from analysis.figures.base import FigureChoices
 from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels, short_title
 from analysis.latex import tickets_latex
-from analysis.measures import MeasuredGraph, measure
 from analysis.measures.centrality import betweenness
+from analysis.measures.compute import measure
+from analysis.measures.graph import MeasuredGraph
 from analysis.measures.tables import node_table, with_names
 from analysis.removal.groups import by_pair, edge_groupings, loss_table, node_groupings
 from analysis.style import palette
-from analysis.subgraphs import Sample, original_panel, sample_nodes, take
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.overview import overview_png
-from analysis.subgraphs.panel import classes_of
-from analysis.tables import caption, curve_table, rounds_table, tickets_table
-from analysis.tables.curves import with_front
+from analysis.subgraphs.panel import classes_of, original_panel, take
+from analysis.subgraphs.samplers import Sample, sample_nodes
+from analysis.tables.captions import caption
+from analysis.tables.curves import curve_table, with_front
+from analysis.tables.rounds import rounds_table
+from analysis.tables.tickets import tickets_table
 from glt.datasets import DATASETS, Graph, load_graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks, WeightMask

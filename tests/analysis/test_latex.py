@@ -12,12 +12,14 @@ import pandas as pd
 import pytest
 
 from analysis import published
-from analysis.bundle import csv_bytes, json_bytes
 from analysis.cli.main import main
 from analysis.drawing import files
+from analysis.drawing.files import csv_bytes, json_bytes
 from analysis.latex import escape, measurements_latex, paper_latex, tickets_latex
-from analysis.measures import At, measurement_table
-from analysis.tables import curve_table, paper_table, rounds_table, tickets_table
+from analysis.measures.tables import At, measurement_table
+from analysis.tables.curves import curve_table, paper_table
+from analysis.tables.rounds import rounds_table
+from analysis.tables.tickets import tickets_table
 from glt.store import Run, bundled_examples
 
 UGS = [[0.82, 0.83, 0.80], [0.81, 0.82, 0.80], [0.80, 0.811, 0.79]]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from analysis.compare import group_fields, grouped_by
 from analysis.leaderboard import comparison_words, leader_table
-from analysis.tables import rounds_table
+from analysis.tables.rounds import rounds_table
 from glt.errors import ConfigError
 from glt.store import Run
 

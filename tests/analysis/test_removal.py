@@ -17,22 +17,19 @@ from analysis.figures import pairs
 from analysis.figures.losers import edge_losses, node_losses
 from analysis.figures.pairs import pair_losses
 from analysis.figures.scores import score_lines
-from analysis.removal import (
+from analysis.removal import groups
+from analysis.removal.edges import (
+    CAUSES,
     Closeness,
-    Decision,
     Way,
-    decisions_of,
     edges_of,
-    groups,
     no_scores,
     removal_causes,
     removal_rounds,
     removal_sentence,
-    score_table,
 )
-from analysis.removal.edges import CAUSES
 from analysis.removal.groups import edge_groupings, loss_table, outside, pair_matrix, sentences
-from analysis.removal.scores import line_table
+from analysis.removal.scores import Decision, decisions_of, line_table, score_table
 from analysis.style.palette import ink
 from glt.config import RunConfig
 from glt.datasets import Graph, Provenance, Split, load_graph

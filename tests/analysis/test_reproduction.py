@@ -11,11 +11,11 @@ from scipy.stats import ttest_1samp
 
 from analysis import published
 from analysis.published import FACTS
-from analysis.reproduction import EXHIBITS, Comparison, Evidence, Verdict, judge, settled
-from analysis.reproduction.claims import leads, saves_macs, tally
-from analysis.reproduction.comparison import FIRST, SECOND, judged
+from analysis.reproduction.claims import EXHIBITS, leads, saves_macs, tally
+from analysis.reproduction.comparison import FIRST, SECOND, Comparison, Evidence, judged
+from analysis.reproduction.verdict import Verdict, judge, settled
 from analysis.statistics import Gap, agreements
-from analysis.tables import rounds_table
+from analysis.tables.rounds import rounds_table
 from glt.datasets import load_graph
 from glt.reproduction import EXPERIMENTS, Plan, Setting, make_plan
 from glt.reproduction.plan import arm_config

@@ -8,8 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis import published
-from analysis.measures import At, measurement_table
-from analysis.tables import curve_table, rounds_table
+from analysis.measures.tables import At, measurement_table
+from analysis.tables.curves import curve_table
+from analysis.tables.rounds import rounds_table
 from app.views import curves, measurements, tickets
 from app.views.curves import AT_CHANCE, CUTS
 from glt.config import canonical_json

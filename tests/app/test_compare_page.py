@@ -138,9 +138,9 @@ def _choose(table: dict[str, list[str]]) -> None:
 
 
 def test_csv_holds_all_the_numbers(pair: tuple[Run, Run]) -> None:
-    from analysis.bundle import csv_bytes
+    from analysis.drawing.files import csv_bytes
     from analysis.leaderboard import leader_table
-    from analysis.tables import rounds_table
+    from analysis.tables.rounds import rounds_table
 
     lines = csv_bytes(leader_table(rounds_table(list(pair)))).decode().splitlines()
     assert len(lines) == 3

@@ -12,11 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis import published
-from analysis.measures import At, MeasuredGraph, measurement_table, trend_table
 from analysis.measures.cache import keep_betweenness
 from analysis.measures.centrality import Betweenness
+from analysis.measures.graph import MeasuredGraph
 from analysis.measures.networkx_engine import DEFINITIONS
-from analysis.measures.tables import Order, edge_table, node_table
+from analysis.measures.tables import At, Order, edge_table, measurement_table, node_table, trend_table
 from app.components import computation
 from app.views import measurements
 from app.views.measurements import (

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.reproduction import EXHIBITS
+from analysis.reproduction.claims import EXHIBITS
 from app.views import paper
 from glt.formats import as_typed
 from glt.jobs.launcher import Started

@@ -15,7 +15,7 @@ import tests.conftest
 from analysis.bundle import bundle_bytes
 from analysis.cli.main import main as analysis
 from analysis.figures.base import FigureChoices
-from analysis.tables import rounds_table
+from analysis.tables.rounds import rounds_table
 from app.components import run_select
 from app.data import runs
 from app.data.runs import Opened, opened

@@ -11,10 +11,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from analysis.removal import removal_causes, removal_rounds
-from analysis.removal.edges import CAUSES, Closeness
-from analysis.subgraphs import sample_nodes
+from analysis.removal.edges import CAUSES, Closeness, removal_causes, removal_rounds
 from analysis.subgraphs.panel import node_name
+from analysis.subgraphs.samplers import sample_nodes
 from app.components import graph_select
 from app.components.graph_select import find_nodes
 from app.views import subgraphs

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from analysis.subgraphs import Sample, make_panel, panels_html
+from analysis.subgraphs.html import panels_html
+from analysis.subgraphs.panel import make_panel
+from analysis.subgraphs.samplers import Sample
 from app.main import PAGES
 from glt.datasets import load_graph
 from glt.store import Store

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import click
 import pytest
 
-from analysis.measures import MEASURES
+from analysis.measures.registry import MEASURES
 from analysis.subgraphs.samplers import SAMPLERS
 from app.command import ABOUT, SECTIONS, main
 from glt.cli.main import Verb, Verbs

@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from analysis.bundle import figure_command
 from analysis.cli.main import main
+from analysis.commands import figure_command
 from analysis.drawing import files
 from analysis.drawing.files import FORMATS, figure_bytes, formats_here
 from analysis.drawing.page import draw
 from analysis.figures.base import FigureChoices
-from analysis.subgraphs import Sample
+from analysis.subgraphs.samplers import Sample
 from glt.errors import ConfigError
 from glt.store import Run
 

@@ -11,8 +11,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analysis.bundle import figure_command
 from analysis.cli.main import main
+from analysis.commands import figure_command
 from analysis.drawing.files import figure_bytes
 from analysis.drawing.page import draw, plan
 from analysis.drawing.venues import VENUES

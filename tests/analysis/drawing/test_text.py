@@ -27,7 +27,8 @@ from analysis.drawing.venues import VENUES
 from analysis.figures import losers
 from analysis.figures.base import FIGURES, FigureChoices
 from analysis.removal import groups
-from analysis.subgraphs import Sample, panel
+from analysis.subgraphs import panel
+from analysis.subgraphs.samplers import Sample
 from glt.errors import StudioError
 from glt.store import Run, Store
 from glt.store.annotations import Annotation

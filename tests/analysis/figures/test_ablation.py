@@ -21,7 +21,7 @@ from analysis.drawing.page import draw
 from analysis.figures.ablation import ablation_curves
 from analysis.figures.base import FIGURES, FigureChoices
 from analysis.style import palette
-from analysis.tables import XAxis
+from analysis.tables.curves import XAxis
 from glt.errors import ConfigError, StoreError
 from glt.formats import as_typed
 from glt.store import Run

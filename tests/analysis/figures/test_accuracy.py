@@ -20,7 +20,8 @@ from analysis.drawing.venues import VENUES
 from analysis.figures.accuracy import accuracy_curves
 from analysis.figures.base import FIGURES, FigureChoices
 from analysis.style import palette
-from analysis.tables import curve_table, rounds_table
+from analysis.tables.curves import curve_table
+from analysis.tables.rounds import rounds_table
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
 

@@ -19,8 +19,9 @@ from analysis.figures.pareto import pareto_front
 from analysis.labels import setting_details
 from analysis.style import palette
 from analysis.style.palette import MOST, crowd_styles
-from analysis.tables import caption, curve_table, rounds_table
-from analysis.tables.curves import with_front
+from analysis.tables.captions import caption
+from analysis.tables.curves import curve_table, with_front
+from analysis.tables.rounds import rounds_table
 from glt.store import Run
 
 MakeScored = Callable[..., Run]

@@ -20,19 +20,18 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from analysis.bundle import csv_bytes, json_bytes
 from analysis.cli.figure import FIGURES as NAMES
 from analysis.cli.figure import KINDS
 from analysis.drawing import screen
 from analysis.drawing.description import Axis, Band, Description, Key, Layer, Line, Marks, Note, Panel, Rule
-from analysis.drawing.files import FORMATS, PGF, figure_bytes
+from analysis.drawing.files import FORMATS, PGF, csv_bytes, figure_bytes, json_bytes
 from analysis.drawing.page import draw, on_page, plan
 from analysis.drawing.paper import MARK
 from analysis.figures.base import FIGURES, GROUPS, FigureChoices
 from analysis.figures.losers import SIZE
 from analysis.style import palette
 from analysis.style.palette import DARK
-from analysis.subgraphs import Sample
+from analysis.subgraphs.samplers import Sample
 from glt.errors import StudioError
 from glt.store import Run
 

@@ -11,7 +11,7 @@ from analysis.compare import At, paired_seeds, paired_table
 from analysis.drawing import screen
 from analysis.figures.seed_pairs import Side, paired_differences
 from analysis.style import palette
-from analysis.tables import rounds_table
+from analysis.tables.rounds import rounds_table
 from glt.store import Run
 
 MakeScored = Callable[..., Run]

@@ -11,8 +11,7 @@ from analysis.drawing import screen
 from analysis.drawing.page import draw, plan
 from analysis.figures.base import FigureChoices
 from analysis.figures.degrees import Degrees, degree_curves
-from analysis.removal import removal_causes, removal_rounds
-from analysis.removal.edges import CAUSES
+from analysis.removal.edges import CAUSES, removal_causes, removal_rounds
 from glt.config import RunConfig
 from glt.datasets import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask

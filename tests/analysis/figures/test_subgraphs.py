@@ -12,7 +12,7 @@ from analysis.cli.main import main
 from analysis.drawing.files import figure_bytes
 from analysis.drawing.page import draw, on_page, plan
 from analysis.figures.base import FigureChoices
-from analysis.subgraphs import Sample
+from analysis.subgraphs.samplers import Sample
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
 

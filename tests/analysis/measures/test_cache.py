@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.measures import MeasuredGraph, cache, measure
 from analysis.measures import bfs as search
+from analysis.measures import cache
 from analysis.measures import graph as measured_graph
 from analysis.measures.cache import MeasureCache
+from analysis.measures.compute import measure
+from analysis.measures.graph import MeasuredGraph
 
 PATH = np.array([[0, 1, 2], [1, 2, 3]])
 

@@ -13,10 +13,11 @@ import pytest
 from scipy.sparse import csr_array
 
 from analysis.cli.main import main
-from analysis.measures import MeasuredGraph, centrality, measure, networkx_engine
+from analysis.measures import centrality, networkx_engine
 from analysis.measures.cache import keep_betweenness, known_betweenness
 from analysis.measures.centrality import Betweenness, betweenness, spearman
-from analysis.measures.compute import betweenness_seconds
+from analysis.measures.compute import betweenness_seconds, measure
+from analysis.measures.graph import MeasuredGraph
 from analysis.measures.networkx_engine import networkx_betweenness
 from analysis.measures.tables import edge_table, node_table
 from glt.datasets import Graph, Provenance, Split, load_graph

@@ -14,22 +14,13 @@ from analysis import published
 from analysis.cli.main import main
 from analysis.drawing import screen
 from analysis.figures.trend import trend_curves
-from analysis.measures import (
-    At,
-    MeasuredGraph,
-    MeasuredRound,
-    descriptions,
-    explanation,
-    explanations,
-    measure,
-    measure_mask,
-    measure_round,
-    measurement_table,
-    random_survivors,
-    trend_table,
-)
+from analysis.measures import descriptions
 from analysis.measures.cache import MeasureCache
-from analysis.measures.null_model import DRAWS, random_twins
+from analysis.measures.compute import MeasuredRound, measure, measure_mask, measure_round
+from analysis.measures.descriptions import explanation, explanations
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import DRAWS, random_survivors, random_twins
+from analysis.measures.tables import At, measurement_table, trend_table
 from glt import formats
 from glt.datasets import load_graph
 from glt.errors import ConfigError, DataError, StoreError

@@ -14,7 +14,10 @@ import pytest
 from matplotlib.image import imread
 from playwright.sync_api import Page, expect
 
-from analysis.subgraphs import (
+from analysis.subgraphs.html import JUST_REMOVED, LARGEST, SMALLEST, edge_looks, network_data, panels_html, replay_frame
+from analysis.subgraphs.layout import LARGE, layout, pivot_layout
+from analysis.subgraphs.overview import overview_png
+from analysis.subgraphs.panel import (
     BACKWARD,
     BOTH,
     FORWARD,
@@ -23,14 +26,9 @@ from analysis.subgraphs import (
     edge_states,
     make_panel,
     original_panel,
-    panels_html,
-    sample_nodes,
     take,
 )
-from analysis.subgraphs.html import JUST_REMOVED, LARGEST, SMALLEST, edge_looks, network_data, replay_frame
-from analysis.subgraphs.layout import LARGE, layout, pivot_layout
-from analysis.subgraphs.overview import overview_png
-from analysis.subgraphs.samplers import find_communities
+from analysis.subgraphs.samplers import find_communities, sample_nodes
 from glt.datasets import Graph
 from glt.masks import EdgeMask
 from tests.analysis.subgraphs.conftest import MILLISECONDS

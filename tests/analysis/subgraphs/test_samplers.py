@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from analysis.subgraphs import SAMPLERS, sample_nodes
-from analysis.subgraphs.samplers import find_communities
+from analysis.subgraphs.samplers import SAMPLERS, find_communities, sample_nodes
 from glt.datasets import Graph
 from glt.errors import ConfigError
 

@@ -22,16 +22,10 @@ from analysis.latex import tickets_latex
 from analysis.leaderboard import leader_table
 from analysis.published import measurements
 from analysis.runs import printed_measurements, training_part
-from analysis.tables import (
-    caption,
-    check_shared_data,
-    curve_table,
-    data_words,
-    metric_words,
-    rounds_table,
-    shared_metric,
-    tickets_table,
-)
+from analysis.tables.captions import caption, check_shared_data, data_words, metric_words, shared_metric
+from analysis.tables.curves import curve_table
+from analysis.tables.rounds import rounds_table
+from analysis.tables.tickets import tickets_table
 from app.views.compare import first_pair
 from glt.config import RunConfig
 from glt.datasets import DATASETS

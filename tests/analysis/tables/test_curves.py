@@ -16,18 +16,9 @@ from analysis.figures.curves import round_text
 from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels
 from analysis.style import palette
-from analysis.tables import (
-    curve_table,
-    dense_table,
-    diagnosis_table,
-    late_words,
-    paper_table,
-    rounds_table,
-    ticket_words,
-    tickets_table,
-    with_diagnoses,
-)
-from analysis.tables.curves import XAxis, is_on_front, with_front
+from analysis.tables.curves import XAxis, curve_table, dense_table, is_on_front, paper_table, with_front
+from analysis.tables.rounds import rounds_table
+from analysis.tables.tickets import diagnosis_table, late_words, ticket_words, tickets_table, with_diagnoses
 from glt.config import RunConfig
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import RoundRecord, Run, SeedRun, Store, bundled_examples
