@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,16 +48,18 @@ def doctor(args: Args) -> int:
     Each finding is one line. The exit code is 1 when something is found and not repaired.
     """
     from glt.doctor import examine, examine_store
+    from glt.doctor.environment import machine as examine_machine
 
     store = options.open_store(args, writable=args.repair)
     looked: Iterable[Examined]
     machine = None
     if args.runs:
         looked = map(examine, map(store.folder, dict.fromkeys(args.runs)))
+    elif not store.root.exists() and args.store != default_store():
+        # The default store need not exist yet.
+        raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
     else:
-        _check_is_there(store, args)
-        looked, machine = examine_store(store), _machine(store)
-    # Each is repaired at once, before anything else can change it.
+        looked, machine = examine_store(store), examine_machine(store)
     for line in machine.lines if machine and not args.json else ():
         print(line)
     results = list(_results(looked, args))
@@ -76,39 +77,23 @@ def doctor(args: Args) -> int:
 
 
 def _results(looked: Iterable[Examined], args: Args) -> Iterator[tuple[Examined, Repaired]]:
-    """Check folder by folder, and report each at once."""
-    for number, examined in enumerate(looked, start=1):
-        result = _repaired(examined, args.repair)
-        if not args.json:
-            clear_progress()
-            for line in lines_on(examined, result):
-                print(line, flush=True)
-            show_progress(number)
-        yield examined, result
-    clear_progress()
-
-
-def _check_is_there(store: Store, args: Args) -> None:
-    """Raise StoreError for a named store that does not exist; the default one need not exist yet."""
-    if not store.root.exists() and args.store != default_store():
-        raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
-
-
-def _repaired(examined: Examined, wanted: bool) -> Repaired:
-    """Repair if asked to; if that fails, print the reason and continue."""
+    """Check folder by folder; repair and report each at once, before anything else can change it."""
     from glt.doctor import Repaired, repair
 
-    try:
-        return repair(examined) if wanted else Repaired((), examined.findings, None)
-    except StoreError as error:
-        print(error, file=sys.stderr)
-        return Repaired((), examined.findings, None)
-
-
-def _machine(store: Store) -> Machine:
-    from glt.doctor.environment import machine
-
-    return machine(store)
+    for number, examined in enumerate(looked, start=1):
+        result = Repaired((), examined.findings, None)
+        if args.repair:
+            try:
+                result = repair(examined)
+            except StoreError as error:
+                print(error, file=sys.stderr)
+        if not args.json:
+            _show_progress("")
+            for line in lines_on(examined, result):
+                print(line, flush=True)
+            _show_progress(f"{number_of(number, 'run')} checked")
+        yield examined, result
+    _show_progress("")
 
 
 def _notes(store: Store) -> Iterator[str]:
@@ -125,7 +110,7 @@ def _notes(store: Store) -> Iterator[str]:
         yield f"Set aside by repairs: {size} in {places}; delete it when you no longer need it."
 
 
-def _document(results: Sequence[tuple[Examined, Repaired]], machine: Machine | None) -> dict[str, Any]:
+def _document(results: Results, machine: Machine | None) -> dict[str, Any]:
     looked = [
         {
             "folder": str(examined.folder),
@@ -137,9 +122,6 @@ def _document(results: Sequence[tuple[Examined, Repaired]], machine: Machine | N
         for examined, result in results
     ]
     return {"looked_at": looked} | ({} if machine is None else {"machine": machine.as_json()})
-
-
-# Lines.
 
 
 def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
@@ -156,16 +138,10 @@ def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
         yield f"Continue with: {as_typed('resume', examined.folder)}"
 
 
-def show_progress(looked_at: int) -> None:
-    """Show on a terminal how many runs were checked, on a line that is overwritten."""
+def _show_progress(words: str) -> None:
+    """Overwrite the line of progress on a terminal."""
     if sys.stderr.isatty():
-        print(f"{CLEARED}{number_of(looked_at, 'run')} checked", end="", file=sys.stderr, flush=True)
-
-
-def clear_progress() -> None:
-    """Clear the line of progress."""
-    if sys.stderr.isatty():
-        print(CLEARED, end="", file=sys.stderr, flush=True)
+        print(f"{CLEARED}{words}", end="", file=sys.stderr, flush=True)
 
 
 def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
@@ -186,19 +162,14 @@ def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
 
 def kinds(results: Results) -> Iterator[str]:
     """Count the runs of each frequent kind of finding, most frequent first."""
-    left = _runs_by_kind([(examined.folder, result.left) for examined, result in results])
-    mended = _runs_by_kind([(examined.folder, result.mended) for examined, result in results])
-    rows = [*(("Repaired in", kind, runs) for kind, runs in mended.items()), *(("In", *each) for each in left.items())]
-    for when, kind, runs in sorted(rows, key=lambda each: -len(each[2])):
-        if len(runs) >= MANY:
-            yield f"{when} {count(len(runs))} runs: {kind}."
-
-
-def _runs_by_kind(found: Sequence[tuple[Path, Sequence[Finding]]]) -> dict[str, set[Path]]:
-    runs: dict[str, set[Path]] = {}
-    for folder, finding in chain.from_iterable(((folder, each) for each in findings) for folder, findings in found):
-        runs.setdefault(_kind(finding), set()).add(folder)
-    return runs
+    runs: dict[tuple[str, str], set[Path]] = {}
+    for examined, result in results:
+        for when, findings in (("Repaired in", result.mended), ("In", result.left)):
+            for finding in findings:
+                runs.setdefault((when, _kind(finding)), set()).add(examined.folder)
+    for (when, kind), folders in sorted(runs.items(), key=lambda each: (-len(each[1]), each[0][0] == "In")):
+        if len(folders) >= MANY:
+            yield f"{when} {count(len(folders))} runs: {kind}."
 
 
 def _kind(finding: Finding) -> str:
@@ -212,35 +183,24 @@ def _kind(finding: Finding) -> str:
 
 
 def conclusion(results: Results, store: Path, is_fit: bool) -> str:
-    """Summarise what was checked, the result, and what to do next."""
-    found = sum(finding.is_fault for _, result in results for finding in (*result.left, *result.mended))
-    folders = [examined.folder for examined, _ in results if not examined.is_store]
-    verdict = _verdict(found, results) if found or is_fit else f"no damage found, but {UNFIT}."
-    return f"{_where(folders, store)}: {_looked_at(results)} checked, {verdict}"
-
-
-def _where(folders: Sequence[Path], store: Path) -> str:
-    """Name the folders of the runs: the store, and others given by path."""
-    around = dict.fromkeys(folder.parent for folder in folders)
-    elsewhere = [str(parent) for parent in around if parent.resolve() != store.resolve()]
-    inside = [str(store)] if len(elsewhere) < len(around) or not around else []
-    return ", ".join([*inside, *elsewhere])
-
-
-def _looked_at(results: Results) -> str:
+    """Summarise what was checked and where, the result, and what to do next."""
     from glt.store import paths
 
     looked = [examined for examined, _ in results if not examined.is_store]
-    is_run = any(examined.run is not None or paths.has_run_name(examined.folder.name) for examined in looked)
-    return number_of(len(looked), "run" if is_run or not looked else "folder")
+    around = dict.fromkeys(examined.folder.parent for examined in looked)
+    elsewhere = [str(parent) for parent in around if parent.resolve() != store.resolve()]
+    inside = [str(store)] if len(elsewhere) < len(around) or not around else []
+    is_run = not looked or any(each.run is not None or paths.has_run_name(each.folder.name) for each in looked)
+    checked = number_of(len(looked), "run" if is_run else "folder")
+    return f"{', '.join([*inside, *elsewhere])}: {checked} checked, {_verdict(results, is_fit)}"
 
 
-def _verdict(found: int, results: Results) -> str:
+def _verdict(results: Results, is_fit: bool) -> str:
     left = [finding for _, result in results for finding in result.left if finding.is_fault]
-    if not found:
-        return "no damage found."
-    if not left:
-        return f"{number_of(found, 'problem')} repaired."
-    able = sum(finding.repair is not None for finding in left)
-    hint = f": --repair repairs {able} of them" if able else ", none of which --repair can fix"
-    return f"{number_of(len(left), 'problem')} found{hint}."
+    if left:
+        able = sum(finding.repair is not None for finding in left)
+        hint = f": --repair repairs {able} of them" if able else ", none of which --repair can fix"
+        return f"{number_of(len(left), 'problem')} found{hint}."
+    if repaired := sum(finding.is_fault for _, result in results for finding in result.mended):
+        return f"{number_of(repaired, 'problem')} repaired."
+    return "no damage found." if is_fit else f"no damage found, but {UNFIT}."

@@ -6,39 +6,34 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from glt.errors import StoreError
-from glt.lottery.diagnosis import CUTS, Diagnosis, diagnoses
+from glt.lottery.diagnosis import CUTS, diagnoses
 from glt.results_version import run_version, seed_version
-from glt.store import KnownRun, Pretraining, PretrainingSeed, Run
+from glt.store import KnownRun, PretrainingSeed, Run
 from glt.store.pretraining import PRETRAINING
-from glt.store.records import RoundRecord
 from glt.verdicts import DELTA, Verdict, judge, paired_differences, sparsest_ticket
 
 
 def document(run: KnownRun, margin: float = DELTA) -> dict[str, Any]:
-    """Return what `show --json` prints of a run of any kind.
+    """Return what `show --json` prints of a run of any kind, with its annotation if there is one.
 
-    Examples are marked as such; an annotation is included where there is one.
+    All pruned rounds of a run are one family of tests; `margin` is a fraction, stated before looking.
     """
-    return (run_document(run, margin) if isinstance(run, Run) else _pretraining_document(run)) | _about(run)
-
-
-def run_document(run: Run, margin: float = DELTA) -> dict[str, Any]:
-    """Return what `show --json` prints: the config, every round of every seed, and the verdict of every pruned round.
-
-    All pruned rounds of the run are one family of tests; `margin` is a fraction, stated before looking.
-    """
-    seeds = [_seed(run, n) for n in run.seeds()]
+    config = run.config.model_dump(mode="json")
+    if not isinstance(run, Run):
+        pretrained = [_pretrained(run.seed(seed)) for seed in run.seeds()]
+        return {"run": run.name, "kind": PRETRAINING, "config": config, "seeds": pretrained} | _about(run)
+    seeds = [_seed(run, number) for number in run.seeds()]
     judged = judged_rounds(seeds, margin)
     sparsities = [_sparsities(seeds, number) for number in judged]
     sparsest = sparsest_ticket(list(judged.values()), sparsities)
     return {
         "run": run.reference,
         "results_version": run_version(run),
-        "config": run.config.model_dump(mode="json"),
+        "config": config,
         "seeds": seeds,
         "verdicts": [{"round": number, **verdict.as_json()} for number, verdict in judged.items()],
         "sparsest_ticket": None if sparsest is None else list(judged)[sparsest],
-    }
+    } | _about(run)
 
 
 def judged_rounds(seeds: Sequence[Mapping[str, Any]], margin: float = DELTA) -> dict[int, Verdict]:
@@ -60,23 +55,17 @@ def _sparsities(seeds: Sequence[Mapping[str, Any]], number: int) -> tuple[float,
     return sum(graph) / len(records), sum(weight) / len(records)
 
 
-def damage_in(document: dict[str, Any]) -> list[str]:
-    """Return the errors of a document's seeds that cannot be read."""
-    return [seed["error"] for seed in document["seeds"] if "error" in seed]
-
-
 def list_entry(run: KnownRun) -> dict[str, Any]:
     """Return one entry of what `list --json` prints: the config and the state of every seed; pre-trainings say so."""
-    states = {str(seed): run.seed(seed).status().state for seed in run.seeds()}
-    path = str(run.path.resolve())
-    entry: dict[str, Any] = {
+    return {
         "run": run.reference,
-        "path": path,
+        "path": str(run.path.resolve()),
         "config": run.config.model_dump(mode="json"),
-        "seeds": states,
+        "seeds": {str(seed): run.seed(seed).status().state for seed in run.seeds()},
+        "results_version": run_version(run),
+        **_about(run),
+        **({} if isinstance(run, Run) else {"kind": PRETRAINING}),
     }
-    entry |= {"results_version": run_version(run), **_about(run)}
-    return entry if isinstance(run, Run) else {**entry, "kind": PRETRAINING}
 
 
 def _about(run: KnownRun) -> dict[str, Any]:
@@ -87,23 +76,16 @@ def _about(run: KnownRun) -> dict[str, Any]:
 def _seed(run: Run, seed: int) -> dict[str, Any]:
     """Return one seed; if its rounds cannot be read, without rounds and with the error."""
     seed_run = run.seed(seed)
-    about: dict[str, Any] = {"seed": seed, "state": seed_run.status().state}
-    about["results_version"] = seed_version(seed_run)
+    about = {"seed": seed, "state": seed_run.status().state, "results_version": seed_version(seed_run)}
     try:
         records = seed_run.rounds()
-        return {**about, "rounds": list(map(_round, records, diagnoses(seed_run, records)))}
+        rounds = [
+            {**record.model_dump(mode="json"), CUTS: found.cuts_without_gradient, "collapse": found.collapse()}
+            for record, found in zip(records, diagnoses(seed_run, records), strict=True)
+        ]
+        return {**about, "rounds": rounds}
     except StoreError as error:
         return {**about, "rounds": [], "error": str(error)}
-
-
-def _round(record: RoundRecord, diagnosis: Diagnosis) -> dict[str, Any]:
-    found = {CUTS: diagnosis.cuts_without_gradient, "collapse": diagnosis.collapse()}
-    return {**record.model_dump(mode="json"), **found}
-
-
-def _pretraining_document(run: Pretraining) -> dict[str, Any]:
-    seeds = [_pretrained(run.seed(seed)) for seed in run.seeds()]
-    return {"run": run.name, "kind": PRETRAINING, "config": run.config.model_dump(mode="json"), "seeds": seeds}
 
 
 def _pretrained(seed: PretrainingSeed) -> dict[str, Any]:

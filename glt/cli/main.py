@@ -6,7 +6,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from textwrap import wrap
 from types import SimpleNamespace
@@ -114,9 +114,6 @@ class Option(click.Option):
 class ManyOption(Option):
     """An option with one or more values, up to the next option: `--set a=1 b=2 --set c=3`."""
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, multiple=True, **settings)
-
 
 class Verb(click.Command):
     """One verb: its function takes all arguments in one namespace and returns the exit code.
@@ -180,7 +177,8 @@ class Verbs(click.Group):
         super().__init__(help=about, no_args_is_help=False, subcommand_metavar="VERB ...", context_settings=settings)
         self.sections = sections
         self.verbs = {name: place for of_section in sections.values() for name, place in of_section.items()}
-        self.params.append(_version_option())
+        version = f"GLT Studio {__version__}"
+        click.version_option(version, message="%(version)s", help="show the version and exit")(self)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """Return `--help`, in the style of the other options."""
@@ -256,33 +254,25 @@ def run_command(verbs: Verbs, program: str, arguments: Sequence[str] | None = No
         foreseen = _foreseen(error, program)
         if foreseen is None and os.environ.get(DEBUG_VARIABLE):
             raise
-        return _complain(*(foreseen or (_unforeseen(error), FAILED)))
+        fault = brief(f"Unexpected {type(error).__name__} ({error})", MOST_SAID)
+        unforeseen = f"{fault}: run the same command with {DEBUG_VARIABLE}=1 to see where."
+        return _complain(*(foreseen or (unforeseen, FAILED)))
 
 
 def _foreseen(error: Exception, program: str) -> tuple[str, int] | None:
     """Return the sentence and the exit code of an error the user can act on, None for any other."""
     if isinstance(error, click.UsageError):
-        path = error.ctx.command_path if error.ctx else program
-        sentence = brief(_usage_sentence(error), MOST_SAID).rstrip(".")
-        return f"{path}: {sentence}. See: {path} --help", BAD_ARGUMENTS
+        path, sentence = error.ctx.command_path if error.ctx else program, error.format_message()
+        # Of a value that cannot be read, the option before it.
+        if type(error) is click.BadParameter and (param := error.param) is not None:
+            name = param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
+            sentence = f"{name}: {error.message}"
+        return f"{path}: {brief(sentence, MOST_SAID).rstrip('.')}. See: {path} --help", BAD_ARGUMENTS
     if isinstance(error, StudioError):
         return brief(str(error), MOST_SAID), BAD_ARGUMENTS if isinstance(error, ConfigError) else FAILED
     if isinstance(error, OSError):
         return brief(f"{error.filename or 'The file system'}: {error.strerror or error}.", MOST_SAID), FAILED
     return None
-
-
-def _usage_sentence(error: click.UsageError) -> str:
-    """Return what is wrong with the arguments; of a value that cannot be read, the option before it."""
-    if type(error) is not click.BadParameter or error.param is None:
-        return error.format_message()
-    name = error.param.opts[0] if isinstance(error.param, click.Option) else error.param.human_readable_name
-    return f"{name}: {error.message}"
-
-
-def _unforeseen(error: Exception) -> str:
-    fault = brief(f"Unexpected {type(error).__name__} ({error})", MOST_SAID)
-    return f"{fault}: run the same command with {DEBUG_VARIABLE}=1 to see where."
 
 
 def _run_and_flush(verbs: Verbs, program: str, words: list[str]) -> int:
@@ -339,46 +329,25 @@ def _plain_help(option: click.Option | None) -> click.Option | None:
     return option
 
 
-def _version_option() -> click.Option:
-    show: Callable[[click.Context, click.Parameter, bool], None] = _show_version
-    return click.Option(
-        ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=show, help="show the version and exit"
-    )
-
-
-def _show_version(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
-    if is_set and not ctx.resilient_parsing:
-        click.echo(f"GLT Studio {__version__}")
-        ctx.exit()
-
-
 def prepare_streams() -> None:
     """Open closed standard streams (`>&-`) on the null device; escape unencodable characters.
 
     Python has None for a closed stream, and the next opened file would get its number: everything printed would end up
     in that file. In an ASCII locale a title or path with other characters would end the command.
     """
-    for number in (0, 1, 2):
-        _lead_nowhere_if_closed(number)
-    if sys.stdin is None:
-        sys.stdin = open(0, closefd=False, encoding="utf-8")  # noqa: SIM115
-    if sys.stdout is None:
-        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _lead_nowhere_if_closed(number: int) -> None:
-    try:
-        os.fstat(number)
-    except OSError:
-        opened = os.open(os.devnull, os.O_RDWR)
-        if opened != number:
-            os.dup2(opened, number)
-            os.close(opened)
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -21,7 +21,9 @@ from glt.user_path import DEFAULT_STORE, STORE_VARIABLE, default_store, user_pat
 from glt.user_text import quoted
 
 if TYPE_CHECKING:
-    from glt.store import KnownRun, Run, SeedRun, Store
+    from rich.table import Table
+
+    from glt.store import KnownRun, SeedRun, Store
 
 # What 64 bits hold has 19.
 MOST_DIGITS = 18
@@ -257,7 +259,7 @@ def argument(name: str, **settings: Any) -> Decorator:
 
 def many(*names: str, **settings: Any) -> Decorator:
     """Declare an option that takes one value or more."""
-    return click.option(*names, cls=ManyOption, **settings)
+    return click.option(*names, cls=ManyOption, multiple=True, **settings)
 
 
 def flag(*names: str, help: str, **settings: Any) -> Decorator:  # noqa: A002
@@ -355,11 +357,6 @@ def open_store(args: Args, writable: bool = False) -> Store:
     return Store(args.store, writable)
 
 
-def find_run(args: Args, writable: bool = False) -> Run:
-    """Return the run that RUN names; raises StoreError when there is none."""
-    return open_store(args, writable).find(args.run)
-
-
 def find_any_run(args: Args, writable: bool = False) -> KnownRun:
     """Return what RUN names, a run with rounds or a pre-training; raises StoreError when there is none."""
     return open_store(args, writable).find_any(args.run)
@@ -367,7 +364,7 @@ def find_any_run(args: Args, writable: bool = False) -> KnownRun:
 
 def find_seed_run(args: Args) -> SeedRun:
     """Return the seed that RUN and `--seed` name; raises StoreError when there is none."""
-    return find_run(args).existing_seed(args.seed)
+    return open_store(args).find(args.run).existing_seed(args.seed)
 
 
 # Results.
@@ -388,6 +385,17 @@ def print_plain(console: Any, lines: Iterable[str]) -> None:
     """Print lines on a Rich console without markup, colours or wrapping."""
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def plain_table(*columns: str, numbers: bool = False, **settings: Any) -> Table:
+    """Return a Rich table with a rule below its header; columns of `numbers` are right-aligned and never wrapped."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, **settings)
+    for column in table.columns if numbers else ():
+        column.justify, column.no_wrap = "right", True
+    return table
 
 
 def write_file(path: Path, content: bytes, name: str = "--out") -> None:

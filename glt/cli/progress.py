@@ -117,18 +117,10 @@ class PointBar:
         self._bars.update(self._task, completed=completed, doing=state_words(list(self._states.values())))
 
 
-def seed_display(console: Console, rounds: int, seeds: Sequence[int]) -> tuple[AbstractContextManager[Any], Display]:
-    """Return a context for following seeds and their display: bars on a terminal, lines elsewhere."""
-    if console.is_terminal:
-        bars = _bars(console, "left")
-        return bars, SeedBars(bars, rounds, seeds)
-    return nullcontext(), Lines(console, rounds)
-
-
 def point_displays(
     console: Console, points: Sequence[Point], seeds: int
 ) -> tuple[AbstractContextManager[Any], list[Display]]:
-    """Return a context for following a sweep, and one display per point."""
+    """Return a context for following a sweep, and one display per point: bars on a terminal, lines elsewhere."""
     if console.is_terminal:
         bars = _bars(console)
         return bars, [PointBar(bars, point, seeds) for point in points]
@@ -164,60 +156,32 @@ def _bars(console: Console, *more: str) -> Progress:
 
 @dataclass
 class Watch:
-    """One seed, how many rounds were shown, and where in the file of epochs to read on (None: not looked yet)."""
-
-    seed_run: SeedRun
-    rounds: int
-    offset: int | None = None
-
-    @classmethod
-    def on(cls, seed_run: SeedRun, rounds: int | None = None) -> Watch:
-        """Watch a seed whose first `rounds` were shown before, by default all that are written already."""
-        return cls(seed_run, seed_run.whole_rounds() if rounds is None else rounds)
-
-    def look(self, display: Display) -> Status:
-        """Show what is new and return the status."""
-        status = self.seed_run.status()
-        latest = self._latest_epoch() if display.shows_epochs else None
-        records = self.seed_run.rounds()
-        for record in records[self.rounds :]:
-            display.show_round(self.seed_run.seed, record)
-        self.rounds = max(self.rounds, len(records))
-        display.show_status(self.seed_run.seed, status, latest)
-        return status
-
-    def _latest_epoch(self) -> Event | None:
-        """Return the last epoch written since the last look, None without a new one."""
-        offset = self.seed_run.event_file.end() if self.offset is None else self.offset
-        events, self.offset = self.seed_run.events(offset)
-        return events[-1] if events else None
-
-
-@dataclass(frozen=True)
-class StatusWatch:
-    """One seed of which only the status is shown, because it has no rounds."""
+    """One seed, and what was shown of it: its rounds, and its epochs up to an offset in their file (None: nothing)."""
 
     seed: SeedFolder
-
-    def look(self, display: Display) -> Status:
-        """Show where it is and return the status."""
-        status = self.seed.status()
-        display.show_status(self.seed.seed, status, None)
-        return status
-
-
-class Watching(Protocol):
-    """A seed that can be followed."""
+    rounds: int | None = None
+    offset: int | None = None
 
     def look(self, display: Display) -> Status:
         """Show what is new and return the status."""
+        status, latest = self.seed.status(), None
+        if isinstance(self.seed, SeedRun):
+            if display.shows_epochs:
+                offset = self.seed.event_file.end() if self.offset is None else self.offset
+                events, self.offset = self.seed.events(offset)
+                latest = events[-1] if events else None
+            records = self.seed.rounds()
+            for record in records[len(records) if self.rounds is None else self.rounds :]:
+                display.show_round(self.seed.seed, record)
+            self.rounds = max(self.rounds or 0, len(records))
+        display.show_status(self.seed.seed, status, latest)
+        return status
 
 
-def watches_on(started: Started[Any], seeds: Sequence[int]) -> list[Watching]:
+def watches_on(started: Started[Any], seeds: Sequence[int]) -> list[Watch]:
     """Watch seeds: started ones from their start, others from now on."""
     whole = {worker.seed_run.seed: worker.whole for worker in started.workers}
-    found = [started.run.seed(seed) for seed in seeds]
-    return [Watch.on(each, whole.get(each.seed)) if isinstance(each, SeedRun) else StatusWatch(each) for each in found]
+    return [Watch(started.run.seed(seed), whole.get(seed)) for seed in seeds]
 
 
 def others_line(started: Started[Any]) -> str:
@@ -251,33 +215,35 @@ def interruption() -> Iterator[Interruption]:
 
 
 def follow(started: Started[Any], console: Console, rounds: int, interrupted: Interruption) -> int:
-    """Follow seeds until none is running; return the exit code. An interruption stops what was started."""
+    """Follow seeds until none is running; return the exit code. An interruption stops what was started.
+
+    Failed and stopped seeds are reported on standard error.
+    """
     run, seeds = started.run, sorted([*started.seeds, *started.elsewhere])
-    context, display = seed_display(console, rounds, seeds)
+    context: AbstractContextManager[Any] = nullcontext()
+    display: Display = Lines(console, rounds)
+    if console.is_terminal:
+        context = bars = _bars(console, "left")
+        display = SeedBars(bars, rounds, seeds)
     with context:
         statuses = watch_all([(watch, display) for watch in watches_on(started, seeds)], interrupted)
     if interrupted.requested:
         stop_gently(started.workers)
         statuses = [run.seed(seed).status() for seed in seeds]
-    return report(run, statuses)
+    report_failures(run, statuses)
+    stopped = [status.seed for status in statuses if status.state == "stopped"]
+    if stopped:
+        print(f"Stopped {listing(stopped)}; continue with: {as_typed('resume', run.path)}", file=sys.stderr)
+    return exit_code(statuses)
 
 
-def watch_all(watches: Sequence[tuple[Watching, Display]], interrupted: Interruption) -> list[Status]:
+def watch_all(watches: Sequence[tuple[Watch, Display]], interrupted: Interruption) -> list[Status]:
     """Follow every seed until none is running or a signal arrives; return the latest statuses."""
     statuses = [watch.look(display) for watch, display in watches]
     while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
         time.sleep(LOOK_AGAIN)
         statuses = [watch.look(display) for watch, display in watches]
     return statuses
-
-
-def report(run: AnyRun, statuses: list[Status]) -> int:
-    """Report failed and stopped seeds on standard error, one line each; return the exit code."""
-    report_failures(run, statuses)
-    stopped = [status.seed for status in statuses if status.state == "stopped"]
-    if stopped:
-        print(f"Stopped {listing(stopped)}; continue with: {as_typed('resume', run.path)}", file=sys.stderr)
-    return exit_code(statuses)
 
 
 def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> None:

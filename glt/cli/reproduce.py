@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from glt.cli import options
 from glt.cli.main import DONE, Args, Verb
-from glt.cli.run import named_settings, pretraining_start, start_and_follow
+from glt.cli.run import computing, named_settings, start_and_follow
 from glt.cli.sweep import start_and_follow_all
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from glt.reproduction import Plan
     from glt.store import Store
-
 
 FIRST = "the experiment's first"
 
@@ -70,7 +70,17 @@ def _list_experiments(args: Args) -> int:
     from glt.reproduction import in_order
 
     if args.json:
-        options.print_json([_entry(experiment) for experiment in in_order()])
+        names = ("label", "place", "about")
+        options.print_json(
+            [
+                {
+                    "experiment": each.name,
+                    **{name: getattr(each, name) for name in names},
+                    "settings": [setting._asdict() for setting in each.settings],
+                }
+                for each in in_order()
+            ]
+        )
         return DONE
     from rich.console import Console
     from rich.table import Column, Table
@@ -81,12 +91,6 @@ def _list_experiments(args: Args) -> int:
         table.add_row(each.name, each.place, columns[0], columns[1])
     Console().print(table)
     return DONE
-
-
-def _entry(experiment: Any) -> dict[str, Any]:
-    settings = [setting._asdict() for setting in experiment.settings]
-    names = {"experiment": experiment.name, "label": experiment.label, "place": experiment.place}
-    return {**names, "about": experiment.about, "settings": settings}
 
 
 def _plan(args: Args, store: Store) -> Plan:
@@ -106,10 +110,8 @@ def _announce(args: Args, console: Console, store: Store, plan: Plan) -> None:
     dataset, model, task = plan.setting
     options.print_plain(console, [f"{plan.experiment.label} ({plan.experiment.place}): {dataset} {model} {task}"])
     for need in plan.needs:
-        name = need.run.reference if need.run else ""
-        options.print_plain(
-            console, [f"  {need.arm.words}: {need.unavailable or need.state}{f' ({name})' if name else ''}"]
-        )
+        name = f" ({need.run.reference})" if need.run else ""
+        options.print_plain(console, [f"  {need.arm.words}: {need.unavailable or need.state}{name}"])
     if preparations(plan, store):
         options.print_plain(console, ["A pre-training comes first; its duration is unknown."])
     cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)
@@ -118,11 +120,23 @@ def _announce(args: Args, console: Console, store: Store, plan: Plan) -> None:
 
 
 def _compute(args: Args, console: Console, store: Store, plan: Plan) -> int:
-    from glt.reproduction.plan import points, ready
+    """Run what is missing, the pre-trainings that arms start from first."""
+    from glt.jobs.launcher import start_pretraining
+    from glt.jobs.queue import awaited
+    from glt.reproduction.plan import points, preparations, ready, start
 
     if args.detach:
-        return _detach(args, console, store, plan)
-    code = _prepare(args, console, store, plan)
+        # Runs that need another one wait for it.
+        for each in start(plan, store, device=args.device, threads=args.threads):
+            waiting = {name for seed in each.seeds if (name := awaited(store, each.run.config, seed))}
+            waits = "".join(f"; it waits for {name}" for name in waiting)
+            options.print_plain(console, [f"Started {each.run.path}{waits}."])
+        return DONE
+    code = DONE
+    for first in preparations(plan, store):
+        if code == DONE:
+            begin = partial(start_pretraining, store, first, args.seeds, **computing(args), leave_busy=True)
+            _, code = start_and_follow(args, console, begin)
     while plan.startable and code == DONE:
         begun = ready(plan, store)
         if begun:
@@ -133,45 +147,25 @@ def _compute(args: Args, console: Console, store: Store, plan: Plan) -> int:
     return code
 
 
-def _prepare(args: Args, console: Console, store: Store, plan: Plan) -> int:
-    """Run the pre-trainings that missing arms start from."""
-    from glt.reproduction.plan import preparations
-
-    code = DONE
-    for first in preparations(plan, store):
-        if code == DONE:
-            _, code = start_and_follow(args, console, pretraining_start(args, store, first, leave_busy=True))
-    return code
-
-
-def _detach(args: Args, console: Console, store: Store, plan: Plan) -> int:
-    """Start all runs in the background; those that need another one wait for it."""
-    from glt.jobs.queue import awaited
-    from glt.reproduction.plan import start
-
-    for each in start(plan, store, device=args.device, threads=args.threads):
-        waiting = {name for seed in each.seeds if (name := awaited(store, each.run.config, seed))}
-        options.print_plain(
-            console, [f"Started {each.run.path}" + "".join(f"; it waits for {name}" for name in waiting) + "."]
-        )
-    return DONE
-
-
 def _document(args: Args, store: Store, plan: Plan) -> dict[str, Any]:
     from glt.reproduction.plan import estimate
     from glt.store import bundled_examples
 
     cost = estimate(plan, store, [*store.runs(), *bundled_examples()], args.device)
-    needs = [
-        {
-            "arm": need.arm.words,
-            "run": need.run.reference if need.run else None,
-            "state": need.state,
-            "lacking": list(need.lacking),
-            "unavailable": need.unavailable or None,
-        }
-        for need in plan.needs
-    ]
-    missing = {"seconds": cost.seconds, "size_bytes": cost.size_bytes, "epochs": cost.epochs}
-    about = {"experiment": plan.experiment.name, "place": plan.experiment.place, **plan.setting._asdict()}
-    return {**about, "seeds": list(plan.seeds), "needs": needs, "missing": missing}
+    return {
+        "experiment": plan.experiment.name,
+        "place": plan.experiment.place,
+        **plan.setting._asdict(),
+        "seeds": list(plan.seeds),
+        "needs": [
+            {
+                "arm": need.arm.words,
+                "run": need.run.reference if need.run else None,
+                "state": need.state,
+                "lacking": list(need.lacking),
+                "unavailable": need.unavailable or None,
+            }
+            for need in plan.needs
+        ],
+        "missing": {"seconds": cost.seconds, "size_bytes": cost.size_bytes, "epochs": cost.epochs},
+    }

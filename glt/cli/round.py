@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,6 @@ from glt.formats import MISSING, duration, file_size, fixed, listing, macs, p_va
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from glt.cost import MacReport
     from glt.cost.latency import LatencyReport
     from glt.store import Pretraining, SeedRun
     from glt.verdicts import Verdict
@@ -47,6 +46,9 @@ def audit(args: Args) -> int:
 @options.as_json
 def cost(args: Args) -> int:
     """Count the multiply-accumulate operations of a round."""
+    from rich.console import Console
+    from rich.table import Table
+
     from glt.cost.macs import counterfactuals
     from glt.lottery.graph import graph_of
 
@@ -57,22 +59,15 @@ def cost(args: Args) -> int:
     if args.json:
         parts = {name: each.by_convention() for name, each in counted.items()}
         options.print_json({**report.as_json(), "counterfactuals": parts})
-    else:
-        _print_cost(report)
-    return 0
-
-
-def _print_cost(report: MacReport) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
+        return DONE
     table = Table("convention", "transform", "aggregate", "total", caption="multiply-accumulate operations")
-    for name, parts in report.by_convention().items():
-        table.add_row(name, *(macs(parts[part]) for part in ("transform", "aggregate", "total")))
+    for name, of_part in report.by_convention().items():
+        table.add_row(name, *(macs(of_part[part]) for part in ("transform", "aggregate", "total")))
     console = Console()
     console.print(table)
-    console.print(f"Can be pruned: {', '.join(report.prunable) or 'nothing'}", highlight=False, markup=False)
-    console.print(f"Cannot be pruned: {', '.join(report.excluded) or 'nothing'}", highlight=False, markup=False)
+    excluded = ", ".join(report.excluded) or "nothing"
+    print_plain(console, [f"Can be pruned: {', '.join(report.prunable) or 'nothing'}", f"Cannot be pruned: {excluded}"])
+    return DONE
 
 
 @click.command(
@@ -97,22 +92,18 @@ def latency(args: Args) -> int:
     graph = graph_of(seed_run)
     amount = (args.repeats, args.warm_up, args.threads)
     report = measure(seed_run.config, graph, masks, weights, *amount, lambda share: options.report_share(args, share))
-    costs = _costs(seed_run, args.round)
+    costs = {
+        "run": seed_run.path.parent.name,
+        "seed": seed_run.seed,
+        "round": args.round,
+        "disk_bytes": {"round": seed_run.bytes_on_disk(args.round), "dense": seed_run.bytes_on_disk(0)},
+        "search_seconds": seed_run.search_seconds(args.round),
+    }
     if args.json:
         options.print_json({**costs, **report.as_json()})
     else:
         _print_latency(report, costs)
     return DONE
-
-
-def _costs(seed_run: SeedRun, round_: int) -> dict[str, Any]:
-    return {
-        "run": seed_run.path.parent.name,
-        "seed": seed_run.seed,
-        "round": round_,
-        "disk_bytes": {"round": seed_run.bytes_on_disk(round_), "dense": seed_run.bytes_on_disk(0)},
-        "search_seconds": seed_run.search_seconds(round_),
-    }
 
 
 def _print_latency(report: LatencyReport, costs: dict[str, Any]) -> None:
@@ -128,26 +119,27 @@ def _print_latency(report: LatencyReport, costs: dict[str, Any]) -> None:
         table.add_row(LABELS[row.name], *times, file_size(sum(row.held_bytes.values())), file_size(row.peak_bytes))
     console = Console()
     console.print(table)
-    disk, search = costs["disk_bytes"], duration(costs["search_seconds"])
-    lines = [compared.words() for compared in report.compared]
-    lines += [
-        *report.notes,
-        f"On disk {file_size(disk['round'])}, dense {file_size(disk['dense'])}; found in {search}.",
-    ]
-    for line in lines:
-        console.print(line, highlight=False, markup=False)
+    sizes = f"On disk {file_size(costs['disk_bytes']['round'])}, dense {file_size(costs['disk_bytes']['dense'])}"
+    found = f"{sizes}; found in {duration(costs['search_seconds'])}."
+    print_plain(console, [*(compared.words() for compared in report.compared), *report.notes, found])
 
 
-# The tables of `show`: every round of a seed, the verdict of every pruned round, and pre-trained seeds.
+# Tables.
 
-
+SHARES = (
+    "graph_sparsity",
+    "weight_sparsity",
+    "edges_kept_either_way",
+    "edges_kept_both_ways",
+    "val",
+    "test",
+    "test_last",
+)
 COLUMNS = ("round", "graph", "weights", "either", "both", "val", "test", "last", "MACs", "time")
 CAPTION = (
     "in percent. graph, weights: share removed; either, both: edges kept in at least one direction, in both; "
     "val, test, last: {metric}"
 )
-
-
 VERDICT_COLUMNS = ("round", "seeds", "against dense", "verdict", "p", "detects", "needs", "paper's")
 VERDICT_CAPTION = (
     "ticket: {rule}; no ticket: shown to lose more; open: neither is shown. against dense: mean of the paired "
@@ -160,54 +152,24 @@ VERDICT_CAPTION = (
 
 def print_pretraining(console: Console, run: Pretraining, seeds: Sequence[Mapping[str, Any]]) -> None:
     """Print one row per seed of a pre-training."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table("seed", "state", "epochs", "lowest loss", "in epoch", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = options.plain_table("seed", "state", "epochs", "lowest loss", "in epoch")
     for seed in seeds:
         lowest = [MISSING, MISSING] if seed["loss"] is None else [fixed(seed["loss"], 4), str(seed["best_epoch"])]
         table.add_row(str(seed["seed"]), seed["state"], str(seed["epochs"]), *lowest)
     console.print(table)
-    for number in run.seeds():
-        status = run.seed(number).status()
-        if status.error:
-            print_plain(console, [status.error])
+    print_plain(console, filter(None, [run.seed(number).status().error for number in run.seeds()]))
 
 
 def print_seed(console: Console, seed_run: SeedRun, metric: str) -> None:
     """Print one row per round of a seed, and notes on its rounds."""
-    from rich import box
-    from rich.table import Table
-
     status = seed_run.status()
-    table = Table(
-        *COLUMNS,
-        title=f"seed {seed_run.seed}: {status.state}",
-        caption=CAPTION.format(metric=metric),
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for column in table.columns:
-        column.justify, column.no_wrap = "right", True
+    title = f"seed {seed_run.seed}: {status.state}"
+    table = options.plain_table(*COLUMNS, numbers=True, title=title, caption=CAPTION.format(metric=metric))
     for record in seed_run.rounds():
-        shares = (
-            record.graph_sparsity,
-            record.weight_sparsity,
-            record.edges_kept_either_way,
-            record.edges_kept_both_ways,
-            record.val,
-            record.test,
-            record.test_last,
-        )
-        spent = macs(record.macs["dense_features"])
-        table.add_row(
-            str(record.round), *(percent(share).removesuffix(" %") for share in shares), spent, duration(record.seconds)
-        )
+        shares = (percent(getattr(record, name)).removesuffix(" %") for name in SHARES)
+        table.add_row(str(record.round), *shares, macs(record.macs["dense_features"]), duration(record.seconds))
     console.print(table)
-    print_plain(console, _notes(seed_run))
-    if status.error:
-        print_plain(console, [status.error])
+    print_plain(console, [*_notes(seed_run), *filter(None, [status.error])])
 
 
 def _notes(seed_run: SeedRun) -> list[str]:
@@ -224,67 +186,44 @@ def _notes(seed_run: SeedRun) -> list[str]:
 
 def print_verdicts(console: Console, document: Mapping[str, Any], margin: float, metric: str) -> None:
     """Print the verdict of each pruned round over all seeds, and the finding."""
-    from rich import box
-    from rich.table import Table
-
     from glt.cli.documents import judged_rounds
     from glt.verdicts import margin_words, rule_words
 
     judged = judged_rounds(document["seeds"], margin)
     tested = [verdict for verdict in judged.values() if verdict.word != "no verdict"]
-    if not judged:
-        return
-    if not tested:
+    if judged and not tested:
         one = all(verdict.seeds < 2 for verdict in judged.values())
         console.print("One seed: no verdicts." if one else "No verdicts: the differences from dense do not vary.")
+    if not tested:
         return
-    family = tested[0].family
-    # Where every round has the same seeds, the title names them.
-    counts = {verdict.seeds for verdict in judged.values()}
-    columns = [name for name in VERDICT_COLUMNS if name != "seeds" or len(counts) > 1]
     finished = [seed["seed"] for seed in document["seeds"] if seed["rounds"]]
-    table = Table(
-        *columns,
+    # Where every round has the same seeds, the title names them.
+    counted = len({verdict.seeds for verdict in judged.values()}) > 1
+    table = options.plain_table(
+        *(name for name in VERDICT_COLUMNS if counted or name != "seeds"),
+        numbers=True,
         title=f"verdicts over {listing(finished)}, test {metric}, margin {margin_words(margin)}",
-        caption=VERDICT_CAPTION.format(rule=rule_words(margin, family)),
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
+        caption=VERDICT_CAPTION.format(rule=rule_words(margin, tested[0].family)),
     )
-    for column in table.columns:
-        column.justify, column.no_wrap = "right", True
     for number, verdict in judged.items():
-        table.add_row(
-            str(number),
-            *([str(verdict.seeds)] if "seeds" in columns else []),
-            _against_dense(verdict),
-            verdict.word,
-            p_value(verdict.p_adjusted).removeprefix("p ").removeprefix("= ") or MISSING,
-            _detects(verdict),
-            _needs(verdict),
-            "met" if verdict.meets_paper_criterion else "not met",
-        )
+        table.add_row(str(number), *([str(verdict.seeds)] if counted else []), *_cells(verdict))
     console.print(table)
     print_plain(console, [_finding(document, judged, margin)])
 
 
-def _against_dense(verdict: Verdict) -> str:
-    mean, half = points(verdict.mean, 2).removesuffix(" points"), verdict.high - verdict.mean
-    return mean if math.isnan(half) else f"{mean} \N{PLUS-MINUS SIGN} {fixed(100 * half, 2)}"
-
-
-def _detects(verdict: Verdict) -> str:
-    if math.isnan(verdict.detectable):
-        return MISSING
-    return f"{fixed(100 * verdict.detectable, 1)} ({fixed(100 * verdict.detectable_alone, 1)})"
-
-
-def _needs(verdict: Verdict) -> str:
+def _cells(verdict: Verdict) -> Iterator[str]:
+    """Yield the cells of VERDICT_COLUMNS from "against dense" on."""
     from glt.verdicts import MOST_SEEDS
 
-    if verdict.word != "open":
-        return ""
-    return f"> {MOST_SEEDS}" if verdict.needed is None else f"about {verdict.needed}"
+    mean, half = points(verdict.mean, 2).removesuffix(" points"), verdict.high - verdict.mean
+    yield mean if math.isnan(half) else f"{mean} \N{PLUS-MINUS SIGN} {fixed(100 * half, 2)}"
+    yield verdict.word
+    yield p_value(verdict.p_adjusted).removeprefix("p ").removeprefix("= ") or MISSING
+    detects = f"{fixed(100 * verdict.detectable, 1)} ({fixed(100 * verdict.detectable_alone, 1)})"
+    yield MISSING if math.isnan(verdict.detectable) else detects
+    needs = f"> {MOST_SEEDS}" if verdict.needed is None else f"about {verdict.needed}"
+    yield needs if verdict.word == "open" else ""
+    yield "met" if verdict.meets_paper_criterion else "not met"
 
 
 def _finding(document: Mapping[str, Any], judged: Mapping[int, Verdict], margin: float) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,16 +18,12 @@ if TYPE_CHECKING:
 
     from glt.jobs.devices import Wanted
     from glt.jobs.launcher import Started
-    from glt.pretraining.config import PretrainConfig
-    from glt.store import KnownRun, Pretraining, Run, Store
+    from glt.store import KnownRun
 
 NAMES = ("dataset", "model", "method", "task")
 PRETRAIN_NAMES = ("dataset", "augmentation", "task", "hidden")
 
 Start = Callable[[], "Started[Any]"]
-
-
-# Choices.
 
 # Resolving the settings explains an unknown name, and all of them at once.
 DATASET = options.registered("data set", "glt.datasets", "DATASETS")
@@ -39,14 +36,17 @@ AUGMENTATION = options.registered("augmentation", "glt.pretraining.augmentations
 
 def named_settings(**defaults: str) -> options.Decorator:
     """Declare those of `--dataset`, `--model`, `--method` and `--task` that have a default."""
-    types = {"dataset": DATASET, "model": MODEL, "method": METHOD, "task": TASK}
-    texts = {"dataset": "data set", "model": "graph neural network", "method": "pruning method", "task": "task"}
+    declared = {
+        "dataset": (DATASET, "data set"),
+        "model": (MODEL, "graph neural network"),
+        "method": (METHOD, "pruning method"),
+        "task": (TASK, "task"),
+    }
     return options.all_of(
         *(
-            options.option(
-                f"--{name}", type=types[name], metavar=name[0].upper(), show_default=default, help=texts[name]
-            )
-            for name, default in defaults.items()
+            options.option(f"--{name}", type=kind, metavar=name[0].upper(), show_default=defaults[name], help=text)
+            for name, (kind, text) in declared.items()
+            if name in defaults
         )
     )
 
@@ -85,17 +85,12 @@ def run(args: Args) -> int:
     Each seed runs in a worker process of its own. Ctrl-C stops the workers; `resume`, or the same command, continues
     after the last finished round. Finished seeds are not computed again.
     """
-    from glt.jobs import launcher
+    from glt.jobs.launcher import start
     from glt.presets import resolve
 
     store = options.open_store(args, writable=True)
     config = resolve(settings(args), args.preset)
-
-    def start() -> Started[Run]:
-        tied = not args.detach
-        return launcher.start(store, config, args.seeds, device=args.device, threads=args.threads, tied=tied)
-
-    return compute(args, start)
+    return compute(args, partial(start, store, config, args.seeds, **computing(args)))
 
 
 def settings(args: Args) -> dict[str, Any]:
@@ -138,28 +133,17 @@ def pretrain(args: Args) -> int:
 
     Runs start from it with `run --set pretraining=NAME`.
     """
+    from glt.jobs.launcher import start_pretraining
     from glt.pretraining.config import resolve_pretraining
 
     config = resolve_pretraining(pretrain_settings(args))
-    return compute(args, pretraining_start(args, options.open_store(args, writable=True), config))
+    store = options.open_store(args, writable=True)
+    return compute(args, partial(start_pretraining, store, config, args.seeds, **computing(args)))
 
 
 def pretrain_settings(args: Args) -> dict[str, Any]:
     """Return the settings of a pre-training in the arguments; `--set` wins."""
     return {name: value for name in PRETRAIN_NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
-
-
-def pretraining_start(
-    args: Args, store: Store, config: PretrainConfig, leave_busy: bool = False
-) -> Callable[[], Started[Pretraining]]:
-    """Return a function that starts the workers of a pre-training; `leave_busy` as in `launcher.begin`."""
-    from glt.jobs.launcher import start_pretraining
-
-    def start() -> Started[Pretraining]:
-        computing: Mapping[str, Any] = {"device": args.device, "threads": args.threads, "tied": not args.detach}
-        return start_pretraining(store, config, args.seeds, **computing, leave_busy=leave_busy)
-
-    return start
 
 
 @click.command("resume", cls=Verb, examples=("resume RUN", "resume RUN --seeds 1,2 --detach"))
@@ -175,26 +159,14 @@ def resume(args: Args) -> int:
     from glt.jobs import launcher
     from glt.store import Run, Store
 
-    found = options.open_store(args, writable=True).find_any(args.run)
-    store = Store(found.path.parent)
-
-    for sentence in _recomputed(found, args.seeds or found.seeds()) if isinstance(found, Run) else ():
-        print(sentence, file=sys.stderr)
-
-    def start() -> Started[KnownRun]:
-        tied = not args.detach
-        return launcher.resume(store, found, args.seeds, device=args.device, threads=args.threads, tied=tied)
-
-    return compute(args, start)
-
-
-def _recomputed(run: Run, seeds: Sequence[int]) -> Iterator[str]:
-    """Say which finished rounds are recomputed because an earlier one cannot be read."""
-    for seed_run in map(run.seed, seeds):
+    found = options.find_any_run(args, writable=True)
+    for seed_run in map(found.seed, args.seeds or found.seeds()) if isinstance(found, Run) else ():
         sound, written = seed_run.sound_rounds(), seed_run.whole_rounds()
         if sound < written and not seed_run.is_at_work():
             again = "it is" if sound == written - 1 else f"rounds {sound} to {written - 1} are"
-            yield f"seed {seed_run.seed}: round {sound} cannot be read, so {again} computed again"
+            sentence = f"seed {seed_run.seed}: round {sound} cannot be read, so {again} computed again"
+            print(sentence, file=sys.stderr)
+    return compute(args, partial(launcher.resume, Store(found.path.parent), found, args.seeds, **computing(args)))
 
 
 @click.command("stop", cls=Verb, examples=("stop RUN", "stop RUN --seeds 2"))
@@ -229,6 +201,11 @@ def compute(args: Args, start: Start) -> int:
     return code
 
 
+def computing(args: Args) -> dict[str, Any]:
+    """Return where and how to compute, as the functions of `glt.jobs.launcher` take it; workers end with us."""
+    return {"device": args.device, "threads": args.threads, "tied": not args.detach}
+
+
 def start_and_follow(args: Args, console: Console, start: Start) -> tuple[KnownRun, int]:
     """Start and follow workers as `compute`, reporting on `console`; return run and exit code."""
     from glt.cli.progress import follow, interruption
@@ -240,7 +217,7 @@ def start_and_follow(args: Args, console: Console, start: Start) -> tuple[KnownR
         options.print_plain(console, _announcements(args, started))
         code = DONE
         if working and not args.detach:
-            code = follow(started, console, _rounds(found), interrupted)
+            code = follow(started, console, getattr(found.config, "rounds", 0), interrupted)
             options.print_plain(console, _conclusions(found, working))
     return found, code
 
@@ -255,7 +232,9 @@ def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
     elif seeds:
         yield f"{found.path}: {listing(seeds)}, {_cost(found, seeds, args.device)}"
     if started.finished:
-        yield f"{found.path} is already complete: {_whole(found)} of {listing(started.finished)}."
+        rounds = getattr(found.config, "rounds", 0)
+        whole = f"{rounds} rounds" if rounds else "the pre-training"
+        yield f"{found.path} is already complete: {whole} of {listing(started.finished)}."
     if started.elsewhere:
         yield others_line(started)
     yield from _sources(found, sorted([*seeds, *started.elsewhere]))
@@ -278,14 +257,6 @@ def _sources(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
             yield start_words(name, starts_of(run, seeds))
     elif run.config.split_seed is not None:
         yield f"Only training edges are used: those held out by split_seed {run.config.split_seed} are not seen."
-
-
-def _rounds(run: KnownRun) -> int:
-    return getattr(run.config, "rounds", 0)
-
-
-def _whole(run: KnownRun) -> str:
-    return f"{rounds} rounds" if (rounds := _rounds(run)) else "the pre-training"
 
 
 def _conclusions(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:

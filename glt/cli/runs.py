@@ -15,7 +15,6 @@ from glt.formats import MISSING, file_size, number_of
 
 if TYPE_CHECKING:
     from rich.table import Column
-    from rich.text import Text
 
     from glt.store import KnownRun, Run, Store
 
@@ -40,9 +39,11 @@ def list_runs(args: Args) -> int:
     A folder that cannot be opened is named on standard error, and the exit code is 1.
     """
     from glt.cli.documents import list_entry
+    from glt.store import bundled_examples, paths
 
     store = options.open_store(args)
-    examples = _examples_beside(store) if args.examples else []
+    is_theirs = paths.is_same_folder(store.root, paths.EXAMPLES)
+    examples = bundled_examples(annotated_in=store.root) if args.examples and not is_theirs else []
     if args.json:
         options.print_json([list_entry(found) for found in (*store.all_runs(), *examples)])
     else:
@@ -53,17 +54,10 @@ def list_runs(args: Args) -> int:
     return FAILED if damaged else DONE
 
 
-def _examples_beside(store: Store) -> list[Run]:
-    """Return the bundled examples, none if the store is their folder."""
-    from glt.store import bundled_examples, paths
-
-    is_theirs = paths.is_same_folder(store.root, paths.EXAMPLES)
-    return [] if is_theirs else bundled_examples(annotated_in=store.root)
-
-
 def _print_table(store: Store, examples: Sequence[Run], hidden_too: bool) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     own = store.all_runs()
     every = [*own, *examples]
@@ -72,7 +66,10 @@ def _print_table(store: Store, examples: Sequence[Run], hidden_too: bool) -> Non
     table = Table(*_columns(console.width))
     for found in listed:
         states = ", ".join(f"{seed} {found.seed(seed).status().state}" for seed in found.seeds())
-        table.add_row(_name(found), _rounds(found), states, file_size(found.size_bytes()))
+        rounds = str(getattr(found.config, "rounds", MISSING))
+        table.add_row(
+            Text("\n".join(_titled(_name(found), lines_about(found)))), rounds, states, file_size(found.size_bytes())
+        )
     if table.row_count:
         console.print(table)
     hidden = len(every) - len(listed)
@@ -92,18 +89,13 @@ def _columns(width: int) -> list[Column]:
     return [name, Column("rounds", no_wrap=True), seeds, Column("size", no_wrap=True)]
 
 
-def _name(run: KnownRun) -> Text:
-    """Return the name as it is typed, with the annotation below."""
-    from rich.text import Text
-
-    example = " (example)" if run.is_example and not run.is_bundled else ""
-    return Text("\n".join([run.reference + example, *(f"  {line}" for line in lines_about(run))]))
+def _name(run: KnownRun) -> str:
+    """Return the name as it is typed, marked if it is an example in the store."""
+    return f"{run.reference}{' (example)' if run.is_example and not run.is_bundled else ''}"
 
 
-def _rounds(run: KnownRun) -> str:
-    from glt.store import Run
-
-    return str(run.config.rounds) if isinstance(run, Run) else MISSING
+def _titled(name: str, lines: Sequence[str]) -> list[str]:
+    return [name, *(f"  {line}" for line in lines)]
 
 
 # Show.
@@ -120,7 +112,7 @@ def show(args: Args) -> int:
     """
     from rich.console import Console
 
-    from glt.cli.documents import damage_in, document
+    from glt.cli.documents import document
     from glt.cli.round import print_pretraining, print_seed, print_verdicts
     from glt.results_version import version_note
     from glt.store import Run
@@ -128,7 +120,7 @@ def show(args: Args) -> int:
 
     found = options.find_any_run(args)
     content = document(found, args.margin)
-    damage = damage_in(content)
+    damage = [seed["error"] for seed in content["seeds"] if "error" in seed]
     for sentence in damage:
         print(sentence, file=sys.stderr)
     code = FAILED if damage else DONE
@@ -136,10 +128,7 @@ def show(args: Args) -> int:
         options.print_json(content)
         return code
     console, metric = Console(), metric_of(found.config.dataset, found.config.task)
-    options.print_plain(
-        console, [f"{found.reference}{' (example)' if found.is_example and not found.is_bundled else ''}"]
-    )
-    options.print_plain(console, [*(f"  {line}" for line in lines_about(found)), found.config.canonical_json()])
+    options.print_plain(console, [*_titled(_name(found), lines_about(found)), found.config.canonical_json()])
     if isinstance(found, Run):
         for seed in content["seeds"]:
             if "error" not in seed:
@@ -178,6 +167,8 @@ def annotate(args: Args) -> int:
 
     The run itself stays as it is. Without options, prints the present annotation.
     """
+    from rich.console import Console
+
     changes = _changes(args)
     store = options.open_store(args, writable=bool(changes))
     found = store.find_any(args.run)
@@ -190,8 +181,8 @@ def annotate(args: Args) -> int:
     if args.json:
         options.print_json({"run": found.reference, "annotation": found.annotation.as_json()})
     else:
-        print_about(found)
-    return 0
+        options.print_plain(Console(), _titled(found.reference, lines_about(found) or ["no annotation"]))
+    return DONE
 
 
 def _changes(args: Args) -> dict[str, Any]:
@@ -215,14 +206,6 @@ def lines_about(run: KnownRun) -> list[str]:
     return [line for line in [*lines, "hidden" if annotation.hidden else ""] if line]
 
 
-def print_about(run: KnownRun) -> None:
-    """Print a run's name and its annotation."""
-    from rich.console import Console
-
-    lines = lines_about(run) or ["no annotation"]
-    options.print_plain(Console(), [run.reference, *(f"  {line}" for line in lines)])
-
-
 # Delete.
 
 
@@ -243,7 +226,7 @@ def delete(args: Args) -> int:
     _delete(store, args.runs)
     if args.empty_trash:
         print(f"Emptied the trash of {store.root}: {file_size(store.empty_trash())} freed.")
-    return 0
+    return DONE
 
 
 def _delete(store: Store, names: Sequence[str]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,16 @@ import click
 
 from glt.cli import options
 from glt.cli.main import DONE, Args, Verb
-from glt.cli.run import NAMES, run_settings, settings
-from glt.formats import MISSING, as_typed, duration, file_size, listing, number_of, percent, percent_interval
+from glt.cli.run import NAMES, computing, run_settings, settings
+from glt.formats import MISSING, as_typed, duration, file_size, listing, number_of, percent_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from glt.cli.progress import Interruption
     from glt.jobs.launcher import Started
-    from glt.jobs.sweep import Grid, Point
-    from glt.store import RoundRecord, Run, SeedRun, Status, Store
+    from glt.jobs.sweep import Point
+    from glt.store import Run, SeedRun, Status, Store
 
 CAPTION = (
     "best round: the pruned one with the highest mean validation score; test: mean ± standard deviation over seeds"
@@ -57,7 +57,10 @@ def sweep(args: Args) -> int:
     from glt.jobs.sweep import grid_points, read_grid
 
     grid = read_grid(args.grid)
-    points = grid_points(_fixed(args, grid), grid, args.preset)
+    # A setting of --config that the grid varies is ignored; one given by name is refused.
+    named = {name for name in NAMES if getattr(args, name) is not None} | dict(args.set).keys()
+    fixed = {name: value for name, value in settings(args).items() if name in named or name not in grid}
+    points = grid_points(fixed, grid, args.preset)
     store = options.open_store(args, writable=True)
     console = Console(stderr=args.json)
     for point in points:
@@ -69,12 +72,6 @@ def sweep(args: Args) -> int:
     else:
         print_summary(console, points, [each.run for each in started], args.seeds)
     return code
-
-
-def _fixed(args: Args, grid: Grid) -> dict[str, Any]:
-    """Return the settings outside the grid; a varied setting in `--config` is ignored."""
-    named = {name for name in NAMES if getattr(args, name) is not None} | dict(args.set).keys()
-    return {name: value for name, value in settings(args).items() if name in named or name not in grid}
 
 
 def _announce(args: Args, console: Console, store: Store, points: Sequence[Point]) -> None:
@@ -105,10 +102,8 @@ def start_and_follow_all(
 
     configs = [point.config for point in points]
     with interruption() as interrupted:
-        started = start_all(store, configs, args.seeds, device=args.device, threads=args.threads, tied=not args.detach)
-        for each in started:
-            if each.elsewhere:
-                options.print_plain(console, [others_line(each)])
+        started = start_all(store, configs, args.seeds, **computing(args))
+        options.print_plain(console, [others_line(each) for each in started if each.elsewhere])
         if args.detach:
             options.print_plain(console, [f"Started; see them with: {as_typed('list', '--store', store.root)}"])
             return started, DONE
@@ -144,19 +139,6 @@ def _follow(
 # Summary.
 
 
-@dataclass(frozen=True)
-class RoundMean:
-    """A round over the seeds that finished it: means (fractions), and the standard deviation of the test score."""
-
-    round: int
-    seeds: int
-    graph_sparsity: float
-    weight_sparsity: float
-    val: float
-    test: float
-    test_sd: float | None
-
-
 def sweep_document(points: Sequence[Point], runs: Sequence[Run], seeds: Sequence[int]) -> dict[str, Any]:
     """Return what `sweep --json` prints: the grid, and run, states and mean scores of every point."""
     grid = {name: list(dict.fromkeys(point.values[name] for point in points)) for name in points[0].values}
@@ -167,7 +149,7 @@ def sweep_document(points: Sequence[Point], runs: Sequence[Run], seeds: Sequence
                 "values": dict(point.values),
                 "run": run.name,
                 "seeds": {str(one.seed): one.status().state for one in _begun(run, seeds)},
-                "rounds": [asdict(mean) for mean in round_means(_begun(run, seeds))],
+                "rounds": round_means(_begun(run, seeds)),
             }
             for point, run in zip(points, runs, strict=True)
         ],
@@ -176,17 +158,13 @@ def sweep_document(points: Sequence[Point], runs: Sequence[Run], seeds: Sequence
 
 def print_summary(console: Console, points: Sequence[Point], runs: Sequence[Run], seeds: Sequence[int]) -> None:
     """Print one row per point."""
-    from rich import box
-    from rich.table import Table
-
     from glt.cli.progress import state_words
     from glt.jobs.sweep import value_words
 
     names = [run.name.rsplit("-", 1) for run in runs]
-    prefixes = {prefix for prefix, _ in names}
-    shared = f"; run: {names[0][0]}-..." if len(prefixes) == 1 else ""
+    shared = f"; run: {names[0][0]}-..." if len({prefix for prefix, _ in names}) == 1 else ""
     columns = (*points[0].values, "state", "best round", "its test", "last round", "its test", "run")
-    table = Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = options.plain_table(*columns)
     for point, run, (_, end) in zip(points, runs, names, strict=True):
         states = state_words([one.status().state for one in _begun(run, seeds)])
         values = map(value_words, point.values.values())
@@ -195,39 +173,30 @@ def print_summary(console: Console, points: Sequence[Point], runs: Sequence[Run]
     options.print_plain(console, [f"{CAPTION}{shared}"])
 
 
-def round_means(seed_runs: Sequence[SeedRun]) -> list[RoundMean]:
-    """Return the means of every round that at least one seed has finished."""
-    return list(_means([one.rounds() for one in seed_runs]))
-
-
-def _means(rounds: Sequence[Sequence[RoundRecord]]) -> Iterator[RoundMean]:
+def round_means(seed_runs: Sequence[SeedRun]) -> list[dict[str, Any]]:
+    """Return every round over the seeds that finished it: means, and the standard deviation of the test score."""
+    rounds, means = [one.rounds() for one in seed_runs], []
     for number in range(max(map(len, rounds), default=0)):
         records = [of_seed[number] for of_seed in rounds if len(of_seed) > number]
-        tests = [record.test for record in records]
-        yield RoundMean(
-            round=number,
-            seeds=len(records),
-            graph_sparsity=fmean(record.graph_sparsity for record in records),
-            weight_sparsity=fmean(record.weight_sparsity for record in records),
-            val=fmean(record.val for record in records),
-            test=fmean(tests),
-            test_sd=stdev(tests) if len(tests) > 1 else None,
-        )
+        names = ("graph_sparsity", "weight_sparsity", "val", "test")
+        mean = {name: fmean(getattr(record, name) for record in records) for name in names}
+        deviation = stdev(record.test for record in records) if len(records) > 1 else None
+        means.append({"round": number, "seeds": len(records), **mean, "test_sd": deviation})
+    return means
 
 
-def _scores(means: Sequence[RoundMean]) -> tuple[str, str, str, str]:
+def _scores(means: Sequence[dict[str, Any]]) -> tuple[str, str, str, str]:
     """Return best round and its test score, last round and its test score, as text."""
-    pruned = means[1:]
-    if not pruned:
-        return MISSING, MISSING, *((f"{means[-1].round}", _test(means[-1])) if means else (MISSING, MISSING))
-    best, last = max(pruned, key=lambda mean: mean.val), pruned[-1]
-    return f"{best.round}", _test(best), f"{last.round}", _test(last)
+    if not means:
+        return MISSING, MISSING, MISSING, MISSING
+    best, last = (_score(max(means[1:], key=lambda mean: mean["val"], default=None)), _score(means[-1]))
+    return *best, *last
 
 
-def _test(mean: RoundMean) -> str:
-    if mean.test_sd is None:
-        return percent(mean.test)
-    return percent_interval(mean.test, mean.test_sd)
+def _score(mean: dict[str, Any] | None) -> tuple[str, str]:
+    if mean is None:
+        return MISSING, MISSING
+    return str(mean["round"]), percent_interval(mean["test"], math.nan if mean["test_sd"] is None else mean["test_sd"])
 
 
 def _begun(run: Run, seeds: Sequence[int]) -> list[SeedRun]:

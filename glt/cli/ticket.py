@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +15,6 @@ from glt.user_text import MOST_SAID, brief
 
 if TYPE_CHECKING:
     from glt.store import SeedRun
-    from glt.ticket_file.ticket import Ticket
     from glt.ticket_file.verify import TicketReport
 
 TICKET = "ticket"
@@ -46,25 +44,18 @@ MB = 10**6
 def export(args: Args) -> int:
     """Write a ticket, or its sparse graph, to a file."""
     options.check_folder_of(args.out, "--out")
-    refuse_other_ending(args.out, args.format)
+    ending = args.out.suffix.lower()
+    endings = {TICKET: ".zip", **dict(zip(GRAPHS, ENDINGS, strict=True))}
+    if ending != endings[args.format] and ending in endings.values():
+        other = next(name for name, each in endings.items() if each == ending)
+        raise ConfigError(
+            f"{args.out} has the ending of --format {other}, but --format is {args.format}: use the ending "
+            f"{endings[args.format]}, or give --format {other}."
+        )
     content = _content(options.find_seed_run(args), args.round, args.format)
     options.write_file(args.out, content)
     print(f"Wrote {args.out}, {file_size(len(content))}.")
     return DONE
-
-
-def refuse_other_ending(path: Path, form: str) -> None:
-    """Raise ConfigError for a path with the ending of another format; unknown endings are allowed."""
-    from glt.ticket_file.graph_formats import GRAPH_FORMATS
-
-    endings = {TICKET: ".zip", **{name: each.ending for name, each in GRAPH_FORMATS.items()}}
-    ending = path.suffix.lower()
-    if ending != endings[form] and ending in endings.values():
-        other = next(name for name, each in endings.items() if each == ending)
-        raise ConfigError(
-            f"{path} has the ending of --format {other}, but --format is {form}: use the ending {endings[form]}, or "
-            f"give --format {other}."
-        )
 
 
 def _content(seed_run: SeedRun, round_: int, form: str) -> bytes:
@@ -104,10 +95,12 @@ def import_(args: Args) -> int:
 
     Checksums are verified, the network is computed again, and a number in the file that is not reproduced is a failure.
     """
-    if args.graph is not None:
-        _refuse_graph(args.graph)
     from glt.ticket_file.io import about_of, members
 
+    if args.graph is not None:
+        if args.graph.suffix not in ENDINGS:
+            raise ConfigError(f"{args.graph} has no known ending: use one of {', '.join(ENDINGS)}.")
+        options.check_folder_of(args.graph, "--graph")
     # Another kind of file is refused before torch is loaded.
     text, tensors = members(args.file, args.most_mb * MB)
     about = about_of(args.file, text, tensors)
@@ -119,28 +112,18 @@ def import_(args: Args) -> int:
     check_evaluation(args.file, about.config, ticket.graph.sizes)
     report = check(ticket, args.file)
     if args.graph is not None:
-        _write_graph(ticket, args.graph)
+        from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
+
+        sparse = SparseGraph.under(
+            ticket.graph, ticket.masks.edges, f"{about.run}, seed {about.seed}, round {about.record.round}"
+        )
+        form = GRAPH_FORMATS[args.graph.suffix.removeprefix(".")]
+        options.write_file(args.graph, form.write(sparse), "--graph")
     if args.json:
         options.print_json(report.as_json())
     else:
         _print(report)
     return DONE if report.passed else FAILED
-
-
-def _refuse_graph(path: Path) -> None:
-    """Raise ConfigError for an output graph that cannot be written, before the check."""
-    if path.suffix not in ENDINGS:
-        raise ConfigError(f"{path} has no known ending: use one of {', '.join(ENDINGS)}.")
-    options.check_folder_of(path, "--graph")
-
-
-def _write_graph(ticket: Ticket, path: Path) -> None:
-    from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
-
-    about = ticket.about
-    title = f"{about.run}, seed {about.seed}, round {about.record.round}"
-    form = next(form for form in GRAPH_FORMATS.values() if form.ending == path.suffix)
-    options.write_file(path, form.write(SparseGraph.under(ticket.graph, ticket.masks.edges, title)), "--graph")
 
 
 def _print(report: TicketReport) -> None:
