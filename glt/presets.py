@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig, StartOptions, absent_means, all_faults, make_config
 from glt.datasets import DATASETS
@@ -188,8 +187,14 @@ def resolve(values: Values, preset: str | None = None) -> RunConfig:
     # Options depend on these alone, so they are checked beside bad values of other settings.
     named = make_config({name: core[name] for name in NAMES if isinstance(core.get(name), str)})
     with faults.noted():
-        _check_names(named)
-        chosen = _preset(preset)
+        dataset, _ = DATASETS.get(named.dataset), METHODS.get(named.method)
+        task, model = TASKS.get(named.task), MODELS.get(named.model)
+        if task.name not in model.tasks:
+            able = ", ".join(sorted(model.tasks))
+            raise ConfigError(f"Model {model.name!r} cannot do task {task.name!r}; its tasks: {able}.")
+        if preset is not None and preset not in PRESETS:
+            raise ConfigError(unknown_name("preset", preset, PRESETS))
+        chosen = PRESETS[preset] if preset else Preset("", "", "", {})
         filled = _options(named, options, chosen)
     faults.raise_any()
     objective = str(filled.get("link_objective", ""))
@@ -197,7 +202,7 @@ def resolve(values: Values, preset: str | None = None) -> RunConfig:
     further = {name: value for name, value in chosen.settings_for(named).items() if name in CORE_FIELDS}
     config = make_config({**usual, **further, **core})
     complete = config.model_copy(update={"options": filled})
-    TASKS.get(complete.task).check(complete, DATASETS.get(complete.dataset))
+    task.check(complete, dataset)
     return complete
 
 
@@ -214,64 +219,35 @@ def all_options(config: RunConfig) -> dict[str, OptionValue | None]:
     >>> all_options(RunConfig(method="admm"))["admm_start_competes"]
     True
     """
-    return {
-        name: config.options.get(name, _value_if_absent(owner.model_fields[name]))
-        for name, owner in option_fields(config).items()
-    } | config.options
-
-
-def _value_if_absent(field: FieldInfo) -> Any:
-    mark = absent_means(field)
-    return field.get_default() if mark is None else mark.value
-
-
-def _check_names(config: RunConfig) -> None:
-    DATASETS.get(config.dataset)
-    METHODS.get(config.method)
-    task, model = TASKS.get(config.task), MODELS.get(config.model)
-    if task.name not in model.tasks:
-        able = ", ".join(sorted(model.tasks))
-        raise ConfigError(f"Model {model.name!r} cannot do task {task.name!r}; its tasks: {able}.")
+    fields = {name: owner.model_fields[name] for name, owner in option_fields(config).items()}
+    marks = {name: absent_means(field) for name, field in fields.items()}
+    absent = {name: mark.value if mark else fields[name].get_default() for name, mark in marks.items()}
+    return absent | config.options
 
 
 def _options(config: RunConfig, given: Values, preset: Preset) -> dict[str, OptionValue]:
+    """Return the options of a config: those given, else those that network, data set, task and preset choose."""
     fields, faults = option_fields(config), Faults()
     faults.add(*(unknown_name("setting", name, [*CORE_FIELDS, *fields]) for name in given if name not in fields))
-    wanted = {name: value for name, value in _wished(config, preset).items() if name in fields}
-    wanted.update(given)
+    brings_split = DATASETS.get(config.dataset).brings_split
+    usual = {
+        **usual_options(config.model, config.dataset, config.task, brings_split),
+        **preset.options,
+        **preset.task_options.get(config.task, {}),
+        **preset.settings_for(config),
+    }
+    wanted = {name: value for name, value in usual.items() if name in fields} | dict(given)
     resolved: dict[str, OptionValue] = {}
-    for model in {id(owner): owner for owner in fields.values()}.values():
-        with faults.noted():
-            resolved.update(_validated(model, {k: v for k, v in wanted.items() if k in model.model_fields}))
+    for model in dict.fromkeys(fields.values()):
+        try:
+            values = model.model_validate({k: v for k, v in wanted.items() if k in model.model_fields}).model_dump()
+        except ValidationError as error:
+            faults.add(*all_faults(error))
+            continue
+        for name, value in values.items():
+            mark = absent_means(model.model_fields[name])
+            # Left out: what is not set, and what absence means.
+            if value is not None and (mark is None or value != mark.value):
+                resolved[name] = value
     faults.raise_any()
     return dict(sorted(resolved.items()))
-
-
-def _wished(config: RunConfig, preset: Preset) -> Values:
-    """Return the options that network, data set, task and preset choose by default."""
-    own_split = DATASETS.get(config.dataset).brings_split
-    usual = usual_options(config.model, config.dataset, config.task, own_split)
-    of_task = preset.task_options.get(config.task, {})
-    return {**usual, **preset.options, **of_task, **preset.settings_for(config)}
-
-
-def _preset(name: str | None) -> Preset:
-    if name is None:
-        return Preset("", "", "", {})
-    if name not in PRESETS:
-        raise ConfigError(unknown_name("preset", name, PRESETS))
-    return PRESETS[name]
-
-
-def _validated(model: type[BaseModel], values: Values) -> dict[str, OptionValue]:
-    try:
-        options = model.model_validate(values).model_dump()
-    except ValidationError as error:
-        raise ConfigError(*all_faults(error)) from None
-    return {name: value for name, value in options.items() if not _left_out(model.model_fields[name], value)}
-
-
-def _left_out(field: FieldInfo, value: Any) -> bool:
-    """Return whether a config omits an option: unset, or the value that absence means."""
-    mark = absent_means(field)
-    return value is None or (mark is not None and value == mark.value)

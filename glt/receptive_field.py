@@ -110,7 +110,11 @@ def _reaching(
     """Mark the entries whose value can affect the loss."""
     if loss_nodes is None or effect.joins_all_nodes:
         return np.ones(entries.source.size, dtype=np.bool_)
-    sending, loops = _sending(graph, mask, entries, effect), np.arange(graph.num_nodes)
+    sending, loops = entries, np.arange(graph.num_nodes)
+    if effect.pruned_send is not None:
+        sending = surviving_entries(graph, EdgeMask.full(mask.kind, mask.num_edges))
+    if effect.pruned_send == "beside survivors":
+        sending = sending[np.flatnonzero(members(entries.target, graph.num_nodes)[sending.target])]
     row, col = np.concatenate([sending.target, loops]), np.concatenate([sending.source, loops])
     targets = inputs = members(loss_nodes, graph.num_nodes)
     for _, read in steps_towards(row, col, graph.num_nodes, loss_nodes, layers):
@@ -121,13 +125,3 @@ def _reaching(
     if effect.degree_of == "target":
         reaching |= inputs[entries.target]
     return reaching
-
-
-def _sending(graph: Graph, mask: EdgeMask, entries: Entries, effect: MaskEffect) -> Entries:
-    """Return the entries that carry rows, pruned ones too if the network keeps them."""
-    if effect.pruned_send is None:
-        return entries
-    everything = surviving_entries(graph, EdgeMask.full(mask.kind, mask.num_edges))
-    if effect.pruned_send == "always":
-        return everything
-    return everything[np.flatnonzero(members(entries.target, graph.num_nodes)[everything.target])]

@@ -293,20 +293,23 @@ class Verdict:
 
     def headline(self) -> str:
         """Return the verdict in a few words."""
-        if self.word == "no verdict":
-            return _without_test(self)
         if self.word == "open":
-            return f"Open with {self.seeds} seeds: {needed_words(self)}"
-        return f"{self.word.capitalize()}: shown to {shown_words(self.word, self.delta)}"
+            needed = f"more than {MOST_SEEDS:,}" if self.needed is None else f"about {self.needed}"
+            return f"Open with {self.seeds} seeds: needs {needed} seeds"
+        if self.word != "no verdict":
+            return f"{self.word.capitalize()}: shown to {shown_words(self.word, self.delta)}"
+        if self.seeds < 2:
+            return f"{'One' if self.seeds else 'No'} seed: no verdict"
+        return f"No verdict: all {self.seeds} seeds have the same difference, {formats.points(self.mean, 2)}"
 
     def sentence(self) -> str:
         """Return the verdict as a sentence with its numbers."""
+        left_out = f", {formats.number_of(self.left_out, 'unpaired seed')} left out" if self.left_out else ""
         if self.word == "no verdict":
-            return f"{self.headline()}{_left_out_words(self.left_out)}."
+            return f"{self.headline()}{left_out}."
         statistics = f"mean difference {formats.points(self.mean, 2)}, Holm-adjusted {formats.p_value(self.p_adjusted)}"
         family = f" among {self.family} rounds" if self.family > 1 else ""
-        numbers = f"n = {self.seeds} seeds, {statistics}{family}{_left_out_words(self.left_out)}"
-        return f"{self.headline()} ({numbers})."
+        return f"{self.headline()} (n = {self.seeds} seeds, {statistics}{family}{left_out})."
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as a JSON object; unknown values are null."""
@@ -456,26 +459,3 @@ def key_words(delta: float) -> str:
     ('ticket (shown to lose < 0.5 points)', 'ticket (shown above dense)')
     """
     return f"ticket (shown to lose < {margin_words(delta)})" if delta else "ticket (shown above dense)"
-
-
-def needed_words(verdict: Verdict) -> str:
-    """Return the number of seeds that an open round needs, as text.
-
-    >>> needed_words(judge([[-0.01, 0.0, 0.0]])[0])
-    'needs about 76 seeds'
-    """
-    if verdict.needed is None:
-        return f"needs more than {MOST_SEEDS:,} seeds"
-    return f"needs about {verdict.needed} seeds"
-
-
-def _without_test(verdict: Verdict) -> str:
-    if verdict.seeds == 0:
-        return "No seed: no verdict"
-    if verdict.seeds == 1:
-        return "One seed: no verdict"
-    return f"No verdict: all {verdict.seeds} seeds have the same difference, {formats.points(verdict.mean, 2)}"
-
-
-def _left_out_words(count: int) -> str:
-    return f", {formats.number_of(count, 'unpaired seed')} left out" if count else ""

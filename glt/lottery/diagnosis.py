@@ -7,6 +7,7 @@ from masks and graph, validation from the epochs' scores. Mask values are not st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,10 +76,10 @@ class Diagnosis:
         stages = sorted((self.at_chance_from or {}).items(), key=lambda each: each[0] != SEARCH)
         found = [self._at_chance(stage, epoch) for stage, epoch in stages]
         if any(self.masks_at_zero.values()):
-            shares = " and ".join(
-                f"{percent(share)} of {kind[:-1]} masks" for kind, share in self.masks_at_zero.items()
-            )
-            found.append(f"search: {shares} were at or below zero when they were read{self._reached_zero()}")
+            shares = [f"{percent(share)} of {kind[:-1]} masks" for kind, share in self.masks_at_zero.items()]
+            reached = [f"{kind[:-1]} masks at epoch {epoch + 1}" for kind, epoch in self.masks_zero_from.items()]
+            half = f" (half were first there: {', '.join(reached)})" if reached else ""
+            found.append(f"search: {' and '.join(shares)} were at or below zero when they were read{half}")
         return found
 
     def _at_chance(self, stage: str, epoch: int) -> str:
@@ -88,10 +89,6 @@ class Diagnosis:
             return f"{stage}: validation {what}"
         when = "" if not epoch else " after that," if self.is_read_late else " before,"
         return f"{stage}: validation {what}; masks were read{when} at epoch {self.masks_read + 1}"
-
-    def _reached_zero(self) -> str:
-        reached = [f"{kind[:-1]} masks at epoch {epoch + 1}" for kind, epoch in self.masks_zero_from.items()]
-        return f" (half were first there: {', '.join(reached)})" if reached else ""
 
 
 def diagnosed(
@@ -151,16 +148,30 @@ def of_notes(notes: Mapping[str, Note]) -> Diagnosis:
 
 
 def derive(seed_run: SeedRun, whole: Graph, rounds: Sequence[int]) -> list[Diagnosis]:
-    """Return the diagnoses of some rounds from their masks and epochs, given the data set."""
-    graph = TASKS.get(seed_run.config.task).message_graph(whole, seed_run.config)
-    found = []
+    """Return the diagnoses of some rounds from their masks and epochs, given the data set.
+
+    What cannot be read stays open.
+    """
+    config, found = seed_run.config, []
+    graph = TASKS.get(config.task).message_graph(whole, config)
+    searches = METHODS.get(config.method).searched_edges(config) is not None
     for number in rounds:
-        epochs, masks = readable_epochs(seed_run, number), _edge_masks(seed_run, number, graph)
-        diagnosis = of_notes(diagnosed(seed_run.config, whole, graph, masks, epochs))
+        masks, epochs = None, readable_epochs(seed_run, number)
+        with suppress(StoreError):
+            masks = (seed_run.edge_mask(number - 1), seed_run.edge_mask(number)) if number else None
+        if masks and masks[0].num_edges != graph.num_edges:
+            masks = None
+        diagnosis = of_notes(diagnosed(config, whole, graph, masks, epochs))
         if epochs is not None:
-            diagnosis = replace(
-                diagnosis, masks_read=_masks_read(seed_run.config, epochs), every_epoch=_every_epoch(epochs)
-            )
+            read, same = None, epochs.stage[1:] == epochs.stage[:-1]
+            if searches and SEARCH in epochs.stages:
+                # Masks are read at the best validation, or after the last epoch.
+                options = options_of(config.options, UGSOptions)
+                is_last = options.masks_from == "last" or options.schedule == "one_run"
+                of_stage = epochs.stage == epochs.stages.index(SEARCH)
+                read = int(epochs.epoch[of_stage][-1 if is_last else int(np.argmax(epochs.val[of_stage]))])
+            every_epoch = bool((np.diff(epochs.epoch)[same] == 1).all())
+            diagnosis = replace(diagnosis, masks_read=read, every_epoch=every_epoch)
         found.append(diagnosis)
     return found
 
@@ -174,15 +185,6 @@ def readable_epochs(seed_run: SeedRun, number: int) -> Epochs | None:
     return epochs if len(epochs) else None
 
 
-def _edge_masks(seed_run: SeedRun, number: int, graph: Graph) -> tuple[EdgeMask, EdgeMask] | None:
-    """Return the edge masks before and after a round; None for round 0, or if unreadable."""
-    try:
-        masks = (seed_run.edge_mask(number - 1), seed_run.edge_mask(number)) if number else None
-    except StoreError:
-        return None
-    return masks if masks and masks[0].num_edges == graph.num_edges else None
-
-
 def _local_graph(seed_run: SeedRun) -> Graph | None:
     """Return a seed's data set if it is available locally and unchanged."""
     name = seed_run.config.dataset
@@ -192,27 +194,6 @@ def _local_graph(seed_run: SeedRun) -> Graph | None:
         return whole_graph_of(seed_run)
     except (DataError, StoreError):
         return None
-
-
-def _masks_read(config: RunConfig, epochs: Epochs) -> int | None:
-    """Return the epoch at which masks were read: best validation, or the last."""
-    if SEARCH not in epochs.stages or METHODS.get(config.method).searched_edges(config) is None:
-        return None
-    of_stage = epochs.stage == epochs.stages.index(SEARCH)
-    options = options_of(config.options, UGSOptions)
-    is_last = options.masks_from == "last" or options.schedule == "one_run"
-    return int(epochs.epoch[of_stage][-1 if is_last else int(np.argmax(epochs.val[of_stage]))])
-
-
-def _every_epoch(epochs: Epochs) -> bool:
-    """Whether the epochs of each stage have no gap."""
-    same = epochs.stage[1:] == epochs.stage[:-1]
-    return bool((np.diff(epochs.epoch)[same] == 1).all())
-
-
-def round_words(record: RoundRecord) -> list[str]:
-    """Return the diagnosis in a round's record as sentences."""
-    return of_notes(record.notes).words()
 
 
 def summary(found: Sequence[Diagnosis]) -> list[str]:

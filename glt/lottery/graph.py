@@ -32,19 +32,12 @@ def check_computed_on(graph: Graph, seed_runs: Iterable[SeedRun]) -> None:
     for seed_run in seed_runs:
         recorded = seed_run.data_hash()
         if recorded is not None and recorded != graph.content_hash:
-            raise DataError(_refusal(graph, seed_run, recorded))
-
-
-def _refusal(graph: Graph, seed_run: SeedRun, recorded: str) -> str:
-    root = os.environ.get("GLT_DATA")
-    return (
-        f"The data set {graph.name} here{f' (GLT_DATA={root})' if root else ''} differs from the one that seed "
-        f"{seed_run.seed} of {seed_run.path.parent.name} was computed on (content hash {graph.content_hash[:LETTERS]} "
-        f"instead of {recorded[:LETTERS]}): {_remedy(graph)}."
-    )
-
-
-def _remedy(graph: Graph) -> str:
-    if graph.name in DATASETS.names() and DATASETS.get(graph.name).bundled:
-        return "open the run with the version of GLT Studio that computed it"
-    return "set GLT_DATA to the folder with the original data and start again"
+            root = os.environ.get("GLT_DATA")
+            remedy = "set GLT_DATA to the folder with the original data and start again"
+            if graph.name in DATASETS.names() and DATASETS.get(graph.name).bundled:
+                remedy = "open the run with the version of GLT Studio that computed it"
+            raise DataError(
+                f"The data set {graph.name} here{f' (GLT_DATA={root})' if root else ''} differs from the one that seed "
+                f"{seed_run.seed} of {seed_run.path.parent.name} was computed on (content hash "
+                f"{graph.content_hash[:LETTERS]} instead of {recorded[:LETTERS]}): {remedy}."
+            )

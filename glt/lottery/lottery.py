@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from glt.config import Note, RunConfig, options_of
+from glt.config import RunConfig, options_of
 from glt.cost.macs import macs
 from glt.datasets import load_graph
 from glt.errors import ConfigError
-from glt.lottery.diagnosis import diagnosed, readable_epochs, round_words
+from glt.lottery.diagnosis import diagnosed, of_notes, readable_epochs
 from glt.lottery.initial_weights import source_of, with_first_layer
 from glt.masks import Masks
 from glt.methods import METHODS, Proposal, RoundContext
@@ -99,7 +99,7 @@ class _Search:
         record = self._record(round_, proposal, result, unfinished.seconds)
         weights = {name: result.best_tensors[f"theta/{name}"] for name in self._theta0}
         self._seed_run.write_round(record, proposal.masks, weights, proposal.edge_scores)
-        for sentence in round_words(record):
+        for sentence in of_notes(record.notes).words():
             self._seed_run.log(f"Round {round_}: {sentence}.")
 
     def _proposal(self, unfinished: UnfinishedRound) -> Proposal:
@@ -113,18 +113,14 @@ class _Search:
         return proposal
 
     def _context(self, unfinished: UnfinishedRound, previous: Masks) -> RoundContext:
-        def train_stage(network: Network, schedule: Schedule, stage: str) -> TrainResult:
-            return self._train(unfinished, network, schedule, stage)
-
-        options = options_of(self._problem.config.options, self._method.Options)
         return RoundContext(
             self._problem,
             self._seed_run.seed,
             unfinished.number,
             self._theta0,
             previous,
-            options,
-            train_stage,
+            options_of(self._problem.config.options, self._method.Options),
+            partial(self._train, unfinished),
             partial(self._report, unfinished),
             partial(Store.around(self._seed_run).find, asking=self._seed_run.path.parent.name),
         )
@@ -145,10 +141,9 @@ class _Search:
 
     def _report(self, unfinished: UnfinishedRound, stage: str, epoch: int, epochs: int) -> None:
         fraction, left = self._clock.estimate()
-        rounds = self._problem.config.rounds
         progress = Progress(
             round=unfinished.number,
-            rounds=rounds,
+            rounds=self._problem.config.rounds,
             stage=stage,
             epoch=epoch,
             epochs=epochs,
@@ -161,44 +156,26 @@ class _Search:
             raise Stopped
         unfinished.save_if_due()
 
-    def _diagnosed(self, round_: int, masks: Masks) -> dict[str, Note]:
-        """Return notes on the round's epochs and masks, read from the store."""
-        edges = (self._seed_run.edge_mask(round_ - 1), masks.edges) if round_ else None
-        problem = self._problem
-        return diagnosed(problem.config, problem.whole, problem.graph, edges, readable_epochs(self._seed_run, round_))
-
     def _record(self, round_: int, proposal: Proposal, result: TrainResult, seconds: float) -> RoundRecord:
+        problem, masks = self._problem, proposal.masks
+        edges = (self._seed_run.edge_mask(round_ - 1), masks.edges) if round_ else None
+        epochs = readable_epochs(self._seed_run, round_)
         return RoundRecord.of(
             round_,
-            proposal.masks,
+            masks,
             val=result.best.val,
             test=result.best.test,
             test_last=result.last.test,
             best_epoch=result.best_epoch,
             seconds=round(seconds, 3),
-            macs=macs(self._problem.config, self._problem.graph, proposal.masks).totals,
-            notes={**proposal.notes, **self._diagnosed(round_, proposal.masks)},
+            macs=macs(problem.config, problem.graph, masks).totals,
+            notes={**proposal.notes, **diagnosed(problem.config, problem.whole, problem.graph, edges, epochs)},
         )
 
 
 def retrain_schedule(config: RunConfig) -> Schedule:
     """Return the schedule of retraining under binary masks."""
     return Schedule(config.retrain_epochs, config.learning_rate, config.weight_decay)
-
-
-def saved_proposal(proposal: Proposal) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return a proposal as arrays and JSON; scores keep their precision."""
-    arrays, about = packed_masks(proposal.masks)
-    if proposal.notes:
-        about = {**about, NOTES: dict(proposal.notes)}
-    if proposal.edge_scores is not None:
-        arrays = {**arrays, EDGE_SCORES: proposal.edge_scores}
-    return arrays, about
-
-
-def stored_proposal(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Proposal:
-    """Return the proposal from `saved_proposal`; raise KeyError, TypeError or ValueError if invalid."""
-    return Proposal(unpacked_masks(arrays, about), arrays.get(EDGE_SCORES), dict(about.get(NOTES, {})))
 
 
 class UnfinishedRound:
@@ -263,7 +240,12 @@ class UnfinishedRound:
             arrays.update(named(f"stage {place}", known.arrays))
             state["stages"].append({"name": name, "about": dict(known.about)})
         if self._proposal:
-            values, state["proposal"] = saved_proposal(self._proposal)
+            values, about = packed_masks(self._proposal.masks)
+            if self._proposal.notes:
+                about = {**about, NOTES: dict(self._proposal.notes)}
+            if self._proposal.edge_scores is not None:
+                values = {**values, EDGE_SCORES: self._proposal.edge_scores}
+            state["proposal"] = about
             arrays.update(named("proposal", values))
         self._seed_run.write_checkpoint(Checkpoint(self.number, self.epochs, round(self.seconds, 3), arrays, state))
         self._written = time.monotonic()
@@ -273,7 +255,9 @@ class UnfinishedRound:
         try:
             stages = [(stage["name"], dict(stage["about"])) for stage in state["stages"]]
             if "proposal" in state:
-                self._proposal = stored_proposal(under("proposal", arrays), state["proposal"])
+                values, about = under("proposal", arrays), state["proposal"]
+                notes = dict(about.get(NOTES, {}))
+                self._proposal = Proposal(unpacked_masks(values, about), values.get(EDGE_SCORES), notes)
         except (KeyError, TypeError, ValueError) as error:
             raise Mismatch(f"a part of the checkpoint has an unknown format ({error})") from None
         parts = [under(f"stage {place}", arrays) for place in range(len(stages))]

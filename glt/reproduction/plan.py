@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from glt.config import OptionValue, RunConfig, pretraining_of
 from glt.errors import ConfigError
@@ -26,6 +25,7 @@ from glt.training.tasks import TASKS
 # A run that differs in more settings cannot stand in for an arm.
 MOST_APART = 2
 UNSET = "unset"
+Pair = tuple[OptionValue, OptionValue]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +66,18 @@ class Need:
         if not self.lacking:
             return "complete"
         if not any(self.rounds.values()):
-            return self._of_example(self.run) if self.run and self.run.is_example else "not run"
+            if self.run is None or not self.run.is_example:
+                return "not run"
+            # Of a read-only example, nothing is continued.
+            done = sum(self.run.seed(seed).whole_rounds() > self.run.config.rounds for seed in self.rounds)
+            if done == len(self.rounds):
+                return "example without weights: to be run in the store"
+            return f"{done} of {len(self.rounds)} seeds in an example: to be run in the store"
         done = len(self.rounds) - len(self.lacking)
         begun = [
             f"seed {seed} resumes after round {self.rounds[seed] - 1}" for seed in self.lacking if self.rounds[seed]
         ]
         return ", ".join([f"{done} of {len(self.rounds)} seeds complete", *begun])
-
-    def _of_example(self, run: Run) -> str:
-        """Return the state of an arm of which only a read-only example exists."""
-        done = sum(run.seed(seed).whole_rounds() > run.config.rounds for seed in self.rounds)
-        if done == len(self.rounds):
-            return "example without weights: to be run in the store"
-        return f"{done} of {len(self.rounds)} seeds in an example: to be run in the store"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +122,13 @@ def make_plan(experiment: Experiment, setting: Setting, seeds: Sequence[int], ru
     needs = [_need(experiment, setting, arm, wanted, known) for arm in experiment.arms(setting)]
     read = {need.arm.reads for need in needs if need.lacking}
     # An arm reads only runs in its own store, so an example is not enough.
-    needs = [replace(need, rounds=_rounds(need.own, wanted)) if _is_example_of(need, read) else need for need in needs]
+    needs = [
+        replace(need, rounds=_rounds(need.own, wanted))
+        if need.run is not None and need.run.is_example and need.run.name in read
+        else need
+        for need in needs
+    ]
     return Plan(experiment, setting, wanted, tuple(needs))
-
-
-def _is_example_of(need: Need, names: Collection[str]) -> bool:
-    return need.run is not None and need.run.is_example and need.run.name in names
 
 
 def _rounds(run: Run | None, seeds: Sequence[int]) -> dict[int, int]:
@@ -140,11 +140,14 @@ def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[in
         config = arm_config(experiment, setting, arm)
     except ConfigError as error:
         return Need(arm, None, _unavailable(setting, arm, error), None, dict.fromkeys(seeds, 0))
-    alike = _called(run_name(config), runs)
-    if arm.first is not None and not alike:
-        other = next((run for run in runs if _differs_in_start(run.config, config)), None)
-        config = config if other is None else other.config.model_copy(update={"rounds": config.rounds})
-        alike = _called(run_name(config), runs)
+    if arm.first is not None and not any(run.name == run_name(config) for run in runs):
+        # A run from any other pre-training does as well.
+        start = {PRETRAINING: config.options[PRETRAINING]}
+        for other in (run.config for run in runs if pretraining_of(run.config) is not None):
+            if other.model_copy(update={"options": other.options | start, "rounds": config.rounds}) == config:
+                config = other.model_copy(update={"rounds": config.rounds})
+                break
+    alike = [run for run in runs if run.name == run_name(config)]
     run = max(alike, key=finished_rounds, default=None)
     own = next((run for run in alike if not run.is_example), None)
     rounds = _rounds(run, seeds)
@@ -152,14 +155,15 @@ def _need(experiment: Experiment, setting: Setting, arm: Arm, seeds: Sequence[in
     if min(rounds.values()) <= config.rounds:
         rounds = _rounds(own, seeds)
     need = Need(arm, config, "", run, rounds, own)
-    if need.has_rounds:
+    near = {} if need.has_rounds else _stand_ins(config, arm, runs)
+    if not near:
         return need
-    stand_in = min(_stand_ins(config, arm, runs), key=partial(_distance, config), default=None)
-    return replace(need, stand_in=stand_in, differs=_differences(config, stand_in.config) if stand_in else "")
-
-
-def _called(name: str, runs: Iterable[Run]) -> list[Run]:
-    return [run for run in runs if run.name == name]
+    stand_in = min(near, key=lambda run: (len(near[run]), -finished_rounds(run)))
+    differs = [
+        f"{name} = {value_words(theirs)} instead of {value_words(ours)}"
+        for name, (ours, theirs) in near[stand_in].items()
+    ]
+    return replace(need, stand_in=stand_in, differs=", ".join(differs))
 
 
 def arm_config(experiment: Experiment, setting: Setting, arm: Arm) -> RunConfig:
@@ -171,45 +175,22 @@ def _unavailable(setting: Setting, arm: Arm, error: ConfigError) -> str:
     method = str(arm.settings.get("method", ""))
     if method not in METHODS.names():
         return f"This version has no method {method!r}."
-    if setting.task not in TASKS.names():
-        return f"This version has no task {setting.task!r}."
-    return str(error)
+    return str(error) if setting.task in TASKS.names() else f"This version has no task {setting.task!r}."
 
 
-def _differs_in_start(config: RunConfig, wanted: RunConfig) -> bool:
-    """Return whether two configs differ only in their pre-training."""
-    if pretraining_of(config) is None:
-        return False
-    start = {PRETRAINING: wanted.options[PRETRAINING]}
-    return config.model_copy(update={"options": config.options | start, "rounds": wanted.rounds}) == wanted
-
-
-def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> Iterator[Run]:
-    """Yield runs of the same arm that differ in at most two settings, not in start or rates."""
+def _stand_ins(config: RunConfig, arm: Arm, runs: Iterable[Run]) -> dict[Run, dict[str, Pair]]:
+    """Return runs of the same arm that differ in at most two settings, not in start or rates, with those settings."""
     same = {"dataset", "task", "model", "method", "p_graph", "p_weight", PRETRAINING, *arm.settings}
-    wanted = _flat(config)
+    found = {}
     for run in runs:
-        found = _flat(run.config)
-        alike = all(found.get(name) == wanted.get(name) for name in same)
-        near = alike and len(_differing(config, run.config)) <= MOST_APART
+        differing = _differing(config, run.config)
+        near = len(differing) <= MOST_APART and not same & differing.keys()
         if near and any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
-            yield run
+            found[run] = differing
+    return found
 
 
-def _distance(config: RunConfig, run: Run) -> tuple[int, int]:
-    """Order runs by the number of other settings, then by fewer rounds."""
-    return len(_differing(config, run.config)), -finished_rounds(run)
-
-
-def _differences(config: RunConfig, other: RunConfig) -> str:
-    """Return the differing settings of `other` as text: "hidden = 64 instead of 512"."""
-    return ", ".join(
-        f"{name} = {value_words(theirs)} instead of {value_words(ours)}"
-        for name, (ours, theirs) in _differing(config, other).items()
-    )
-
-
-def _differing(config: RunConfig, other: RunConfig) -> dict[str, tuple[OptionValue, OptionValue]]:
+def _differing(config: RunConfig, other: RunConfig) -> dict[str, Pair]:
     """Return the settings in which two configs differ, with both values."""
     one, two = _flat(config), _flat(other)
     pairs = {name: (one.get(name, UNSET), two.get(name, UNSET)) for name in sorted(one.keys() | two.keys())}

@@ -95,11 +95,7 @@ def members(path: Path, most_bytes: int = MOST_BYTES) -> tuple[bytes, bytes]:
     except zip_files.DAMAGE as error:
         if zipfile.is_zipfile(path):
             damaged(path, str(error))
-        with suppress(OSError):
-            _refuse_a_part(path)
-        raise DataError(
-            f"{path} is not a ticket file, a .zip written by `{as_typed('export', '--format', 'ticket')}`."
-        ) from None
+        raise DataError(f"{path} {_other_file(path)}") from None
 
 
 def _names(path: Path, names: Sequence[str]) -> tuple[str, str]:
@@ -125,14 +121,16 @@ def _names(path: Path, names: Sequence[str]) -> tuple[str, str]:
     return found[0][ABOUT], found[0][TENSORS]
 
 
-def _refuse_a_part(path: Path) -> None:
-    """Raise DataError for an empty file and for a truncated .zip."""
-    with path.open("rb") as file:
+def _other_file(path: Path) -> str:
+    """Say what is wrong with a file that is no zip."""
+    start = None
+    with suppress(OSError), path.open("rb") as file:
         start = file.read(len(ZIP_STARTS))
-    if not start:
-        raise DataError(f"{path} is empty: copy it again.")
+    if start == b"":
+        return "is empty: copy it again."
     if start == ZIP_STARTS:
-        raise DataError(f"{path} is damaged or truncated (a .zip without its end): copy it again.")
+        return "is damaged or truncated (a .zip without its end): copy it again."
+    return f"is not a ticket file, a .zip written by `{as_typed('export', '--format', 'ticket')}`."
 
 
 def about_of(path: Path, text: bytes, tensors: bytes) -> About:
@@ -232,8 +230,11 @@ def readme(about: About) -> str:
     )
     if config.model not in loaders():
         return text
+    known = about.environment.get("versions")
+    found = [f"{name} {known[name]}" for name in PACKAGES if name in known] if isinstance(known, dict) else []
     program = RUN_IT.format(
-        versions=_versions(about),
+        # The file's content is not trusted.
+        versions=one_line(f"it was computed with {', '.join(found)}") if found else "any recent versions",
         shared=loaders()[SHARED].strip(),
         name=config.model,
         model=loaders()[config.model].strip(),
@@ -248,10 +249,3 @@ def loaders() -> dict[str, str]:
     """Return the code blocks of loader.md by name: SHARED, and one for each model."""
     text = LOADERS.read_text(encoding="utf-8")
     return dict(re.findall(r"## (\w+)\n\n```python\n(.*?)```", text, flags=re.DOTALL))
-
-
-def _versions(about: About) -> str:
-    """Return the package versions of the ticket as text; the file's content is not trusted."""
-    known = about.environment.get("versions")
-    found = [f"{name} {known[name]}" for name in PACKAGES if name in known] if isinstance(known, dict) else []
-    return one_line(f"it was computed with {', '.join(found)}") if found else "any recent versions"

@@ -112,22 +112,19 @@ def as_computed(name: str, array: Array) -> Array:
     Half and double precision become float32 (out of range is an error), masks become bool. Tensors with unknown names
     stay as they are.
     """
+    kind, wanted = array.dtype.kind, ""
     if _is_one_of(REAL, name):
-        return _single(name, array)
+        wanted = "" if kind == "f" else "floating-point numbers"
+    elif _is_one_of(MASKS, name):
+        wanted = "" if kind in "biu" and ((array == 0) | (array == 1)).all() else "only true and false"
+    elif _is_one_of(INTEGERS, name):
+        wanted = "" if kind in "iu" else "whole numbers"
+    if wanted:
+        raise ValueError(f"{name} has type {array.dtype}; it must contain {wanted}")
     if _is_one_of(MASKS, name):
-        return _mask(name, array)
-    if _is_one_of(INTEGERS, name) and array.dtype.kind not in "iu":
-        raise ValueError(f"{name} has type {array.dtype}; it must contain whole numbers")
-    return array
-
-
-def _is_one_of(names: tuple[str, ...], name: str) -> bool:
-    return any(name.startswith(each) if each.endswith(".") else name == each for each in names)
-
-
-def _single(name: str, array: Array) -> Array:
-    if array.dtype.kind != "f":
-        raise ValueError(f"{name} has type {array.dtype}; it must contain floating-point numbers")
+        return array.astype(bool)
+    if not _is_one_of(REAL, name):
+        return array
     with np.errstate(over="ignore"):
         single = array.astype(np.float32)
     if (np.isinf(single) & np.isfinite(array)).any():
@@ -135,7 +132,5 @@ def _single(name: str, array: Array) -> Array:
     return single
 
 
-def _mask(name: str, array: Array) -> Array:
-    if array.dtype.kind not in "biu" or not ((array == 0) | (array == 1)).all():
-        raise ValueError(f"{name} has type {array.dtype}; it must contain only true and false")
-    return array.astype(bool)
+def _is_one_of(names: tuple[str, ...], name: str) -> bool:
+    return any(name.startswith(each) if each.endswith(".") else name == each for each in names)

@@ -124,9 +124,9 @@ def tensor_bytes(graph: Graph) -> int:
 
 def arrays_of(ticket: Ticket) -> dict[str, Array]:
     """Return the tensors of a ticket by the names in docs/ticket-file.md."""
-    graph = ticket.graph
+    graph, features = ticket.graph, ticket.graph.features
     index, factors = messages(ticket.about.config, graph, ticket.masks.edges)
-    arrays = {
+    arrays: dict[str, Array] = {
         "edge_index": index,
         "edge_weight": factors,
         "edges": graph.edges.astype(np.int32),
@@ -134,11 +134,16 @@ def arrays_of(ticket: Ticket) -> dict[str, Array]:
         "outputs": ticket.outputs,
         "labels": graph.labels,
         **dict(zip(SPLIT, (graph.split.train, graph.split.val, graph.split.test), strict=True)),
-        **_feature_arrays(graph),
         **{WEIGHT + name: values for name, values in ticket.weights.items()},
         **{MASK + name: keep for name, keep in ticket.masks.weights.keep.items()},
         **{THETA_0 + name: values for name, values in ticket.theta0.items()},
     }
+    if isinstance(features, csr_array):
+        shape = np.asarray(features.shape, dtype=np.int64)
+        rows, columns = features.indptr.astype(np.int64), features.indices.astype(np.int32)
+        arrays |= dict(zip(SPARSE, (rows, columns, features.data.astype(np.float32), shape), strict=True))
+    else:
+        arrays[DENSE] = features
     if graph.targets is not None:
         arrays[TARGETS] = graph.targets
     if graph.edge_features is not None:
@@ -146,15 +151,6 @@ def arrays_of(ticket: Ticket) -> dict[str, Array]:
     if graph.links is not None:
         arrays |= {f"links.{part}": getattr(graph.links, part) for part in LINKS}
     return arrays
-
-
-def _feature_arrays(graph: Graph) -> dict[str, Array]:
-    features = graph.features
-    if not isinstance(features, csr_array):
-        return {DENSE: features}
-    shape = np.asarray(features.shape, dtype=np.int64)
-    rows, columns = features.indptr.astype(np.int64), features.indices.astype(np.int32)
-    return dict(zip(SPARSE, (rows, columns, features.data.astype(np.float32), shape), strict=True))
 
 
 def ticket_of(about: About, arrays: Mapping[str, Array]) -> Ticket:
@@ -194,30 +190,34 @@ def _check_members(about: About, arrays: Mapping[str, Array]) -> None:
 def _graph(about: About, arrays: Mapping[str, Array]) -> Graph:
     """Return the graph; raise ValueError for tensors of wrong sizes."""
     labels, edges = arrays["labels"].astype(np.int64), arrays["edges"].astype(np.int64)
-    nodes = labels.size
+    nodes, targets = labels.size, arrays.get(TARGETS)
+    features: Array | csr_array
+    if DENSE in arrays:
+        features = _table(DENSE, arrays, nodes)
+    else:
+        rows, columns, values, shape = (arrays[name] for name in SPARSE)
+        if shape.shape != (2,) or not 0 <= shape.min() <= shape.max() <= np.iinfo(np.int64).max:
+            raise ValueError(f"{SPARSE[-1]} is not a pair of row and column counts")
+        features = csr_array((values, columns, rows), shape=tuple(shape.tolist()))
+        # Compiled products do not check these numbers.
+        features.check_format(full_check=True)
+    if targets is not None:
+        if targets.ndim != 2 or targets.shape[0] != nodes or not np.isin(targets, (0, 1)).all():
+            raise ValueError(f"{TARGETS} has shape {list(targets.shape)}; it must have {nodes} rows of 0 and 1")
+        targets = targets.astype(np.uint8)
     return Graph(
         name=about.data.name,
         edges=edges,
-        features=_table(DENSE, arrays, nodes) if DENSE in arrays else _sparse_features(arrays),
+        features=features,
         labels=labels,
         split=Split(*(_known_nodes(arrays[part], nodes) for part in SPLIT)),
         provenance=Provenance(**about.data.model_dump(exclude={"name", "hash"})),
         class_names=about.class_names,
         node_ids=about.node_ids,
-        targets=_targets(arrays, nodes) if TARGETS in arrays else None,
+        targets=targets,
         edge_features=_table(EDGE_FEATURES, arrays, edges.shape[1]) if EDGE_FEATURES in arrays else None,
         links=_links(edges, arrays, nodes),
     )
-
-
-def _sparse_features(arrays: Mapping[str, Array]) -> csr_array:
-    rows, columns, values, shape = (arrays[name] for name in SPARSE)
-    if shape.shape != (2,) or not 0 <= shape.min() <= shape.max() <= np.iinfo(np.int64).max:
-        raise ValueError(f"{SPARSE[-1]} is not a pair of row and column counts")
-    features = csr_array((values, columns, rows), shape=tuple(shape.tolist()))
-    # Compiled products do not check these numbers.
-    features.check_format(full_check=True)
-    return features
 
 
 def _table(name: str, arrays: Mapping[str, Array], rows: int) -> Array:
@@ -225,13 +225,6 @@ def _table(name: str, arrays: Mapping[str, Array], rows: int) -> Array:
     if values.ndim != 2 or values.shape[0] != rows:
         raise ValueError(f"{name} has shape {list(values.shape)}; it must have {rows} rows")
     return values
-
-
-def _targets(arrays: Mapping[str, Array], nodes: int) -> Array:
-    targets = arrays[TARGETS]
-    if targets.ndim != 2 or targets.shape[0] != nodes or not np.isin(targets, (0, 1)).all():
-        raise ValueError(f"{TARGETS} has shape {list(targets.shape)}; it must have {nodes} rows of 0 and 1")
-    return targets.astype(np.uint8)
 
 
 def _links(edges: Array, arrays: Mapping[str, Array], nodes: int) -> LinkSplit | None:
@@ -276,21 +269,15 @@ def _check_names(graph: Graph) -> None:
 def _check_shapes(config: RunConfig, graph: Graph, masks: Masks, weights: Arrays) -> None:
     """Raise ValueError for wrong names or shapes, and for pruned weights that are not zero."""
     specs = tensor_specs(config, network_shape(config, graph.sizes))
-    _check_same(WEIGHT, {spec.name: spec.shape for spec in specs}, weights)
-    _check_same(MASK, {spec.name: spec.shape for spec in specs if spec.prunable}, masks.weights.keep)
+    needed = {WEIGHT + spec.name: spec.shape for spec in specs}
+    needed |= {MASK + spec.name: spec.shape for spec in specs if spec.prunable}
+    held = {WEIGHT + name: values.shape for name, values in weights.items()}
+    held |= {MASK + name: keep.shape for name, keep in masks.weights.keep.items()}
+    for name in sorted({*needed, *held}, key=lambda name: (name.startswith(MASK), name)):
+        found, expected = (str(list(shapes[name])) if name in shapes else "absent" for shapes in (held, needed))
+        if expected != found:
+            raise ValueError(f"{name} is {found}, but settings, features and labels need {expected}")
     if masks.edges.num_edges != graph.num_edges:
         raise ValueError("its edge mask and its list of edges have different lengths")
     if any(weights[name][~keep].any() for name, keep in masks.weights.keep.items()):
         raise ValueError("a pruned weight is not zero")
-
-
-def _check_same(prefix: str, needed_shapes: Mapping[str, tuple[int, ...]], held: Mapping[str, Array]) -> None:
-    for name in sorted({*needed_shapes, *held}):
-        expected, found = needed_shapes.get(name), held[name].shape if name in held else None
-        if expected != found:
-            needed = f"settings, features and labels need {_shape(expected)}"
-            raise ValueError(f"{prefix}{name} is {_shape(found)}, but {needed}")
-
-
-def _shape(shape: tuple[int, ...] | None) -> str:
-    return "absent" if shape is None else str(list(shape))
