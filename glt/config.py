@@ -1,8 +1,9 @@
-"""RunConfig: everything that determines a result, except the seed."""
+"""RunConfig: everything that determines a result, except the seed; and its JSON."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
@@ -11,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from glt.errors import ConfigError, unknown_name
-from glt.user_text import brief, quoted
+from glt.errors import ConfigError, brief, quoted, unknown_name
 
 EdgeMaskKind = Literal["directed", "undirected"]
 DegreeKind = Literal["source", "target", "both", "fixed"]
@@ -119,6 +119,35 @@ def canonical_json(value: Any) -> str:
     '{"a":[0.5],"b":1}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def parse_json(text: bytes | str) -> Any:
+    """Return the document in a JSON text; raises ValueError for anything else.
+
+    Refused are NaN, infinities, numbers too large for a double or of thousands of digits, deep nesting, and names that
+    occur twice in one object.
+
+    >>> parse_json('{"a": [1, 2.5]}')
+    {'a': [1, 2.5]}
+    """
+    try:
+        return json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_once)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is not finite")
+    return number
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise ValueError("a name occurs twice in one object")
+    return document
 
 
 def make_config(values: Mapping[str, Any]) -> RunConfig:

@@ -1,4 +1,7 @@
-"""Errors that a user can act on: one sentence that says what is wrong, where, and what to do."""
+"""Errors that a user can act on, one sentence each, and the text that goes into such sentences.
+
+A sentence says what is wrong, where, and what to do. Text from users is cleaned of what terminals or pages interpret.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,11 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from glt.user_text import MOST, quoted
+# Longer than any real name or path; the end of a path says more than its middle.
+MOST, TAIL = 160, 40
+# What is said of several settings at once.
+MOST_SAID = 4000
+GAP = "..."
 
 
 class StudioError(Exception):
@@ -80,3 +87,49 @@ def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
     nearest = next((other for other in close if sorted(other) == sorted(name)), close[0] if close else None)
     hint = f": did you mean {nearest!r}?" if nearest else "."
     return f"Unknown {noun} {quoted(name)}{hint} Known: {', '.join(names)}."
+
+
+# Text.
+
+
+def quoted(value: object) -> str:
+    r"""Return the `repr` of a value, shortened as by `brief`.
+
+    >>> quoted("a\x1b"), quoted(5)
+    ("'a\\x1b'", '5')
+    """
+    if isinstance(value, int) and abs(value) >= 10**MOST:
+        # Python itself refuses to write some of these.
+        return "a number of very many digits"
+    return brief(repr(value[: 2 * MOST] + value[-TAIL:] if isinstance(value, str) and len(value) > 3 * MOST else value))
+
+
+def brief(text: str, most: int = MOST) -> str:
+    r"""Return text on one line as `one_line`, shortened in the middle if it is long.
+
+    >>> brief("wide\nnet"), len(brief(10_000 * "a"))
+    ('wide net', 163)
+    """
+    cut = text if len(text) <= most else f"{text[: most - TAIL]}{GAP}{text[-TAIL:]}"
+    return one_line(cut)
+
+
+def one_line(text: str) -> str:
+    r"""Return text on one line, without invisible characters, with single spaces.
+
+    >>> one_line(" wide \n net\u202e ")
+    'wide net'
+    """
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def several_lines(text: str) -> str:
+    r"""Return text without invisible characters, its lines kept.
+
+    >>> several_lines("a\x00b\nc ")
+    'a b\nc'
+    """
+    return "\n".join(
+        "".join(letter if letter.isprintable() else " " for letter in line).rstrip()
+        for line in text.strip().split("\n")
+    )

@@ -1,4 +1,4 @@
-"""Numbers and commands as people read them: one format and one rounding everywhere.
+"""Numbers, cells and commands as people read them: one format and one rounding everywhere.
 
 **The rounding rule.** A number is read at twelve significant digits, which removes the noise of summing in another
 order (0.8194999999999999 is 0.8195), then rounded in decimal, halves away from zero. So 0.8195 is 82.0 %. Usual formats
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import shutil
 import site
@@ -24,14 +25,17 @@ MINUS = "\N{MINUS SIGN}"
 MISSING = "\N{EN DASH}"
 # Labels that begin with a person's name keep their capital letter.
 PEOPLE = ("Gini",)
-
-
 # Significant digits of a double that are read; sums of a hundred numbers in another order agree in them.
 DIGITS = 12
 # p-values up to this are significant.
 SIGNIFICANT = 0.05
 # Wide enough for the largest double with every decimal that is shown.
 WIDE = Context(prec=340)
+# What a spreadsheet takes for the beginning of a formula, the wide forms of some editions too; spaces before it count
+# for nothing, and a tab or a new line moves what follows to a cell of its own.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+SPACES = " \xa0"
+NUMBERS = re.compile(r"([+-]?[\d.]+(e[+-]?\d+)?( |$))+", re.ASCII | re.IGNORECASE)
 
 
 def rounded(value: float, decimals: int) -> float:
@@ -238,6 +242,21 @@ def spans(numbers: Sequence[int]) -> str:
             rows.append([number])
     words = [f"{row[0]} to {row[-1]}" if len(row) > 2 else ", ".join(map(str, row)) for row in rows]
     return ", ".join(words)
+
+
+def cell(value: object) -> object:
+    r"""Return a value for a spreadsheet cell; text that it would compute gets a leading '.
+
+    >>> cell("=1+1"), cell("@a"), cell("-0.5"), cell(-0.5), cell("ugs")
+    ("'=1+1", "'@a", '-0.5', -0.5, 'ugs')
+    """
+    if not isinstance(value, str):
+        return value
+    # Writers of CSV leave a lone return as it is, and readers begin a row after it.
+    value = value.replace("\r\n", "\n").replace("\r", "\n")
+    if not value.lstrip(SPACES).startswith(FORMULA_STARTS) or NUMBERS.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def signed_text(value: float, decimals: int) -> str:

@@ -7,8 +7,7 @@ import re
 
 import numpy as np
 
-from glt.errors import ConfigError
-from glt.user_text import quoted
+from glt.errors import ConfigError, quoted
 
 MOST = 1000
 LARGEST = 999_999_999

@@ -9,8 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from glt.errors import ConfigError
-from glt.user_text import quoted
+from glt.errors import ConfigError, quoted
 
 PROGRAM = "glt-studio"
 STORE_VARIABLE, DEFAULT_STORE = "GLT_STORE", "runs"

@@ -29,7 +29,6 @@ FLOORS = (
         "seeds",
         "user_path",
         "verdicts",
-        "user_text",
         "zip_files",
         "config",
         "masks",

@@ -14,9 +14,8 @@ from analysis.cli.main import chosen_score, engine_option, find_runs, score_opti
 from glt.cli import options
 from glt.cli.main import Args, Verb
 from glt.cli.options import choice, flag, option
-from glt.errors import ConfigError, StoreError
+from glt.errors import ConfigError, StoreError, quoted
 from glt.formats import as_typed
-from glt.user_text import quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,7 +25,7 @@ from analysis.drawing.page import align
 from analysis.drawing.style import ONE_AT_A_TIME, SETTINGS
 from analysis.latex import escape
 from glt.errors import ConfigError, StudioError, unknown_name
-from glt.user_text import cell
+from glt.formats import cell
 
 FORMATS = ("pdf", "svg", "png")
 PGF = "pgf"

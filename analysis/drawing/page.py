@@ -18,9 +18,8 @@ from analysis.drawing.legend import Keys, add_legend, legend_height, merged
 from analysis.drawing.paper import LETTERS, Drawing, drawing
 from analysis.drawing.style import in_grey, paper_style
 from analysis.figures.base import FIGURES, FigureChoices
-from glt.errors import ConfigError
+from glt.errors import ConfigError, quoted
 from glt.store import Run
-from glt.user_text import quoted
 
 # Inches: the narrowest panel whose axes can be read, what the letter over a panel takes, and by how much a panel is
 # drawn higher than it was planned at most.

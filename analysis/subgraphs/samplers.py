@@ -18,10 +18,9 @@ from scipy.sparse.csgraph import connected_components
 from analysis.subgraphs.layout import seeded_igraph
 from analysis.subgraphs.panel import has_classes, node_name
 from glt.datasets.graph import Graph, IntArray
-from glt.errors import ConfigError
+from glt.errors import ConfigError, quoted
 from glt.masks import BoolArray
 from glt.registry import Registry
-from glt.user_text import quoted
 
 
 @dataclass(frozen=True)

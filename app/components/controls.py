@@ -10,8 +10,8 @@ import streamlit as st
 from app.components import url_state
 from app.components.frame import plain
 from glt import formats
+from glt.errors import brief
 from glt.store.paths import EXAMPLES_PREFIX
-from glt.user_text import brief
 
 UNKNOWN = ":material/link_off:"
 # Missing values of an address that are listed; there may be thousands.

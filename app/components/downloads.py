@@ -16,9 +16,8 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis import alt_text
 from app.components import frame, url_state
 from glt import formats
-from glt.errors import StudioError
-from glt.formats import MISSING
-from glt.user_text import brief, cell
+from glt.errors import StudioError, brief
+from glt.formats import MISSING, cell
 
 PLAIN = {"displaylogo": False}
 # Cells of a table with formatted signs; pandas styles at most 262,144.

@@ -12,10 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.components import url_state
 from app.data.runs import store_root
-from glt.errors import ConfigError, StudioError
+from glt.errors import MOST_SAID, ConfigError, StudioError, brief
 from glt.results_version import version_note
 from glt.store import KnownRun, State
-from glt.user_text import MOST_SAID, brief
 
 # Invisible. Markdown finds links after it has removed backslashes, so a backslash does not prevent one.
 JOINER = "\u2060"

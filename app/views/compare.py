@@ -47,8 +47,8 @@ from app.components.downloads import show_rounds, show_table
 from app.components.run_select import readable
 from app.data import cache
 from glt import formats
+from glt.formats import cell
 from glt.store import MacConvention, Run
-from glt.user_text import cell
 from glt.verdicts import rule_words
 
 # Rows of the table unless the user asks for all.

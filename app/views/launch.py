@@ -23,7 +23,7 @@ from app.views.run_detail import say_not_started
 from glt import formats
 from glt.config import RunConfig, pretraining_of
 from glt.datasets import DATASETS, DatasetSpec
-from glt.errors import ConfigError, Faults, StudioError
+from glt.errors import ConfigError, Faults, StudioError, brief
 from glt.jobs import memory
 from glt.jobs.estimate import Forecast, weight_count
 from glt.jobs.launcher import start_pretraining
@@ -40,7 +40,6 @@ from glt.store import Pretraining, Run, run_name
 from glt.training.problem import network_shape, tensor_specs
 from glt.training.tasks import TASKS
 from glt.user_path import free_bytes
-from glt.user_text import brief
 
 COMPLETE = "complete"
 MOST_LISTED = 6

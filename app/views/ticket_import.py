@@ -29,12 +29,12 @@ from app.views import measurements, ticket_actions
 from glt import formats
 from glt.config import RunConfig
 from glt.datasets import DATASETS, Graph
+from glt.errors import MOST_SAID, brief
 from glt.formats import as_typed
 from glt.masks import EdgeMask
 from glt.store import Run
 from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph, read_adjacency
 from glt.training.tasks import message_graph
-from glt.user_text import MOST_SAID, brief
 from glt.verdicts import DELTA
 
 if TYPE_CHECKING:

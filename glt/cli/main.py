@@ -16,8 +16,7 @@ import click
 from click.shell_completion import shell_complete
 
 from glt import __version__
-from glt.errors import ConfigError, StudioError, unknown_name
-from glt.user_text import MOST_SAID, brief
+from glt.errors import MOST_SAID, ConfigError, StudioError, brief, unknown_name
 
 DONE, FAILED, BAD_ARGUMENTS, STOPPED = 0, 1, 2, 130
 DEBUG_VARIABLE = "GLT_DEBUG"

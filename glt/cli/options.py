@@ -15,10 +15,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from glt.cli.main import Args, Argument, ManyOption, Option
-from glt.errors import ConfigError, StoreError, unknown_name
+from glt.errors import ConfigError, StoreError, quoted, unknown_name
 from glt.registry import Registry
 from glt.user_path import DEFAULT_STORE, STORE_VARIABLE, default_store, user_path
-from glt.user_text import quoted
 
 if TYPE_CHECKING:
     from rich.table import Table

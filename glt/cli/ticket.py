@@ -9,9 +9,8 @@ import click
 
 from glt.cli import options
 from glt.cli.main import DONE, FAILED, Args, Verb
-from glt.errors import ConfigError
+from glt.errors import MOST_SAID, ConfigError, brief
 from glt.formats import count, file_size, number_of, percent
-from glt.user_text import MOST_SAID, brief
 
 if TYPE_CHECKING:
     from glt.store import SeedRun

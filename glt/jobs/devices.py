@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glt.errors import ConfigError, JobError, StoreError
+from glt.errors import ConfigError, JobError, StoreError, quoted
 from glt.formats import number_of, own_environment
 from glt.jobs.queue import cores, line_of, slot_count, waiting_and_working
 from glt.store import SeedFolder
-from glt.user_text import quoted
 
 CPU, CUDA = "cpu", "cuda"
 NAME = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,3}))?")

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from glt.config import CORE_FIELDS, OptionValue, RunConfig
-from glt.errors import ConfigError, Faults
+from glt.errors import ConfigError, Faults, quoted
 from glt.jobs.devices import Wanted
 from glt.jobs.launcher import Started, begin, check, check_room, stopping_on_failure
 from glt.jobs.memory import check_memory
 from glt.methods import METHODS
 from glt.presets import Values, all_options, resolve
 from glt.store import Run, Store, run_name
-from glt.user_text import quoted
 
 Grid = Mapping[str, Sequence[str]]
 

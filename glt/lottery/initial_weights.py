@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from glt.config import RunConfig, pretraining_of
 from glt.datasets.graph import Graph
-from glt.errors import ConfigError, DataError, StoreError
+from glt.errors import ConfigError, DataError, StoreError, quoted
 from glt.formats import as_typed
 from glt.pretraining.config import FIRST_LAYER, check_fit
 from glt.store import FirstLayer, Pretraining, Run, SeedRun, Store, run_name
-from glt.user_text import quoted
 
 ENVIRONMENT_KEY = "pretraining"
 Arrays = Mapping[str, NDArray[np.float32]]

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from glt.config import all_faults
-from glt.errors import ConfigError, StoreError
+from glt.config import all_faults, parse_json
+from glt.errors import ConfigError, StoreError, one_line, quoted, several_lines
 from glt.store import paths
 from glt.store.atomic_io import (
     MOST_BYTES,
@@ -29,7 +29,6 @@ from glt.store.atomic_io import (
     writing,
 )
 from glt.store.locks import briefly_locked
-from glt.user_text import one_line, parse_json, quoted, several_lines
 
 # The names of the Okabe-Ito colours that methods have, which colour-blind readers can tell; "" is the method's own.
 ColorName = Literal["", "vermilion", "blue", "orange", "green", "pink", "sky", "olive", "grey"]

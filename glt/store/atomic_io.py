@@ -18,11 +18,10 @@ from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from glt.config import canonical_json
+from glt.config import canonical_json, parse_json
 from glt.errors import StoreError
 from glt.formats import as_typed, file_size
 from glt.store.paths import QUEUE, SCHEMA, UNFINISHED_WRITE, has_run_name, seed_of
-from glt.user_text import parse_json
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 NO_FILE = {errno.EISDIR, errno.ELOOP}

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glt import zip_files
-from glt.config import EdgeMaskKind, canonical_json
+from glt.config import EdgeMaskKind, canonical_json, parse_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store.atomic_io import check_regular, check_schema, reading, replace_file
 from glt.store.paths import SCHEMA
 from glt.store.tensors import EDGE_SCORES, EDGES, WEIGHTS, Bytes, Floats, as_floats, quantised_ranks
-from glt.user_text import parse_json
 
 ABOUT = "about.json"
 REMEDY = "restore it from a copy"

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from glt.config import RunConfig, canonical_json, make_config
-from glt.errors import ConfigError, StoreError
+from glt.errors import ConfigError, StoreError, quoted
 from glt.formats import as_typed
 from glt.pretraining.config import PretrainConfig, make_pretrain_config
 from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotations_in, entry_name
 from glt.store.atomic_io import cached, check_schema, read_json, reading, replace_file, signed, unsigned
 from glt.store.seed_run import Configuration, SeedFolder, SeedRun, fingerprint
-from glt.user_text import quoted
 
 # Characters of a part of a run's name.
 PART = re.compile(r"[\w.+@-]+")

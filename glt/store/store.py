@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from glt.config import RunConfig, make_config, pretraining_of
-from glt.errors import ConfigError, StoreError
+from glt.errors import ConfigError, StoreError, quoted
 from glt.formats import as_typed, listing
 from glt.methods import METHODS
 from glt.pretraining.config import PretrainConfig
@@ -38,7 +38,6 @@ from glt.store.run import (
 )
 from glt.store.seed_run import SeedRun
 from glt.user_path import user_path
-from glt.user_text import quoted
 
 
 def sources_of(config: RunConfig) -> list[str]:

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from glt.config import canonical_json
+from glt.config import canonical_json, parse_json
 from glt.errors import StoreError
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store.atomic_io import SEE_DOCTOR, check_regular, check_schema, reading, replace_file
 from glt.store.paths import SCHEMA
-from glt.user_text import parse_json
 
 METADATA_KEY = "glt"
 # Larger than any disk that a run is kept on: what is asked is whether it is a plain file.

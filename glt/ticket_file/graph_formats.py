@@ -15,10 +15,10 @@ from scipy.sparse import csr_array, triu
 
 from glt.datasets.graph import Graph, IntArray
 from glt.errors import DataError
+from glt.formats import cell
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import SeedRun
-from glt.user_text import cell
 
 # Characters that XML 1.0 cannot represent.
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")

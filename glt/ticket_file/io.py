@@ -20,11 +20,10 @@ from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save
 
 from glt import formats, zip_files
-from glt.config import canonical_json
-from glt.errors import ConfigError, DataError
+from glt.config import canonical_json, parse_json
+from glt.errors import ConfigError, DataError, one_line
 from glt.formats import as_typed
 from glt.ticket_file.schema import ABOUT, CHECKSUM, FORMAT, README, TENSORS, VERSION, About, read_tensor
-from glt.user_text import one_line, parse_json
 
 if TYPE_CHECKING:
     from glt.ticket_file.ticket import Ticket

@@ -19,7 +19,7 @@ from glt.config import RunConfig
 from glt.cost import macs
 from glt.datasets import DATASETS, Graph, load_graph
 from glt.datasets.registry import current_hash
-from glt.errors import ConfigError, DataError
+from glt.errors import ConfigError, DataError, brief, one_line
 from glt.formats import count
 from glt.masks import remaining_after
 from glt.methods import METHODS
@@ -30,7 +30,6 @@ from glt.ticket_file.schema import About
 from glt.ticket_file.ticket import Floats, Ticket, outputs
 from glt.training.metrics import evaluator_of, node_score
 from glt.training.tasks import TASKS, metric_of
-from glt.user_text import brief, one_line
 
 # Relative to the largest output if that is above 1.
 TOLERANCE = 1e-5

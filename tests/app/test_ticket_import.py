@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from app.components.computation import Computation
 from app.views import ticket_import
 from app.views.ticket_import import quantity, report_as_read, sparse_graph
-from glt import formats, user_text, zip_files
+from glt import errors, formats, zip_files
 from glt.datasets import load_graph, ogb_io
 from glt.presets import resolve
 from glt.store import Store, annotations, atomic_io, compact
@@ -242,7 +242,7 @@ def test_an_upload_may_be_as_large_as_the_page_says() -> None:
         f"{compact.MOST_BYTES >> 20} MiB |",
         f"{ogb_io._CHUNK >> 20} MiB; the number",
         f"{annotations.LONGEST_TITLE}, {formats.count(annotations.LONGEST_NOTE)} characters",
-        f"{formats.count(user_text.MOST_SAID)} characters",
+        f"{formats.count(errors.MOST_SAID)} characters",
     ],
 )
 def test_every_limit_is_the_one_that_is_promised(words: str) -> None:
