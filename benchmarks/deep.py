@@ -28,7 +28,7 @@ from glt.presets import resolve
 from glt.seeds import stream
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
-from glt.training.trainer import Schedule, train
+from glt.training.trainer import Schedule, Stage
 from glt.user_path import user_path
 
 
@@ -64,7 +64,7 @@ def _epoch(layers: int, hidden: int) -> dict[str, Any]:
     resting = _peak()
     rate = config.learning_rate
     schedule = Schedule(1, rate, config.weight_decay, rate, 0.0, config.gamma_graph, config.gamma_weight)
-    train(network, schedule, stream(0, 1, "search"), lambda _: None)
+    Stage(network, schedule, stream(0, 1, "search")).run(lambda _: None)
     return {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
@@ -128,7 +128,7 @@ def measure_learning(arguments: Sequence[str]) -> dict[str, Any]:
 
 def _accuracy(problem: Problem, masks: Masks) -> dict[str, Any]:
     network = Network(problem, masks, problem.initial_weights(0))
-    result = train(network, retrain_schedule(problem.config), stream(0, 0, "retrain"), lambda _: None)
+    result = Stage(network, retrain_schedule(problem.config), stream(0, 0, "retrain")).run(lambda _: None)
     return {"val": round(result.best.val, 4), "test": round(result.best.test, 4), "best_epoch": result.best_epoch}
 
 

@@ -45,7 +45,7 @@ from glt.sparse import row_normalised
 from glt.training.batching import passes_of
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
-from glt.training.trainer import EpochResult, train
+from glt.training.trainer import EpochResult, Stage
 
 STAGES = ("search", "retrain")
 SUBJECTS = (*SMALL, ARXIV)
@@ -120,7 +120,7 @@ def epoch_seconds(network: Network, stage: str, seconds: float, most: int = MOST
             raise _Enough
 
     with contextlib.suppress(_Enough):
-        train(network, schedule(network.problem, WARM_UP + most), stream(0, 1, stage), on_epoch)
+        Stage(network, schedule(network.problem, WARM_UP + most), stream(0, 1, stage)).run(on_epoch)
     return [after - before for before, after in pairwise(marks[WARM_UP - 1 :])]
 
 

@@ -26,7 +26,7 @@ from glt.presets import resolve
 from glt.seeds import stream
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
-from glt.training.trainer import EpochResult, Schedule, train
+from glt.training.trainer import EpochResult, Schedule, Stage
 
 DATASETS = ("cora", "citeseer", "pubmed")
 STAGES = ("search", "retrain")
@@ -138,7 +138,9 @@ class Turns:
 
     def measured(self) -> dict[str, Any]:
         """Run all turns and return their times."""
-        train(self._network, schedule(self._problem, TURN * (self._turns + 1)), stream(0, 1, "search"), self._on_epoch)
+        Stage(self._network, schedule(self._problem, TURN * (self._turns + 1)), stream(0, 1, "search")).run(
+            self._on_epoch
+        )
         floors = dict(zip(FLOORS, ([sum(each) for each in self._floors], self._seen_floors), strict=True))
         return {
             "epoch": spread(self._epochs, 1e3),

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -235,11 +236,19 @@ def measure(
     Executions alternate pass by pass, so that a change in the machine's speed affects all. `on_progress` is called
     between turns with the share done.
     """
-    ready = executions(config, graph, masks, weights)
+    ready, turns = executions(config, graph, masks, weights), list[list[float]]()
     with _threads(threads):
-        seconds = _taking_turns([each.run for each in ready], repeats, warm_up, on_progress)
+        for turn in range(warm_up + repeats):
+            marks = [time.perf_counter()]
+            for execution in ready:
+                execution.run()
+                marks.append(time.perf_counter())
+            turns.append([after - before for before, after in pairwise(marks)])
+            if on_progress is not None:
+                on_progress((turn + 1) / (warm_up + repeats))
         reference = ready[0].run()
-        rows = [_measured(each, times, reference) for each, times in zip(ready, seconds, strict=True)]
+        seconds = zip(*turns[warm_up:], strict=True)
+        rows = [_measured(execution, times, reference) for execution, times in zip(ready, seconds, strict=True)]
     by_name = {row.name: row for row in rows}
     return LatencyReport(
         tuple(rows),
@@ -257,27 +266,6 @@ def _measured(execution: Execution, seconds: Sequence[float], reference: torch.T
     p10, median, p90 = (float(value) for value in np.quantile(seconds, [0.1, 0.5, 0.9]))
     difference = float((execution.run() - reference).abs().max())
     return Measured(execution.name, median, p10, p90, execution.held_bytes(), peak_bytes(execution.run), difference)
-
-
-def _taking_turns(
-    steps: Sequence[Callable[[], object]],
-    repeats: int,
-    warm_up: int,
-    on_progress: Callable[[float], None] | None = None,
-) -> list[list[float]]:
-    """Return every step's wall-clock seconds in every timed turn."""
-    turns = []
-    for turn in range(warm_up + repeats):
-        turns.append([_seconds(step) for step in steps])
-        if on_progress is not None:
-            on_progress((turn + 1) / (warm_up + repeats))
-    return [list(times) for times in zip(*turns[warm_up:], strict=True)]
-
-
-def _seconds(step: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    step()
-    return time.perf_counter() - started
 
 
 @contextmanager

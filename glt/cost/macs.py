@@ -15,7 +15,7 @@ import numpy as np
 from glt.config import RunConfig
 from glt.datasets.graph import Graph, IntArray
 from glt.masks import Masks
-from glt.models import MODELS, LayerCost, NetworkShape
+from glt.models import MODELS, LayerCost
 from glt.store.records import MacConvention
 from glt.training.problem import full_masks, network_shape, tensor_specs
 
@@ -74,7 +74,11 @@ def macs(config: RunConfig, graph: Graph, masks: Masks) -> MacReport:
     sizes = {spec.name: spec.shape for spec in specs}
     layers = tuple(_layer(layer, graph, masks, sizes) for layer in costs)
     counted = sum(math.prod(sizes[name]) for layer in costs for name in (layer.weight, *layer.further))
-    transform, aggregate = published_parts(shape, counted, graph, masks)
+    # The paper's numbers, transform: N times the weights (F H + H C of a GCN) times the share of weights kept, where N
+    # leaves out nodes without features (Citeseer has 15).
+    transform = round(graph.nodes_with_features() * counted * (1 - masks.weights.sparsity))
+    # Aggregate: 2 H times the directed entries kept, self-loops left out.
+    aggregate = shape.layers * shape.hidden * int(masks.edges.directions().sum())
     return MacReport(
         layers,
         transform + aggregate,
@@ -82,18 +86,6 @@ def macs(config: RunConfig, graph: Graph, masks: Masks) -> MacReport:
         tuple(spec.name for spec in specs if spec.prunable),
         tuple(spec.name for spec in specs if not spec.prunable),
     )
-
-
-def published_parts(shape: NetworkShape, weights: int, graph: Graph, masks: Masks) -> tuple[int, int]:
-    """Return transform and aggregate MACs by the formula that reproduces the paper's numbers.
-
-    Transform: N times the `weights` (F H + H C of a GCN) times the share of weights kept; N leaves out nodes without
-    features (Citeseer has 15). Aggregate: 2 H times the directed entries kept, self-loops left out.
-    """
-    nodes = graph.nodes_with_features()
-    entries = int(masks.edges.directions().sum())
-    transform = round(nodes * weights * (1 - masks.weights.sparsity))
-    return transform, shape.layers * shape.hidden * entries
 
 
 def _layer(layer: LayerCost, graph: Graph, masks: Masks, sizes: Mapping[str, tuple[int, ...]]) -> LayerMacs:
@@ -130,4 +122,4 @@ def counterfactuals(config: RunConfig, graph: Graph, masks: Masks) -> dict[str, 
         "weight_only": Masks(full.edges, masks.weights),
         "both": masks,
     }
-    return {name: macs(config, graph, each) for name, each in pruned.items()}
+    return {name: macs(config, graph, of) for name, of in pruned.items()}

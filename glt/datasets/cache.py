@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from glt.errors import DataError, StudioError
 from glt.formats import file_size, own_environment
@@ -65,16 +64,12 @@ def file_lock(path: Path, purpose: str) -> Iterator[None]:
     with lock:
         # Some file systems do not support locks.
         with contextlib.suppress(OSError):
-            _acquire(lock, purpose)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"Waiting: another process is {purpose}.", file=sys.stderr, flush=True)
+                fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _acquire(lock: IO[str], purpose: str) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print(f"Waiting: another process is {purpose}.", file=sys.stderr, flush=True)
-        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 @contextlib.contextmanager

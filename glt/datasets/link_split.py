@@ -77,7 +77,7 @@ def split_links(graph: Graph, seed: int) -> LinkSplit:
 
 @lru_cache(maxsize=16)
 def training_graph(graph: Graph, seed: int) -> Graph:
-    """Return the graph with only the training edges of a split."""
+    """Return the graph with only the training edges of a split; cached."""
     return replace(graph, edges=split_links(graph, seed).train)
 
 

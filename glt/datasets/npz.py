@@ -45,7 +45,7 @@ def read_graph(path: Path) -> Graph:
     """Return the graph in `path`; raise DataError if the file is missing or damaged."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return _graph(dict(arrays))
+            return _graph(dict(arrays), features=_features(dict(arrays)))
     except _DAMAGE as error:
         raise DataError(
             f"{path} cannot be read as a graph ({error}): delete it, or install GLT Studio again."
@@ -61,15 +61,13 @@ def _arrays(graph: Graph) -> Arrays:
         "columns": features.indices,
         "row_lengths": np.diff(features.indptr),
         "shape": np.array(features.shape),
-        "train": graph.split.train,
-        "val": graph.split.val,
-        "test": graph.split.test,
+        **vars(graph.split),
     }
     return {
         **{name: _narrow(array) for name, array in integers.items()},
         # An empty array stands for ones, as in bags of words.
         "values": values if (values != 1).any() else values[:0],
-        "about": np.frombuffer(_describe(graph).encode(), dtype=np.uint8),
+        "about": _about(graph),
     }
 
 
@@ -79,7 +77,7 @@ def _narrow(array: IntArray) -> NDArray[np.integer]:
     return array.astype(np.result_type(*ends))
 
 
-def _describe(graph: Graph) -> str:
+def _about(graph: Graph) -> NDArray[np.uint8]:
     """Return the parts of a graph that are not arrays, as JSON."""
     about = {
         "name": graph.name,
@@ -87,21 +85,22 @@ def _describe(graph: Graph) -> str:
         "node_ids": graph.node_ids,
         "provenance": vars(graph.provenance),
     }
-    return json.dumps(about, sort_keys=True, ensure_ascii=False)
+    return np.frombuffer(json.dumps(about, sort_keys=True, ensure_ascii=False).encode(), dtype=np.uint8)
 
 
-def _graph(arrays: Arrays) -> Graph:
+def _graph(arrays: Arrays, split: str = "", **further: Any) -> Graph:
+    """Return a graph of arrays and `further` parts; `split` is the prefix of the split's names."""
     about = json.loads(arrays["about"].tobytes())
     ids = about["node_ids"]
     return Graph(
         name=about["name"],
         edges=_wide(arrays["edges"]),
-        features=_features(arrays),
         labels=_wide(arrays["labels"]),
-        split=Split(*(_wide(arrays[part]) for part in ("train", "val", "test"))),
+        split=Split(*(_wide(arrays[f"{split}{part}"]) for part in _SPLIT)),
         provenance=Provenance(**about["provenance"]),
         class_names=tuple(about["class_names"]),
         node_ids=None if ids is None else tuple(ids),
+        **further,
     )
 
 
@@ -149,52 +148,34 @@ def sizes_of(folder: Path) -> Sizes:
 
 
 def _write(folder: Path, graph: Graph) -> None:
+    integers = {"edges": graph.edges, "labels": graph.labels}
+    integers |= {f"split.{part}": nodes for part, nodes in vars(graph.split).items()}
+    if graph.links is not None:
+        integers |= {f"links.{part}": pairs for part, pairs in vars(graph.links).items()}
+    arrays: Arrays = {name: _narrow(array) for name, array in integers.items()}
+    # With its hash, a process that maps the features need not read them to check the content.
+    arrays |= {"about": _about(graph), _HASH: np.frombuffer(bytes.fromhex(graph.content_hash), dtype=np.uint8)}
+    if graph.targets is not None:
+        arrays["targets"] = graph.targets
     with (folder / _STRUCTURE).open("wb") as file:
-        np.savez(file, allow_pickle=False, **_structure(graph))
+        np.savez(file, allow_pickle=False, **arrays)
     np.save(folder / _FEATURES, np.asarray(graph.features, dtype=np.float32), allow_pickle=False)
     if graph.edge_features is not None:
         np.save(folder / _EDGE_FEATURES, graph.edge_features, allow_pickle=False)
     (folder / _SIZES).write_text(json.dumps(vars(graph.sizes)), encoding="utf-8")
 
 
-def _structure(graph: Graph) -> Arrays:
-    integers = {"edges": graph.edges, "labels": graph.labels}
-    integers |= {f"split.{part}": getattr(graph.split, part) for part in _SPLIT}
-    if graph.links is not None:
-        integers |= {f"links.{part}": getattr(graph.links, part) for part in _LINKS}
-    arrays: Arrays = {name: _narrow(array) for name, array in integers.items()}
-    arrays["about"] = np.frombuffer(_describe(graph).encode(), dtype=np.uint8)
-    # Stored, so that a process that maps the features need not read them to check the content.
-    arrays[_HASH] = np.frombuffer(bytes.fromhex(graph.content_hash), dtype=np.uint8)
-    return arrays if graph.targets is None else {**arrays, "targets": graph.targets}
-
-
 def _mapped_graph(folder: Path, arrays: Arrays, sizes: Sizes) -> Graph:
-    about = json.loads(arrays["about"].tobytes())
-    graph = Graph(
-        name=about["name"],
-        edges=_wide(arrays["edges"]),
-        features=_mapped(folder / _FEATURES, (sizes.nodes, sizes.features)),
-        labels=_wide(arrays["labels"]),
-        split=Split(*(_wide(arrays[f"split.{part}"]) for part in _SPLIT)),
-        provenance=Provenance(**about["provenance"]),
-        class_names=tuple(about["class_names"]),
-        targets=arrays.get("targets"),
-        edge_features=_edge_features(folder, sizes),
-        links=_links(arrays),
-    )
+    further: dict[str, Any] = {"targets": arrays.get("targets")}
+    if sizes.edge_features:
+        further["edge_features"] = _mapped(folder / _EDGE_FEATURES, (sizes.edges, sizes.edge_features))
+    if "links.train" in arrays:
+        further["links"] = LinkSplit(*(_wide(arrays[f"links.{part}"]) for part in _LINKS))
+    graph = _graph(arrays, "split.", features=_mapped(folder / _FEATURES, (sizes.nodes, sizes.features)), **further)
     if graph.sizes != sizes:
         raise ValueError("its sizes differ from the recorded ones")
     vars(graph)[_HASH] = arrays[_HASH].tobytes().hex()
     return graph
-
-
-def _edge_features(folder: Path, sizes: Sizes) -> DenseArray | None:
-    return _mapped(folder / _EDGE_FEATURES, (sizes.edges, sizes.edge_features)) if sizes.edge_features else None
-
-
-def _links(arrays: Arrays) -> LinkSplit | None:
-    return LinkSplit(*(_wide(arrays[f"links.{part}"]) for part in _LINKS)) if "links.train" in arrays else None
 
 
 def _mapped(path: Path, shape: tuple[int, int]) -> DenseArray:

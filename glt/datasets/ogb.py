@@ -19,10 +19,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glt.datasets.cache import file_lock, fill_cache, only_cached
 from glt.datasets.graph import DenseArray, Graph, IntArray, Provenance, Sizes, Split, first_rows
@@ -205,14 +203,11 @@ def proteins_graph(folder: OgbFolder) -> Graph:
 
 def _protein_features(edges: IntArray, edge_features: DenseArray, species: IntArray) -> DenseArray:
     """Return [N, 16]: one-hot species, then sums of edge features."""
-    nodes = species.size
-    columns = [_sums(edges, edge_features[:, column], nodes) for column in range(EDGE_FEATURES)]
-    return np.column_stack([np.eye(SPECIES)[species], *columns]).astype(np.float32)
-
-
-def _sums(edges: IntArray, values: DenseArray, nodes: int) -> NDArray[Any]:
-    low, high = (np.bincount(end, weights=values, minlength=nodes) for end in edges)
-    return low + high
+    sums = np.zeros((species.size, EDGE_FEATURES))
+    for column, values in enumerate(edge_features.T):
+        for end in edges:
+            sums[:, column] += np.bincount(end, weights=values, minlength=species.size)
+    return np.column_stack([np.eye(SPECIES)[species], sums]).astype(np.float32)
 
 
 def collab_graph(folder: OgbFolder) -> Graph:
@@ -265,50 +260,35 @@ COLLAB = OgbDataset(
     raw_edges=1_179_052,
 )
 
-DATASETS.register(
-    DatasetSpec(
-        name="ogbn-arxiv",
-        label="ogbn-arxiv",
-        description="169,343 computer-science papers on arXiv and their citations; 40 areas as classes",
-        tasks=("node",),
-        nodes=ARXIV.published.nodes,
-        edges=ARXIV.published.edges,
-        features=FEATURES,
-        classes=len(AREAS),
-        load=ARXIV.load,
-        evaluator="ogbn-arxiv",
-        counted=ARXIV.counted,
+
+def _register(dataset: OgbDataset, description: str, task: str, classes: int, binary_tasks: int = 0) -> None:
+    name, sizes = dataset.files.name, dataset.published
+    spec = DatasetSpec(
+        name=name,
+        label=name,
+        description=description,
+        tasks=(task,),
+        nodes=sizes.nodes,
+        edges=sizes.edges,
+        features=sizes.features,
+        classes=classes,
+        load=dataset.load,
+        evaluator=name,
+        binary_tasks=binary_tasks,
+        edge_features=sizes.edge_features,
+        counted=dataset.counted,
     )
+    DATASETS.register(spec)
+
+
+_register(
+    ARXIV, "169,343 computer-science papers on arXiv and their citations; 40 areas as classes", "node", len(AREAS)
 )
-DATASETS.register(
-    DatasetSpec(
-        name="ogbn-proteins",
-        label="ogbn-proteins",
-        description="132,534 proteins of eight species and their associations; 112 binary functions to predict",
-        tasks=("node",),
-        nodes=PROTEINS.published.nodes,
-        edges=PROTEINS.published.edges,
-        features=PROTEINS.published.features,
-        classes=SPECIES,
-        load=PROTEINS.load,
-        evaluator="ogbn-proteins",
-        binary_tasks=TASKS,
-        edge_features=EDGE_FEATURES,
-        counted=PROTEINS.counted,
-    )
+_register(
+    PROTEINS,
+    "132,534 proteins of eight species and their associations; 112 binary functions to predict",
+    "node",
+    SPECIES,
+    binary_tasks=TASKS,
 )
-DATASETS.register(
-    DatasetSpec(
-        name="ogbl-collab",
-        label="ogbl-collab",
-        description="235,868 authors and their collaborations; later collaborations to predict",
-        tasks=("link",),
-        nodes=COLLAB.published.nodes,
-        edges=COLLAB.published.edges,
-        features=FEATURES,
-        classes=0,
-        load=COLLAB.load,
-        evaluator="ogbl-collab",
-        counted=COLLAB.counted,
-    )
-)
+_register(COLLAB, "235,868 authors and their collaborations; later collaborations to predict", "link", 0)

@@ -139,18 +139,16 @@ def _checked(path: Path, piece: pd.DataFrame, columns: int, whole: bool) -> Arra
     values: Array = piece.to_numpy()
     if whole:
         # 2.0 is whole too; larger numbers do not fit into 64 bits.
-        if values.dtype.kind != "i" and not _all_whole(values):
-            raise refusal(path, "contains a number that is not whole")
+        if values.dtype.kind != "i":
+            whole_values = np.isfinite(values) & (np.trunc(values) == values) & (np.abs(values) < 2.0**63)
+            if not whole_values.all():
+                raise refusal(path, "contains a number that is not whole")
         return values.astype(np.int64)
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     if not np.isfinite(single).all():
         raise refusal(path, "contains a number that is not finite")
     return single
-
-
-def _all_whole(values: Array) -> bool:
-    return bool((np.isfinite(values) & (np.trunc(values) == values) & (np.abs(values) < 2.0**63)).all())
 
 
 def _within(path: Path, values: IntArray, below: int | None) -> IntArray:
@@ -210,15 +208,9 @@ def _check_negatives(path: Path, edges: IntArray, negatives: IntArray, nodes: in
 
     Pairs may be edges of the training part too: authors collaborate again.
     """
-    shared = int(np.isin(_codes(negatives, nodes), _codes(edges, nodes)).sum())
+    shared = int(np.isin(*(pairs.min(axis=0) * nodes + pairs.max(axis=0) for pairs in (negatives, edges))).sum())
     message = f"lists {count(shared)} of {count(negatives.shape[1])} pairs in 'edge_neg' as edges too"
     if shared > BY_CHANCE * negatives.shape[1]:
         raise refusal(path, message)
     if shared:
         print(f"{path} {message}: they are kept.", file=sys.stderr, flush=True)
-
-
-def _codes(pairs: IntArray, nodes: int) -> IntArray:
-    """Return a number for each undirected pair [2, n]."""
-    codes: IntArray = pairs.min(axis=0) * nodes + pairs.max(axis=0)
-    return codes

@@ -12,8 +12,10 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,56 +52,59 @@ def bundled(name: str) -> Graph:
     return read_graph(BUNDLED / f"{name}.npz")
 
 
-DATASETS.register(
-    DatasetSpec(
-        name="cora",
-        label="Cora",
-        description="2,708 machine-learning papers and their citations, bags of words; seven fields as classes",
+def _register(
+    name: str,
+    label: str,
+    description: str,
+    counts: tuple[int, int, int, int],
+    trained: int,
+    former_hashes: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Register a bundled set; `counts` are nodes, edges, features and classes."""
+    nodes, edges, features, classes = counts
+    spec = DatasetSpec(
+        name=name,
+        label=label,
+        description=description,
         tasks=("node", "link"),
-        nodes=2708,
-        edges=5278,
-        features=1433,
-        classes=7,
-        trained=140,
-        load=partial(bundled, "cora"),
+        nodes=nodes,
+        edges=edges,
+        features=features,
+        classes=classes,
+        trained=trained,
+        load=partial(bundled, name),
+        former_hashes=former_hashes,
         bundled=True,
     )
+    DATASETS.register(spec)
+
+
+_register(
+    "cora",
+    "Cora",
+    "2,708 machine-learning papers and their citations, bags of words; seven fields as classes",
+    (2708, 5278, 1433, 7),
+    trained=140,
 )
-DATASETS.register(
-    DatasetSpec(
-        name="citeseer",
-        label="Citeseer",
-        description="3,327 computer-science papers and their citations, bags of words; six fields as classes",
-        tasks=("node", "link"),
-        nodes=3327,
-        edges=4552,
-        features=3703,
-        classes=6,
-        trained=120,
-        load=partial(bundled, "citeseer"),
-        # Recorded when the 15 papers had class 0; their labels are in no part of the split.
-        former_hashes={
-            "fec5062e93018c4242374d6e925a13816e1ff8fbff6d0b9dc22eeb1bd7778c1b": (
-                "ae37b703994186aeed289d305602df2ea933ea6487ace7cff77d7d260f5cf700"
-            )
-        },
-        bundled=True,
-    )
+_register(
+    "citeseer",
+    "Citeseer",
+    "3,327 computer-science papers and their citations, bags of words; six fields as classes",
+    (3327, 4552, 3703, 6),
+    trained=120,
+    # Recorded when the 15 papers had class 0; their labels are in no part of the split.
+    former_hashes={
+        "fec5062e93018c4242374d6e925a13816e1ff8fbff6d0b9dc22eeb1bd7778c1b": (
+            "ae37b703994186aeed289d305602df2ea933ea6487ace7cff77d7d260f5cf700"
+        )
+    },
 )
-DATASETS.register(
-    DatasetSpec(
-        name="pubmed",
-        label="PubMed",
-        description="19,717 papers on diabetes and their citations, TF-IDF; three types of diabetes as classes",
-        tasks=("node", "link"),
-        nodes=19717,
-        edges=44324,
-        features=500,
-        classes=3,
-        trained=60,
-        load=partial(bundled, "pubmed"),
-        bundled=True,
-    )
+_register(
+    "pubmed",
+    "PubMed",
+    "19,717 papers on diabetes and their citations, TF-IDF; three types of diabetes as classes",
+    (19717, 44324, 500, 3),
+    trained=60,
 )
 
 
@@ -114,8 +119,9 @@ def read_planetoid(root: Path, folder: str, name: str, class_names: tuple[str, .
     pairs = _listed_edges(root, folder)
     edges, duplicates, loops = simple_edges(pairs, data.num_nodes)
     labels = data.y.numpy().astype(np.int64)
-    # PyG gives these nodes rows of zeros, whose argmax is class 0.
-    labels[_nodes_in_no_table(root, folder)] = -1
+    # PyG gives nodes that the test index omits rows of zeros, whose argmax is class 0.
+    listed = np.loadtxt(root / folder / "raw" / f"ind.{folder.lower()}.test.index", dtype=np.int64)
+    labels[np.setdiff1d(np.arange(listed.min(), listed.max() + 1), listed)] = -1
     return Graph(
         name=name,
         edges=edges,
@@ -128,9 +134,12 @@ def read_planetoid(root: Path, folder: str, name: str, class_names: tuple[str, .
 
 
 def check_published(root: Path, folder: str) -> None:
-    """Raise DataError unless every raw file has its published SHA-256: opening a pickle runs what its author put in."""
+    """Raise DataError unless every raw file has its published SHA-256.
+
+    Opening a pickle runs what its author put in.
+    """
     published = json.loads(_PUBLISHED.read_text(encoding="utf-8"))
-    for path in _paths(root, folder):
+    for path in (root / folder / "raw" / f"ind.{folder.lower()}.{part}" for part in _PARTS):
         if not path.is_file():
             raise DataError(
                 f"{path} is missing: download the raw files of {folder} from {_ADDRESS} into {path.parent}."
@@ -140,10 +149,6 @@ def check_published(root: Path, folder: str) -> None:
                 f"{path} is not the published file (its SHA-256 differs), so it was not opened: fetch it again from "
                 f"{_ADDRESS}."
             )
-
-
-def _paths(root: Path, folder: str) -> list[Path]:
-    return [root / folder / "raw" / f"ind.{folder.lower()}.{part}" for part in _PARTS]
 
 
 def _open(root: Path, folder: str) -> Data:
@@ -172,9 +177,3 @@ def _listed_edges(root: Path, folder: str) -> IntArray:
     target = np.concatenate([np.asarray(ends, dtype=np.int64) for ends in neighbours.values()])
     pairs = np.stack([source, target])
     return np.concatenate([pairs[:, source < target], pairs[:, source == target][:, ::2]], axis=1)
-
-
-def _nodes_in_no_table(root: Path, folder: str) -> IntArray:
-    """Return the nodes between the first and last of the test index that it omits."""
-    listed = np.loadtxt(root / folder / "raw" / f"ind.{folder.lower()}.test.index", dtype=np.int64)
-    return np.setdiff1d(np.arange(listed.min(), listed.max() + 1), listed)

@@ -1,7 +1,7 @@
 """ADMM (SGCN, Li et al. 2020): a sparse adjacency for a trained network, then one-shot weights.
 
-`ADMM.next_masks` trains a small network on the full graph, `solve_edges` chooses its edges by ADMM, and
-`one_shot_magnitude` prunes the run's own network on what is left.
+`ADMM.next_masks` trains a small network on the full graph, chooses its edges by `solve_edges`, and prunes the run's own
+network on what is left.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from glt.sparse import Dropout, Features
     from glt.training.problem import Arrays, Problem
-    from glt.training.trainer import Schedule
 
 EDGES_CHANGED = "solver_edges_changed"
 
@@ -60,11 +59,16 @@ class ADMM(Method):
 
     def next_masks(self, context: RoundContext) -> Proposal:
         """Solve for the round's undirected edges, then prune weights."""
-        solved = solved_edges(context)
-        kind = context.config.edge_mask
+        solved, kind = _solved_edges(context), context.config.edge_mask
         # Both directions of an edge share one value, so they are kept or removed together.
         edges = EdgeMask(kind, np.tile(solved.keep, 2) if kind == "directed" else solved.keep)
-        return Proposal(Masks(edges, one_shot_magnitude(context, edges)), notes=notes_of(solved))
+        notes = SolverNotes(
+            solver_iterate=solved.iterate,
+            solver_edges_changed=solved.changed,
+            solver_start_validation=solved.start_score,
+            solver_validations=list(solved.scores),
+        )
+        return Proposal(Masks(edges, _one_shot_magnitude(context, edges)), notes=notes.model_dump())
 
     def search_epochs(self, config: RunConfig) -> int:
         """Count the trainings of both networks; solver steps are short."""
@@ -78,10 +82,16 @@ class ADMM(Method):
         'ADMM graph: 9 kept edges differ from the start (iterate 2 of 2; validation 77.4 %, start 77.6 %)'
         """
         try:
-            solved = SolverNotes.model_validate(dict(notes))
+            solver = SolverNotes.model_validate(dict(notes))
         except ValidationError:
             return ""
-        return solved.words()
+        changed, tried = solver.solver_edges_changed, len(solver.solver_validations)
+        differ = f"{number_of(changed, 'kept edge')} differ{'s' if changed == 1 else ''} from the start"
+        what = differ if changed else "the projection of the start"
+        iterate = solver.solver_iterate
+        better = f"iterate {iterate} of {tried}" if iterate else f"none of {tried} iterates better"
+        best = percent(max(solver.solver_validations, default=math.nan))
+        return f"ADMM graph: {what} ({better}; validation {best}, start {percent(solver.solver_start_validation)})"
 
 
 class SolverNotes(BaseModel):
@@ -92,87 +102,39 @@ class SolverNotes(BaseModel):
     solver_start_validation: float
     solver_validations: list[float]
 
-    def words(self) -> str:
-        """Return the solver's result in one line."""
-        changed, tried = self.solver_edges_changed, len(self.solver_validations)
-        differ = f"{number_of(changed, 'kept edge')} differ{'s' if changed == 1 else ''} from the start"
-        what = differ if changed else "the projection of the start"
-        better = (
-            f"iterate {self.solver_iterate} of {tried}" if self.solver_iterate else f"none of {tried} iterates better"
-        )
-        best = percent(max(self.solver_validations, default=math.nan))
-        return f"ADMM graph: {what} ({better}; validation {best}, start {percent(self.solver_start_validation)})"
 
-
-def notes_of(solved: SolvedEdges) -> dict[str, Note]:
-    """Return the solver's part of a round's record."""
-    return SolverNotes(
-        solver_iterate=solved.iterate,
-        solver_edges_changed=solved.changed,
-        solver_start_validation=solved.start_score,
-        solver_validations=list(solved.scores),
-    ).model_dump()
-
-
-def solved_edges(context: RoundContext) -> SolvedEdges:
-    """Choose the round's undirected edges."""
+def _solved_edges(context: RoundContext) -> SolvedEdges:
+    """Train the small network on the full graph and choose the round's edges with it."""
     options, config = context.options, context.config
-    problem = small_problem(context)
-    names = ("rho", "learning_rate", "weight_decay", "iterations", "steps", "patience", "start_competes")
-    return solve_edges(
-        problem,
-        trained_small_network(context, problem),
-        remaining_after(config.p_graph, problem.graph.num_edges, context.round),
-        SolverSettings(**{name: getattr(options, f"admm_{name}") for name in names}),
-        context.random("edge solver"),
-        lambda iteration: context.pulse("edge solver", iteration, options.admm_iterations),
-    )
+    changes = {"hidden": options.admm_hidden, "degree": "fixed", "edge_mask": "undirected"}
+    problem = context.problem.under(config.model_copy(update=changes))
+    trained = _trained(context, problem, problem.full_masks(), problem.initial_weights(context.seed), "solver network")
+    count = remaining_after(config.p_graph, problem.graph.num_edges, context.round)
+    generator = context.random("edge solver")
+
+    def pulse(iteration: int) -> None:
+        context.pulse("edge solver", iteration, options.admm_iterations)
+
+    return solve_edges(problem, trained, count, options, generator, pulse)
 
 
-def small_problem(context: RoundContext) -> Problem:
-    """Return the task for the small network, on the unpruned normalised adjacency."""
-    changes = {"hidden": context.options.admm_hidden, "degree": "fixed", "edge_mask": "undirected"}
-    return context.problem.under(context.config.model_copy(update=changes))
-
-
-def trained_small_network(context: RoundContext, problem: Problem) -> Arrays:
-    """Train the small network on the full graph and return its weights."""
-    from glt.training.network import Network
-
-    network = Network(problem, problem.full_masks(), problem.initial_weights(context.seed))
-    result = context.train(network, _plain_schedule(context.config), "solver network")
-    return {name.removeprefix("theta/"): value for name, value in result.best_tensors.items()}
-
-
-def one_shot_magnitude(context: RoundContext, edges: EdgeMask) -> WeightMask:
+def _one_shot_magnitude(context: RoundContext, edges: EdgeMask) -> WeightMask:
     """Train all weights on the pruned graph and keep the largest, over all tensors."""
-    from glt.training.network import Network
-
     full = context.problem.full_masks().weights
-    network = Network(context.problem, Masks(edges, full), context.theta0)
-    result = context.train(network, _plain_schedule(context.config), "weights to prune")
-    magnitudes = {name: np.abs(result.best_tensors[f"theta/{name}"]) for name in full.keep}
+    trained = _trained(context, context.problem, Masks(edges, full), context.theta0, "weights to prune")
+    magnitudes = {name: np.abs(trained[name]) for name in full.keep}
     target = remaining_after(context.config.p_weight, full.total, context.round)
     return full.prune_exactly(magnitudes, full.total - target)
 
 
-def _plain_schedule(config: RunConfig) -> Schedule:
+def _trained(context: RoundContext, problem: Problem, masks: Masks, theta: Arrays, stage: str) -> Arrays:
+    """Train a network without a search and return the weights of its best epoch."""
+    from glt.training.network import Network
     from glt.training.trainer import Schedule
 
-    return Schedule(config.epochs, config.learning_rate, config.weight_decay)
-
-
-@dataclass(frozen=True)
-class SolverSettings:
-    """Step sizes and limits of the solver; `start_competes` as in `solve_edges`."""
-
-    rho: float
-    learning_rate: float
-    weight_decay: float
-    iterations: int
-    steps: int
-    patience: int
-    start_competes: bool
+    schedule = Schedule(problem.config.epochs, problem.config.learning_rate, problem.config.weight_decay)
+    result = context.train(Network(problem, masks, theta), schedule, stage)
+    return {name.removeprefix("theta/"): value for name, value in result.best_tensors.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +157,7 @@ def solve_edges(
     problem: Problem,
     weights: Arrays,
     count: int,
-    settings: SolverSettings,
+    options: ADMMOptions,
     generator: np.random.Generator,
     pulse: Callable[[int], None],
 ) -> SolvedEdges:
@@ -203,9 +165,9 @@ def solve_edges(
 
     Solves min over A of loss(A) + I[nnz(A) <= count] by Adam steps on loss + rho/2 |A - Z + U|^2, Z = the largest
     |A + U|, U += A - Z, from A = the normalised adjacency (Li et al. 2020, SGCN). After every iteration the projection
-    of A is scored; the first with the highest validation score is kept. With `start_competes` the projection of the
-    start stays unless an iterate is strictly better. The solver stops after `iterations`, or after `patience`
-    iterations without strict improvement.
+    of A is scored; the first with the highest validation score is kept. With `admm_start_competes` the projection of
+    the start stays unless an iterate is strictly better. The solver stops after `admm_iterations`, or after
+    `admm_patience` iterations without strict improvement.
 
     `problem` must be undirected with fixed degrees; `pulse(iteration)` may raise to stop.
     """
@@ -218,23 +180,24 @@ def solve_edges(
     start = projected = largest(values.detach(), count)
     start_score, dual = network.validation(start), torch.zeros_like(network.start)
     best, iterate, scores, waited = start, 0, [], 0
-    best_score = start_score if settings.start_competes else -math.inf
+    best_score = start_score if options.admm_start_competes else -math.inf
     dropout = Dropout(problem.config.dropout, generator)
-    optimiser = torch.optim.Adam([values], lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    for iteration in range(settings.iterations):
+    optimiser = torch.optim.Adam([values], lr=options.admm_learning_rate, weight_decay=options.admm_weight_decay)
+    for iteration in range(options.admm_iterations):
         pulse(iteration)
-        for _ in range(settings.steps):
-            penalty = settings.rho / 2 * (values - projected + dual).square().sum()
+        for _ in range(options.admm_steps):
+            penalty = options.admm_rho / 2 * (values - projected + dual).square().sum()
             optimiser.zero_grad(set_to_none=True)
             (network.loss(values, dropout, generator) + penalty).backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-        projected, dual = updated(values.detach(), dual, count)
+        projected = largest(values.detach() + dual, count)
+        dual = dual + (values.detach() - projected)
         candidate = largest(values.detach(), count)
         scores.append(network.validation(candidate))
         waited += 1
         if scores[-1] > best_score:
             best, best_score, iterate, waited = candidate, scores[-1], iteration + 1, 0
-        if waited == settings.patience:
+        if waited == options.admm_patience:
             break
     keep, first = (support(chosen, count).cpu().numpy() for chosen in (best, start))
     return SolvedEdges(keep, iterate, int((keep & ~first).sum()), start_score, tuple(scores))
@@ -280,17 +243,6 @@ class _FixedNetwork:
         model, config = self._problem.model, self._problem.config
         stem = model.stem(self._operator, values / self.start, features, self._weights, config)
         return model.head(stem, self._weights, dropout, config)
-
-
-def updated(values: Tensor, dual: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return Z and U of the next iteration: Z = the `count` largest |A + U|, U + A - Z.
-
-    >>> import torch
-    >>> [tensor.tolist() for tensor in updated(torch.tensor([3.0, -2.0, 1.0]), torch.tensor([0.0, 0.0, 4.0]), 2)]
-    [[3.0, 0.0, 5.0], [0.0, -2.0, 0.0]]
-    """
-    projected = largest(values + dual, count)
-    return projected, dual + (values - projected)
 
 
 def support(values: Tensor, count: int) -> Tensor:

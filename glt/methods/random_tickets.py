@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from glt.config import RunConfig, options_of
 from glt.errors import ConfigError
 from glt.methods import METHODS
-from glt.methods.base import FindRun, Method, OtherRun, Proposal, RoundContext
+from glt.methods.base import FindRun, Method, Proposal, RoundContext
 from glt.models import MODELS
 from glt.training.tasks import TASKS
 
@@ -58,32 +58,25 @@ class Reinit(Method):
         if not name:
             raise ConfigError("Random tickets need a source of masks: set masks_of to a finished run.")
         source = find_run(name)
-        for field in SHARED:
-            _compare(field, getattr(config, field), getattr(source.config, field), source)
-        own, others = _shaping_options(config), _shaping_options(source.config)
+        own, others = _shaping_settings(config), _shaping_settings(source.config)
         for field in (name for name in others if name in own):
-            _compare(field, own[field], others[field], source)
+            if own[field] != others[field]:
+                raise ConfigError(
+                    f"{field} is {own[field]!r}, but {others[field]!r} in {source.name}: masks need equal settings."
+                )
         for seed in seeds:
-            _check_rounds(config.rounds, seed, source)
+            finished = source.seed(seed).whole_rounds() - 1 if seed in source.seeds() else -1
+            if finished < config.rounds:
+                available = "no rounds" if finished < 0 else f"only {finished} of {config.rounds} rounds"
+                raise ConfigError(f"Seed {seed} of {source.name} has {available}: finish it first, or lower rounds.")
 
 
-def _shaping_options(config: RunConfig) -> dict[str, object]:
-    """Return all options of a config, those of model and task with defaults."""
-    owners = MODELS.get(config.model), TASKS.get(config.task)
-    filled = [options_of(config.options, owner.Options).model_dump() for owner in owners]
-    return {**config.options, **{name: value for options in filled for name, value in options.items()}}
-
-
-def _compare(field: str, ours: object, theirs: object, source: OtherRun) -> None:
-    if ours != theirs:
-        raise ConfigError(f"{field} is {ours!r}, but {theirs!r} in {source.name}: masks need equal settings.")
-
-
-def _check_rounds(rounds: int, seed: int, source: OtherRun) -> None:
-    finished = source.seed(seed).whole_rounds() - 1
-    if seed not in source.seeds() or finished < rounds:
-        available = f"only {finished} of {rounds} rounds" if seed in source.seeds() and finished >= 0 else "no rounds"
-        raise ConfigError(f"Seed {seed} of {source.name} has {available}: finish it first, or lower rounds.")
+def _shaping_settings(config: RunConfig) -> dict[str, object]:
+    """Return the settings that shape masks: SHARED, and all options, those of model and task with defaults."""
+    settings = {name: getattr(config, name) for name in SHARED} | dict(config.options)
+    for owner in (MODELS.get(config.model), TASKS.get(config.task)):
+        settings |= options_of(config.options, owner.Options).model_dump()
+    return settings
 
 
 METHODS.register(Reinit())

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from glt.config import AbsentMeans, NonNegative, Note, Positive, RunConfig, options_of
@@ -73,16 +72,15 @@ class UGS(Method):
 
     def next_masks(self, context: RoundContext) -> Proposal:
         """Search, and remove the lowest magnitudes at the end or during the search."""
-        return (
-            pruned_after_search(context) if context.options.schedule == "iterative" else pruned_during_search(context)
-        )
+        iterative = context.options.schedule == "iterative"
+        return _pruned_after_search(context) if iterative else _pruned_during_search(context)
 
     def search_epochs(self, config: RunConfig) -> int:
         """Count one search stage."""
         return config.epochs
 
 
-def pruned_after_search(context: RoundContext) -> Proposal:
+def _pruned_after_search(context: RoundContext) -> Proposal:
     """Search among the survivors and remove the lowest-magnitude share."""
     config = context.config
     result = context.train(_network(context, context.previous), _schedule(context), "search")
@@ -94,11 +92,14 @@ def pruned_after_search(context: RoundContext) -> Proposal:
     edges = context.previous.edges.prune(edge_scores, config.p_graph)
     weights = context.previous.weights.prune(weight_scores, config.p_weight)
     read = result.best_epoch if is_best else result.last_epoch
-    shares = _shares_at_zero(tensors, context.previous)
-    return Proposal(Masks(edges, weights), edge_scores, mask_notes(read, shares, result.zero_from))
+    positive = {name: int(np.count_nonzero(tensors[name] > 0)) for name in tensors if name.startswith("mask/")}
+    counts = {"edges": (positive.pop("mask/edges"), context.previous.edges.kept)}
+    counts["weights"] = sum(positive.values()), context.previous.weights.kept
+    shares = {kind: 1 - above / kept if kept else 0.0 for kind, (above, kept) in counts.items()}
+    return Proposal(Masks(edges, weights), edge_scores, _mask_notes(read, shares, result.zero_from))
 
 
-def pruned_during_search(context: RoundContext) -> Proposal:
+def _pruned_during_search(context: RoundContext) -> Proposal:
     """Search from all entries, pruning after each epoch down to the round's counts.
 
     The masks are those after the last epoch: earlier ones keep too many entries.
@@ -111,24 +112,16 @@ def pruned_during_search(context: RoundContext) -> Proposal:
     network = _network(context, full)
     network.alive = Survivors(full, context.problem.device)
     result = context.train(network, replace(_schedule(context), narrowing=Narrowing(edges, weights)), "search")
-    return Proposal(network.alive.masks(), notes=mask_notes(result.last_epoch, result.last_at_zero, result.zero_from))
+    return Proposal(network.alive.masks(), notes=_mask_notes(result.last_epoch, result.last_at_zero, result.zero_from))
 
 
-def mask_notes(read: int, shares: Mapping[str, float], reached: Mapping[str, int]) -> dict[str, Note]:
+def _mask_notes(read: int, shares: Mapping[str, float], reached: Mapping[str, int]) -> dict[str, Note]:
     """Return the notes on masks `read` at an epoch: shares at zero, and when half had reached it."""
     return {
         MASKS_READ: read,
         **{at_zero(kind): share for kind, share in shares.items()},
         **{zero_from(kind): epoch for kind, epoch in reached.items()},
     }
-
-
-def _shares_at_zero(tensors: Mapping[str, NDArray[np.float32]], masks: Masks) -> dict[str, float]:
-    """Return the share at or below zero of the survivors' soft masks, by kind."""
-    positive = {name: int(np.count_nonzero(values > 0)) for name, values in tensors.items() if name.startswith("mask/")}
-    edges = positive.pop("mask/edges")
-    pairs = zip(KINDS, (edges, sum(positive.values())), (masks.edges.kept, masks.weights.kept), strict=True)
-    return {kind: 1 - above / kept if kept else 0.0 for kind, above, kept in pairs}
 
 
 def _network(context: RoundContext, masks: Masks) -> Network:

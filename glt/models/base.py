@@ -34,7 +34,7 @@ BYTES_OF_AN_ENTRY = 100
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """What determines the tensors of a network: widths, layers and the model's options."""
+    """Widths, layers and options, which determine a network's tensors."""
 
     features: int
     hidden: int
@@ -67,7 +67,7 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class LayerCost:
-    """One layer for counting MACs: its weight, what that multiplies, and the messages' width.
+    """One layer for counting MACs: its weight, its input, and the width of messages.
 
     `further` weights multiply every node's hidden row (attention vectors, a second map, a read-out); `of_entries`
     weights multiply the edge features of every surviving entry.
@@ -204,12 +204,12 @@ def hidden_activation(config: RunConfig) -> Activation:
 
 
 def initial_weights(specs: Sequence[TensorSpec], generator: np.random.Generator) -> dict[str, NDArray[np.float32]]:
-    """Draw theta_0: every linear map uniform within +- 1 / sqrt(inputs), as PyTorch's Linear does."""
-    return {spec.name: _initial(spec, generator) for spec in specs}
-
-
-def _initial(spec: TensorSpec, generator: np.random.Generator) -> NDArray[np.float32]:
-    if spec.start is not None:
-        return np.full(spec.shape, spec.start, dtype=np.float32)
-    bound = np.float32(1 / np.sqrt(spec.shape[0]))
-    return generator.random(spec.shape, dtype=np.float32) * (2 * bound) - bound
+    """Draw theta_0: linear maps uniform within +- 1 / sqrt(inputs), as PyTorch's Linear."""
+    weights = {}
+    for spec in specs:
+        if spec.start is not None:
+            weights[spec.name] = np.full(spec.shape, spec.start, dtype=np.float32)
+        else:
+            bound = np.float32(1 / np.sqrt(spec.shape[0]))
+            weights[spec.name] = generator.random(spec.shape, dtype=np.float32) * (2 * bound) - bound
+    return weights

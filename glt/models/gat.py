@@ -64,11 +64,21 @@ class GAT(Model):
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
         """List each layer's map and attention vectors (source and target half, a column per head)."""
-        return [spec for layer in range(shape.layers) for spec in _layer_tensors(shape, layer)]
+        specs = []
+        for layer in range(shape.layers):
+            inputs, heads, width = _sizes(shape, layer)
+            specs.append(TensorSpec(weight_name(layer), (inputs, heads * width), True))
+            specs += [TensorSpec(_vector(layer, end), (width, heads), True) for end in ENDS]
+        return specs
 
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
         """List the layers with their attention vectors; the softmax is not counted."""
-        return [_layer_cost(shape, layer) for layer in range(shape.layers)]
+        costs = []
+        for layer in range(shape.layers):
+            _, heads, width = _sizes(shape, layer)
+            vectors = tuple(_vector(layer, end) for end in ENDS)
+            costs.append(LayerCost(f"layer {layer + 1}", weight_name(layer), layer == 0, heads * width, vectors))
+        return costs
 
     def working_bytes(self, shape: NetworkShape, sizes: Sizes, entries: int) -> int:
         """Add what attention keeps per entry (self-loops too) and head."""
@@ -104,7 +114,7 @@ class GAT(Model):
         attention, hidden = stem
         for layer in range(1, config.layers):
             active = elu(hidden) if hidden_activation(config) == "relu" else hidden
-            rows = linear(attention.dropout(dropout, layer)(active), weights[weight_name(layer)])
+            rows = linear(attention.operator.layer(layer).dropout(dropout)(active), weights[weight_name(layer)])
             hidden = attention.messages(rows, _by_head(rows, _vectors(weights, layer)), layer)
         result: Tensor = hidden
         return result
@@ -114,13 +124,9 @@ class _Attention:
     """A graph's entries and mask values, shared by all layers."""
 
     def __init__(self, operator: GraphOperator, edge_values: Tensor | None, config: RunConfig) -> None:
-        self._operator = operator
+        self.operator = operator
         self._options = options_of(config.options, GATOptions)
         self._factors = None if edge_values is None else operator.entry_values(edge_values)
-
-    def dropout(self, dropout: Dropout, layer: int) -> Dropout:
-        """Return a dropout for the rows that a layer's messages start from."""
-        return self._operator.layer(layer).dropout(dropout)
 
     def messages(self, rows: Tensor, ends: Tensor, layer: int) -> Tensor:
         """Attend over `rows` [N, heads * width]; `ends` [N, 2, heads] are the logits' source and target parts."""
@@ -128,7 +134,7 @@ class _Attention:
 
         from glt.sparse import edge_softmax, propagate_heads
 
-        part = self._operator.layer(layer)
+        part = self.operator.layer(layer)
         structure, factors = part.structure, None if self._factors is None else part.values(self._factors)
         source, target = ends.unbind(1)
         at_target = part.targets(target).index_select(0, structure.row)
@@ -153,18 +159,6 @@ def _vectors(weights: Mapping[str, Tensor], layer: int) -> Tensor:
     from glt.sparse import as_dense
 
     return torch.stack([as_dense(weights[_vector(layer, end)]) for end in ENDS])
-
-
-def _layer_tensors(shape: NetworkShape, layer: int) -> list[TensorSpec]:
-    inputs, heads, width = _sizes(shape, layer)
-    maps = TensorSpec(weight_name(layer), (inputs, heads * width), True)
-    return [maps, *[TensorSpec(_vector(layer, end), (width, heads), True) for end in ENDS]]
-
-
-def _layer_cost(shape: NetworkShape, layer: int) -> LayerCost:
-    _, heads, width = _sizes(shape, layer)
-    vectors = tuple(_vector(layer, end) for end in ENDS)
-    return LayerCost(f"layer {layer + 1}", weight_name(layer), layer == 0, heads * width, vectors)
 
 
 def _sizes(shape: NetworkShape, layer: int) -> tuple[int, int, int]:

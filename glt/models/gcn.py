@@ -65,10 +65,13 @@ class GCN(Model):
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
         """Return logits [N, C] from the first layer's output."""
-        adjacency, hidden = stem
-        activation = hidden_activation(config)
+        from glt.sparse import hidden_linear
+
+        (adjacency, hidden), activation = stem, hidden_activation(config)
         for layer in range(1, config.layers):
-            hidden = adjacency.convolve(hidden, weights[weight_name(layer)], dropout, activation, layer)
+            dropped = adjacency.layer(layer).dropout(dropout)
+            rows = hidden_linear(hidden, weights[weight_name(layer)], dropped, activation)
+            hidden = adjacency.propagate(rows, layer)
         result: Tensor = hidden
         return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -68,16 +69,29 @@ class GIN(Model):
 
     def tensors(self, shape: NetworkShape) -> Sequence[TensorSpec]:
         """List each layer's maps and eps, then the read-outs, which are never pruned."""
-        options, layers = options_of(shape.options, GINOptions), range(shape.layers)
-        specs = [spec for layer in layers for spec in _layer_tensors(shape, options, layer)]
+        options, specs = options_of(shape.options, GINOptions), list[TensorSpec]()
+        for layer, (inputs, outputs) in enumerate(pairwise(shape.widths())):
+            two = options.gin_mlp == "two"
+            specs.append(TensorSpec(weight_name(layer), (inputs, shape.hidden if two else outputs), True))
+            if two:
+                specs.append(TensorSpec(_second(layer), (shape.hidden, outputs), True))
+            specs.append(TensorSpec(_eps(layer), (1,), False, start=0.0))
         if options.gin_read_out == "jumping":
-            specs += [TensorSpec(_read_out(k), (shape.hidden, shape.outputs), False) for k in layers[:-1]]
+            size = shape.hidden, shape.outputs
+            specs += [TensorSpec(_read_out(layer), size, False) for layer in range(shape.layers - 1)]
         return specs
 
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
         """List the layers; second maps and read-outs work on all nodes' rows."""
-        options = options_of(shape.options, GINOptions)
-        return [_layer_cost(shape, options, layer) for layer in range(shape.layers)]
+        options, costs = options_of(shape.options, GINOptions), []
+        for layer, outputs in enumerate(shape.widths()[1:]):
+            two = options.gin_mlp == "two"
+            further = [_second(layer)] if two else []
+            if options.gin_read_out == "jumping" and layer:
+                further.append(_read_out(layer - 1))
+            width = shape.hidden if two else outputs
+            costs.append(LayerCost(f"layer {layer + 1}", weight_name(layer), layer == 0, width, tuple(further)))
+        return costs
 
     def stem(
         self,
@@ -88,7 +102,9 @@ class GIN(Model):
         config: RunConfig,
     ) -> Any:
         """Return every layer's aggregation and the first one's result."""
-        adjacencies = _aggregations(operator, edge_values, weights, config)
+        options = options_of(config.options, GINOptions)
+        loops = [1 + weights[_eps(layer)] for layer in range(config.layers)]
+        adjacencies = [_aggregation(operator, edge_values, own, options) for own in loops]
         return adjacencies, adjacencies[0].propagate(features.times(weights[weight_name(0)]))
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
@@ -114,14 +130,6 @@ class GIN(Model):
         return result
 
 
-def _aggregations(
-    operator: GraphOperator, edge_values: Tensor | None, weights: Mapping[str, Tensor], config: RunConfig
-) -> list[Adjacency]:
-    options = options_of(config.options, GINOptions)
-    loops = [1 + weights[_eps(layer)] for layer in range(config.layers)]
-    return [_aggregation(operator, edge_values, own, options) for own in loops]
-
-
 def _aggregation(operator: GraphOperator, edge_values: Tensor | None, loops: Tensor, options: GINOptions) -> Adjacency:
     if options.gin_aggregation == "sum":
         return operator.summed(edge_values, loops)
@@ -129,29 +137,11 @@ def _aggregation(operator: GraphOperator, edge_values: Tensor | None, loops: Ten
 
 
 def _second_map(rows: Tensor, weights: Mapping[str, Tensor], layer: int) -> Tensor:
-    """Finish the MLP of a layer: ReLU and the second map, where there is one."""
+    """Finish the MLP of a layer: ReLU and the second map, if any."""
     from glt.sparse import Dropout, hidden_linear
 
     weight = weights.get(_second(layer))
     return rows if weight is None else hidden_linear(rows, weight, Dropout(0, None))
-
-
-def _layer_tensors(shape: NetworkShape, options: GINOptions, layer: int) -> list[TensorSpec]:
-    inputs, outputs = shape.widths()[layer : layer + 2]
-    eps = TensorSpec(_eps(layer), (1,), False, start=0.0)
-    if options.gin_mlp == "one":
-        return [TensorSpec(weight_name(layer), (inputs, outputs), True), eps]
-    first = TensorSpec(weight_name(layer), (inputs, shape.hidden), True)
-    return [first, TensorSpec(_second(layer), (shape.hidden, outputs), True), eps]
-
-
-def _layer_cost(shape: NetworkShape, options: GINOptions, layer: int) -> LayerCost:
-    two = options.gin_mlp == "two"
-    further = [_second(layer)] if two else []
-    if options.gin_read_out == "jumping" and layer:
-        further.append(_read_out(layer - 1))
-    width = shape.hidden if two else shape.widths()[layer + 1]
-    return LayerCost(f"layer {layer + 1}", weight_name(layer), layer == 0, width, tuple(further))
 
 
 def _second(layer: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from glt.sparse import Dropout, Features, GraphOperator
 
-ENCODER, HEAD = "encoder", "head"
+ENCODER, ENCODER_MAP, HEAD = "encoder", "encoder.weight", "head"
 # Names of a block's maps after the first, which is named as in every network.
 FURTHER_MAPS = ("second_weight", "third_weight")
 # Most that one block holds, in arrays of its rows or of its entries' messages.
@@ -133,12 +134,12 @@ class ResGCN(Model):
 
     def layer_costs(self, shape: NetworkShape) -> Sequence[LayerCost]:
         """List encoder, blocks and head; the softmax is not counted."""
-        blocks = [_block_cost(shape, layer) for layer in range(shape.layers)]
-        return [
-            LayerCost("encoder", f"{ENCODER}.weight", True, 0),
-            *blocks,
-            LayerCost("head", f"{HEAD}.weight", False, 0),
-        ]
+        maps, costs = options_of(shape.options, ResGCNOptions).gen_mlp, [LayerCost("encoder", ENCODER_MAP, True, 0)]
+        for layer in range(shape.layers):
+            first, *further = map_names(layer, maps)
+            encoder = (f"layers.{layer}.edge_encoder.weight",) if shape.edge_features else ()
+            costs.append(LayerCost(f"layer {layer + 1}", first, False, shape.hidden, tuple(further), encoder))
+        return [*costs, LayerCost("head", f"{HEAD}.weight", False, 0)]
 
     def stem(
         self,
@@ -150,7 +151,7 @@ class ResGCN(Model):
     ) -> Any:
         """Return the blocks on this graph, and the first one's result."""
         blocks = ResidualBlocks(operator, edge_values, options_of(config.options, ResGCNOptions))
-        encoded = features.times(weights[f"{ENCODER}.weight"]) + weights[f"{ENCODER}.bias"]
+        encoded = features.times(weights[ENCODER_MAP]) + weights[f"{ENCODER}.bias"]
         return blocks, blocks.first(encoded, weights)
 
     def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
@@ -178,27 +179,13 @@ def _block_tensors(shape: NetworkShape, layer: int) -> list[TensorSpec]:
         specs += _norm_tensors(f"{prefix}.norm", shape.hidden)
     if shape.edge_features:
         specs += _affine(f"{prefix}.edge_encoder", shape.edge_features, shape.hidden)
-    widths = _widths(shape.hidden, options.gen_mlp)
-    for place, name in enumerate(map_names(layer, options.gen_mlp)):
-        if place:
-            specs += _norm_tensors(f"{name}.norm", widths[place])
-        specs += [TensorSpec(name, (widths[place], widths[place + 1]), True), _bias(name, widths[place + 1])]
+    # Twice as wide inside the block.
+    widths = [shape.hidden, *[2 * shape.hidden] * (options.gen_mlp - 1), shape.hidden]
+    for name, (inputs, outputs) in zip(map_names(layer, options.gen_mlp), pairwise(widths), strict=True):
+        if name != weight_name(layer):
+            specs += _norm_tensors(f"{name}.norm", inputs)
+        specs += [TensorSpec(name, (inputs, outputs), True), TensorSpec(f"{name}.bias", (outputs,), False, 0.0)]
     return specs
-
-
-def _block_cost(shape: NetworkShape, layer: int) -> LayerCost:
-    first, *further = map_names(layer, options_of(shape.options, ResGCNOptions).gen_mlp)
-    encoder = (f"layers.{layer}.edge_encoder.weight",) if shape.edge_features else ()
-    return LayerCost(f"layer {layer + 1}", first, False, shape.hidden, tuple(further), encoder)
-
-
-def _widths(hidden: int, maps: int) -> list[int]:
-    """Return the widths between a block's maps: twice as wide inside.
-
-    >>> _widths(64, 1), _widths(64, 3)
-    ([64, 64], [64, 128, 128, 64])
-    """
-    return [hidden, *[2 * hidden] * (maps - 1), hidden]
 
 
 def _affine(name: str, inputs: int, outputs: int) -> list[TensorSpec]:
@@ -207,10 +194,6 @@ def _affine(name: str, inputs: int, outputs: int) -> list[TensorSpec]:
 
 def _norm_tensors(name: str, width: int) -> list[TensorSpec]:
     return [TensorSpec(f"{name}.scale", (width,), False, 1.0), TensorSpec(f"{name}.shift", (width,), False, 0.0)]
-
-
-def _bias(name: str, width: int) -> TensorSpec:
-    return TensorSpec(f"{name}.bias", (width,), False, 0.0)
 
 
 class ResidualBlocks:
@@ -274,8 +257,7 @@ class ResidualBlocks:
         encoder = f"layers.{layer}.edge_encoder"
         of_edges = torch.addmm(weights[f"{encoder}.bias"], self._edges, weights[f"{encoder}.weight"])
         messages = (rows[self._structure.col] + of_edges).relu()
-        count = self._structure.shape[0]
-        row = self._structure.row
+        row, count = self._structure.row, self._structure.shape[0]
         return message_softmax_sum(row, self._values, messages, temperature, count, self._counted, fixed)
 
     def _normed(self, name: str, rows: Tensor, weights: Weights) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from glt.datasets.graph import Graph, IntArray
+from glt.datasets.link_split import NonEdges
 from glt.errors import DataError
 from glt.masks import BoolArray, prune_count
 from glt.registry import Registry
@@ -92,27 +93,14 @@ class EdgePerturbation(Augmentation):
 
 
 def new_edges(graph: Graph, count: int, generator: np.random.Generator) -> IntArray:
-    """Return `count` distinct pairs [2, count] without an edge; raise DataError if there are fewer.
-
-    Pairs i < j are numbered row by row; the r-th pair without an edge has number r plus the edges before it, so no
-    array of all pairs is made.
-    """
-    nodes = graph.num_nodes
-    free = nodes * (nodes - 1) // 2 - graph.num_edges
-    if free < count:
+    """Return `count` distinct pairs [2, count] without an edge; raise DataError if there are fewer."""
+    others = NonEdges(graph.edges, graph.num_nodes)
+    if others.count < count:
         raise DataError(
-            f"{graph.name} has only {free} pairs of nodes without an edge, fewer than the {count} to add: lower share, "
-            "or choose another augmentation."
+            f"{graph.name} has only {others.count} pairs of nodes without an edge, fewer than the {count} to add: "
+            "lower share, or choose another augmentation."
         )
-    rows = np.arange(nodes)
-    starts = rows * (2 * nodes - rows - 1) // 2
-    low, high = graph.edges
-    taken = starts[low] + high - low - 1
-    ranks = generator.choice(free, count, replace=False)
-    numbers = ranks + np.searchsorted(taken - np.arange(taken.size), ranks, side="right")
-    first = np.searchsorted(starts, numbers, side="right") - 1
-    # The last row has no pairs, so no number belongs to it.
-    return np.stack([first, numbers - starts[first] + first + 1]).astype(np.int64)
+    return others.pairs(generator.choice(others.count, count, replace=False))
 
 
 class AttributeMasking(Augmentation):

@@ -59,12 +59,9 @@ class PretrainConfig(BaseModel):
         return RunConfig(dataset=self.dataset, task=self.task, options=options)
 
 
-PRETRAIN_FIELDS = tuple(PretrainConfig.model_fields)
-
-
 def make_pretrain_config(values: Mapping[str, Any]) -> PretrainConfig:
     """Build a PretrainConfig from plain values; raise ConfigError that names every bad field."""
-    return checked(PretrainConfig, values, PRETRAIN_FIELDS)
+    return checked(PretrainConfig, values, tuple(PretrainConfig.model_fields))
 
 
 def resolve_pretraining(values: Mapping[str, Any]) -> PretrainConfig:

@@ -17,7 +17,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, prelu
 
 from glt.datasets.graph import Graph
 from glt.errors import DataError
-from glt.masks import BoolArray, EdgeMask
+from glt.masks import EdgeMask
 from glt.models import TensorSpec, initial_weights, weight_name
 from glt.pretraining.augmentations import AUGMENTATIONS, View
 from glt.pretraining.config import PretrainConfig
@@ -66,8 +66,9 @@ class _BoundView:
 
     def __init__(self, graph: Graph, view: View, device: str, dtype: torch.dtype) -> None:
         self._adjacency = _normalised(replace(graph, edges=view.edges), device, dtype)
-        self._members = _selection(view.members, device)
-        self._visible = None if view.visible.all() else torch.from_numpy(view.visible).to(device, dtype)[:, None]
+        members, visible = view.members, view.visible
+        self._members = None if members.all() else torch.from_numpy(np.flatnonzero(members)).to(device)
+        self._visible = None if visible.all() else torch.from_numpy(visible).to(device, dtype)[:, None]
 
     def summary(self, rows: Tensor, slope: Tensor) -> Tensor:
         """Return s_v [H] from X W [N, H]."""
@@ -88,10 +89,6 @@ def starting_tensors(features: int, hidden: int, generator: np.random.Generator)
 def _normalised(graph: Graph, device: str, dtype: torch.dtype) -> Adjacency:
     mask = EdgeMask.full("undirected", graph.num_edges)
     return GraphOperator(graph, mask, device, dtype).normalised(None, "source")
-
-
-def _selection(keep: BoolArray, device: str) -> Tensor | None:
-    return None if keep.all() else torch.from_numpy(np.flatnonzero(keep)).to(device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +121,9 @@ def pretrain(
     epoch = -1
     for epoch in range(config.epochs):
         loss = objective.loss(torch.from_numpy(shuffle.permutation(graph.num_nodes)).to(device))
-        value = _finite(float(loss.detach()), epoch)
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise DataError(f"The pre-training loss is {value} in epoch {epoch}: lower learning_rate.")
         on_epoch(epoch, value)
         if value < best:
             best_epoch, best, weight = epoch, value, objective.tensors[ENCODER].detach().clone()
@@ -141,9 +140,3 @@ def drawn_views(graph: Graph, config: PretrainConfig, seed: int) -> tuple[View, 
     draw = AUGMENTATIONS.get(config.augmentation).view
     first, second = (draw(graph, config.share, stream(seed, 0, f"view {number}")) for number in (1, 2))
     return first, second
-
-
-def _finite(loss: float, epoch: int) -> float:
-    if not math.isfinite(loss):
-        raise DataError(f"The pre-training loss is {loss} in epoch {epoch}: lower learning_rate.")
-    return loss

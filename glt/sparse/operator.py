@@ -1,4 +1,4 @@
-"""GraphOperator: a graph's surviving edge entries and their values; hides CSR, self-loops and device.
+"""GraphOperator: a graph's surviving edge entries and their values.
 
 A model asks it for an `Adjacency` (summed, averaged or normalised values), which passes messages layer by layer. For
 training it can be cut down to a receptive field (`towards`) or to node clusters (`parts`).
@@ -14,14 +14,13 @@ from typing import Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from glt.config import Activation, DegreeKind
+from glt.config import DegreeKind
 from glt.datasets.graph import Graph, IntArray
 from glt.masks import EdgeMask
 from glt.receptive_field import Entries, steps_towards, surviving_entries
-from glt.sparse.dropout import Dropout, hidden_linear
+from glt.sparse.dropout import Dropout
 from glt.sparse.spmm import Structure, propagate
 
 MeanDegree = Literal["surviving", "original"]
@@ -81,13 +80,30 @@ class GraphOperator:
         Degrees still count the whole graph. Twenty labelled nodes per class reach little of a graph in two steps: one
         node in seven of PubMed. Nothing else has a gradient, so nothing else need be computed to train.
         """
+        structure, layers = self.structure, list[Layer]()
+        row, col = structure.row.cpu().numpy(), structure.col.cpu().numpy()
+        for entries, sending in steps_towards(row, col, self.num_nodes, wanted, depth):
+            places, nodes = np.flatnonzero(entries), np.flatnonzero(sending)
+            # Positions keep the order of nodes, so entries keep that of the whole structure.
+            targets, sources = np.searchsorted(wanted, row[places]), np.searchsorted(nodes, col[places])
+            part = Structure.from_entries(targets, sources, (wanted.size, nodes.size), self._device)
+            own = np.searchsorted(nodes, wanted)
+            kept, targets_among = (torch.from_numpy(each).to(self._device, torch.int64) for each in (places, own))
+            layers.append(Layer(part, kept, targets_among, nodes, self.num_nodes))
+            # A layer's targets are the next one's sources.
+            wanted = nodes
         field = copy(self)
-        field._layers = layers_towards(self.structure, wanted, depth)
+        field._layers = tuple(reversed(layers))
         return field
 
     def share_towards(self, wanted: IntArray, depth: int) -> float:
-        """Return the share of entries that the first layer of `towards` would pass."""
-        return entries_towards(self.structure, wanted, depth) / self.structure.nnz
+        """Return the share of entries in the first layer of `towards`; far cheaper."""
+        structure = self.structure
+        row, col = structure.row.cpu().numpy(), structure.col.cpu().numpy()
+        count = row.size
+        for entries, _ in steps_towards(row, col, self.num_nodes, wanted, depth):
+            count = int(entries.sum())
+        return count / structure.nnz
 
     def layer(self, number: int) -> Layer:
         """Return the messages of a layer (from 0): all of them, unless this is a receptive field."""
@@ -109,7 +125,7 @@ class GraphOperator:
         return torch.from_numpy(np.unique(self._entries.value)).to(self._device)
 
     def edge_features(self) -> Tensor | None:
-        """Return edge features [nnz, D] in CSR order, zeros for self-loops; None without any."""
+        """Return edge features [nnz, D], zeros for self-loops; None without any."""
         if self._graph.edge_features is None:
             return None
         order, edges = self.structure.order.cpu().numpy(), self._entries.edge
@@ -130,7 +146,7 @@ class GraphOperator:
         return torch.from_numpy(degrees).to(self._device, self._dtype)
 
     def entry_values(self, edge_values: Tensor | None, loops: Tensor | None = None) -> Tensor:
-        """Return differentiable values [nnz] in CSR order; `loops` [1] is that of self-loops (default 1)."""
+        """Return differentiable values [nnz] in CSR order, self-loops' being `loops` [1] (default 1)."""
         if edge_values is None and loops is None:
             return torch.ones(self.structure.nnz, dtype=self._dtype, device=self._device)
         if edge_values is None:
@@ -143,8 +159,8 @@ class GraphOperator:
         return torch.zeros(1, dtype=self._dtype, device=self._device)
 
     def summed(self, edge_values: Tensor | None, loops: Tensor) -> Adjacency:
-        """Return the sum over sources, plus `loops` [1] times the node (GIN, Xu et al. 2019, eq. 4.1)."""
-        return self._adjacency(self.entry_values(edge_values, loops))
+        """Return the sum over sources plus `loops` [1] times the node (Xu et al. 2019, eq. 4.1)."""
+        return Adjacency(self.structure, self.entry_values(edge_values, loops), self._layers)
 
     def averaged(self, edge_values: Tensor | None, loops: Tensor, degree: MeanDegree) -> Adjacency:
         """Return the mean over sources plus `loops` [1] times the node.
@@ -152,13 +168,10 @@ class GraphOperator:
         The mean divides by the sum of surviving |values|, or by the unpruned graph's degree.
         """
         edges = self.entry_values(edge_values, loops.new_zeros(1))
-        counts = self._received(edges.abs()) if degree == "surviving" else (self._full_degrees - 1).clamp(min=1)
+        row = self.structure.row
+        counts = self._degrees(edges.abs(), row) if degree == "surviving" else (self._full_degrees - 1).clamp(min=1)
         own = (self._value_index == self.num_values) * loops
-        return self._adjacency(edges / counts.index_select(0, self.structure.row) + own)
-
-    def _received(self, values: Tensor) -> Tensor:
-        sums = values.new_zeros(self.num_nodes).index_add(0, self.structure.row, values)
-        return sums.clamp(min=SMALLEST_DEGREE)
+        return Adjacency(self.structure, edges / counts.index_select(0, row) + own, self._layers)
 
     def normalised(self, edge_values: Tensor | None, degree: DegreeKind) -> Adjacency:
         """Return D^-1/2 (m * A + I) D^-1/2 (paper, section 3.1, its misprinted exponent corrected).
@@ -167,28 +180,19 @@ class GraphOperator:
         source end and receives at the target end ("both"), or the unpruned graph's ("fixed").
         """
         values = self.entry_values(edge_values)
-        at_source, at_target = self._inverse_roots(values, degree)
-        structure = self.structure
-        return self._adjacency(
-            values * at_source.index_select(0, structure.col) * at_target.index_select(0, structure.row)
-        )
-
-    def _adjacency(self, values: Tensor) -> Adjacency:
+        row, col = self.structure.row, self.structure.col
+        if degree == "fixed":
+            at_source = at_target = self._full_degrees.rsqrt()
+        elif degree == "both":
+            at_source, at_target = (self._degrees(values, ends).rsqrt() for ends in (col, row))
+        else:
+            at_source = at_target = self._degrees(values, col if degree == "source" else row).rsqrt()
+        values = values * at_source.index_select(0, col) * at_target.index_select(0, row)
         return Adjacency(self.structure, values, self._layers)
 
-    def _inverse_roots(self, values: Tensor, degree: DegreeKind) -> tuple[Tensor, Tensor]:
-        """Return D^-1/2 at source ends and at target ends."""
-        if degree == "fixed":
-            root = self._full_degrees.rsqrt()
-            return root, root
-        if degree == "both":
-            return self._root_of_sums(values, self.structure.col), self._root_of_sums(values, self.structure.row)
-        root = self._root_of_sums(values, self.structure.col if degree == "source" else self.structure.row)
-        return root, root
-
-    def _root_of_sums(self, values: Tensor, ends: Tensor) -> Tensor:
-        sums = values.new_zeros(self.num_nodes).index_add(0, ends, values)
-        return sums.clamp(min=SMALLEST_DEGREE).rsqrt()
+    def _degrees(self, values: Tensor, ends: Tensor) -> Tensor:
+        """Return the sum of values [N] at each node, `ends` being the nodes of the entries."""
+        return values.new_zeros(self.num_nodes).index_add(0, ends, values).clamp(min=SMALLEST_DEGREE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,22 +212,16 @@ class Adjacency:
 
     def propagate(self, dense: Tensor, layer: int = 0) -> Tensor:
         """Return each target's weighted sum of its sources' rows of `dense` [N, width]."""
-        return self.layer(layer).propagate(self.values, dense)
-
-    def convolve(
-        self, hidden: Tensor, weight: Tensor, dropout: Dropout, activation: Activation = "relu", layer: int = 0
-    ) -> Tensor:
-        """Propagate dropout(activation(hidden [N, H])) @ weight [H, C]; overwrites `hidden`."""
-        rows = hidden_linear(hidden, weight, self.layer(layer).dropout(dropout), activation)
-        return self.propagate(rows, layer)
+        part = self.layer(layer)
+        return propagate(part.structure, part.values(self.values), dense)
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The messages of one layer: `structure` [targets, sources], sent by `nodes` [sources] of `count`.
+    """The messages of one layer: `structure` is [targets, sources].
 
-    `entries` are the positions of its entries in the whole structure, `own` those of its targets among its sources.
-    A layer of the whole graph needs none of these.
+    In a receptive field `entries` are the positions of its entries in the whole structure, `own` those of its targets
+    among its sources, and `nodes` the sources, out of `count` nodes.
     """
 
     structure: Structure
@@ -240,54 +238,6 @@ class Layer:
         """Return the targets' rows among the sources' [sources, ...]."""
         return rows if self.own is None else rows.index_select(0, self.own)
 
-    def propagate(self, values: Tensor, dense: Tensor) -> Tensor:
-        """Return sums [targets, width] of rows `dense` [sources, width], weighted by `values` [nnz]."""
-        return propagate(self.structure, self.values(values), dense)
-
     def dropout(self, dropout: Dropout) -> Dropout:
         """Return a dropout for the sources' rows that draws as if all rows were there."""
         return dropout if self.nodes is None else dropout.among(self.nodes, self.count)
-
-
-def layers_towards(structure: Structure, wanted: IntArray, depth: int) -> tuple[Layer, ...]:
-    """Return the `depth` layers that outputs of the `wanted` nodes (sorted) depend on, first layer first.
-
-    A layer's targets are the next one's sources. The structure must hold every node's self-loop.
-    """
-    row, col = structure.row.cpu().numpy(), structure.col.cpu().numpy()
-    layers: list[Layer] = []
-    for entries, sending in steps_towards(row, col, structure.shape[0], wanted, depth):
-        places, nodes = np.flatnonzero(entries), np.flatnonzero(sending)
-        layers.append(_layer(structure, places, row[places], col[places], (wanted, nodes)))
-        wanted = nodes
-    return tuple(reversed(layers))
-
-
-def _layer(
-    structure: Structure,
-    entries: IntArray,
-    row: NDArray[np.int_],
-    col: NDArray[np.int_],
-    ends: tuple[IntArray, IntArray],
-) -> Layer:
-    """Return the layer of some entries between receiving and sending nodes."""
-    wanted, nodes = ends
-    targets, sources = np.searchsorted(wanted, row), np.searchsorted(nodes, col)
-    device = str(structure.row.device)
-    # Positions keep the order of nodes, so entries keep that of the whole structure.
-    part = Structure.from_entries(targets, sources, (wanted.size, nodes.size), device)
-    own = _tensor(np.searchsorted(nodes, wanted), device)
-    return Layer(part, _tensor(entries, device), own, nodes, structure.shape[0])
-
-
-def entries_towards(structure: Structure, wanted: IntArray, depth: int) -> int:
-    """Return the number of entries of the first layer of `layers_towards`; far cheaper."""
-    row, col = structure.row.cpu().numpy(), structure.col.cpu().numpy()
-    count = row.size
-    for entries, _ in steps_towards(row, col, structure.shape[0], wanted, depth):
-        count = int(entries.sum())
-    return count
-
-
-def _tensor(places: NDArray[np.int_], device: str) -> Tensor:
-    return torch.from_numpy(places.astype(np.int64)).to(device)

@@ -1,4 +1,4 @@
-"""Softmax over a node's edges: attention (`edge_softmax`), and softmax aggregation of messages (`softmax_sum`).
+"""Softmax over a node's edges: attention (`edge_softmax`) and aggregation (`softmax_sum`).
 
 Softmax aggregation (GENConv, Li et al. 2020) averages a node's sources channel by channel, large values weighing more.
 Where a message depends on its source alone, no array of entries x channels is needed: with entry values w the result
@@ -7,13 +7,13 @@ is the ratio of two sparse products, A_w (exp(t m) m) / A_w exp(t m).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from glt.sparse.spmm import Structure, product, product_into
+from glt.sparse.spmm import Structure, product
 
 # One maximum per channel for all nodes lets the sums of nodes far below it vanish; those are computed entry by entry.
 SMALLEST_SUM = 1e-30
@@ -44,9 +44,9 @@ def softmax_sum(
 ) -> Tensor:
     """Return sum_j w_ij exp(t m_j) m_j / sum_j w_ij exp(t m_j) [N, H]; 0 without sources.
 
-    `values` are w [nnz], absent at or below 0; `rows` are m [N, H]; `temperature` is t [1]. `counted` [nnz] replaces w
-    in the denominator, so an entry with w = 0 stays in it. With `fixed_softmax` the exponentials carry no gradient, as
-    in the authors' code.
+    `values` are w [nnz] (an entry at or below 0 counts as absent), `rows` m [N, H], and `temperature` t [1]. `counted`
+    [nnz] replaces w in the denominator, so an entry with w = 0 stays in it. With `fixed_softmax` the exponentials have
+    no gradient, as in the authors' code.
     """
     values = values.clamp(min=0)
     result, low = _Ratio.apply(values, rows, temperature, structure, counted, fixed_softmax)  # type: ignore[no-untyped-call]
@@ -72,9 +72,10 @@ def message_softmax_sum(
     counted: Tensor | None = None,
     fixed_softmax: bool = False,
 ) -> Tensor:
-    """Return softmax sums [count, H] of one message [nnz, H] per entry with target `row` [nnz].
+    """Return softmax sums [count, H] of one message [nnz, H] per entry.
 
-    For messages that depend on both ends or on the edge; other arguments as in `softmax_sum`.
+    For messages that depend on both ends or on the edge. `row` [nnz] are the entries' targets; other arguments are
+    those of `softmax_sum`.
     """
     values = values.clamp(min=0)
     powers = temperature * (messages.detach() if fixed_softmax else messages)
@@ -90,7 +91,10 @@ def message_softmax_sum(
 
 
 class _Ratio(torch.autograd.Function):
-    """The ratio of products, and which rows' sums are too small for it: those are 0, without gradient."""
+    """The ratio of both products, and which rows' sums are too small for it.
+
+    Those rows are 0, without gradient.
+    """
 
     @staticmethod
     def forward(
@@ -102,7 +106,7 @@ class _Ratio(torch.autograd.Function):
         counted: Tensor | None,
         fixed_softmax: bool,
     ) -> tuple[Tensor, Tensor]:
-        sums = _sums(structure, values, counted, _scaled_and_powers(rows, temperature))
+        sums = _products(structure.matrix, values, counted, _scaled_and_powers(rows, temperature), structure.shape[0])
         above, below = sums.chunk(2, dim=1)
         low = (below < SMALLEST_SUM).any(dim=1)
         below.masked_fill_(low[:, None], 1)
@@ -123,7 +127,8 @@ class _Ratio(torch.autograd.Function):
         torch.mul(to_above, result, out=to_below).neg_()
         scaled_and_powers = _scaled_and_powers(rows, temperature)
         to_values = _sampled(structure, down, scaled_and_powers, counted) if ctx.needs_input_grad[0] else None
-        to_scaled, to_powers = _upwards(structure, values, counted, down).chunk(2, dim=1)
+        upwards = _products(structure.transposed, values, counted, down, structure.shape[1])
+        to_scaled, to_powers = upwards.chunk(2, dim=1)
         powers = scaled_and_powers.chunk(2, dim=1)[1]
         if ctx.fixed_softmax:
             return to_values, to_scaled * powers, None, None, None, None
@@ -134,19 +139,15 @@ class _Ratio(torch.autograd.Function):
         return to_values, to_rows, to_temperature, None, None, None
 
 
-def _sums(structure: Structure, values: Tensor, counted: Tensor | None, scaled_and_powers: Tensor) -> Tensor:
-    """Return both products at the targets, side by side."""
+def _products(
+    matrix: Callable[[Tensor], Tensor], values: Tensor, counted: Tensor | None, both: Tensor, count: int
+) -> Tensor:
+    """Return both products [count, 2 H]; the second half of the columns uses `counted`."""
     if counted is None:
-        return product(structure.matrix(values), scaled_and_powers)
-    matrices = (structure.matrix(each) for each in (values, counted))
-    return _by_halves(matrices, scaled_and_powers, structure.shape[0])
-
-
-def _by_halves(matrices: Iterable[Tensor], both: Tensor, count: int) -> Tensor:
-    """Return each matrix times its half of the columns, side by side."""
+        return product(matrix(values), both)
     results = both.new_empty(count, both.shape[1])
-    for result, matrix, half in zip(results.chunk(2, dim=1), matrices, both.chunk(2, dim=1), strict=True):
-        product_into(result, matrix, half.contiguous())
+    for result, entries, half in zip(results.chunk(2, dim=1), (values, counted), both.chunk(2, dim=1), strict=True):
+        product(matrix(entries), half.contiguous(), into=result)
     return results
 
 
@@ -161,20 +162,12 @@ def _scaled_and_powers(rows: Tensor, temperature: Tensor) -> Tensor:
 
 
 def _sampled(structure: Structure, down: Tensor, scaled_and_powers: Tensor, counted: Tensor | None) -> Tensor:
-    """Return the gradient of entry values: a target's gradient times a source's row."""
+    """Return the gradients of values: each target's gradient times its source's row."""
     pattern = structure.matrix(down.new_zeros(structure.nnz))
     if counted is not None:
         down, scaled_and_powers = (both.chunk(2, dim=1)[0].contiguous() for both in (down, scaled_and_powers))
     sampled: Tensor = torch.sparse.sampled_addmm(pattern, down, scaled_and_powers.t(), beta=0.0)
     return sampled.values()
-
-
-def _upwards(structure: Structure, values: Tensor, counted: Tensor | None, down: Tensor) -> Tensor:
-    """Return both products' gradients at the sources, side by side."""
-    if counted is None:
-        return product(structure.transposed(values), down)
-    matrices = (structure.transposed(each) for each in (values, counted))
-    return _by_halves(matrices, down, structure.shape[1])
 
 
 def _row_maximum(row: Tensor, powers: Tensor, count: int) -> Tensor:

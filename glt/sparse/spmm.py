@@ -1,6 +1,6 @@
-"""Matrix products with gradients: sparse times dense (`propagate`), thin dense ones (`linear`), pairs of rows.
+"""Products with gradients: sparse times dense (`propagate`), thin ones (`linear`), pairs of rows.
 
-`Structure` is a CSR pattern with its transpose; values come apart from it, so that edge values have gradients and
+A `Structure` is a CSR pattern with its transpose. Values are kept apart from it, so edge values have gradients, and
 nothing of size rows x columns is made.
 """
 
@@ -81,42 +81,22 @@ class Structure:
         )
 
 
-def product(matrix: Tensor, dense: Tensor) -> Tensor:
+def product(matrix: Tensor, dense: Tensor, into: Tensor | None = None) -> Tensor:
     """Return a sparse CSR matrix times dense columns, without gradient.
 
-    For wide rows the kernel of embedding bags takes half the time of MKL's CSR product, a third on ogbn-arxiv. For
-    narrow ones `addmm` with beta = 0 skips the zero fill and copy of `matrix @ dense`, a third of its time.
+    The result is written `into` a tensor, possibly a slice of columns, if there is one. For wide rows the kernel of
+    embedding bags takes half the time of MKL's CSR product, a third on ogbn-arxiv. For narrow ones `addmm` with
+    beta = 0 skips the zero fill and copy of `matrix @ dense`, a third of its time.
     """
-    if _are_bags_faster(dense):
-        return _sum_of_bags(matrix, dense)
-    return _csr_product(dense.new_empty(matrix.shape[0], dense.shape[1]), matrix, dense)
-
-
-def product_into(result: Tensor, matrix: Tensor, dense: Tensor) -> Tensor:
-    """Write a sparse CSR matrix times dense columns into `result`, possibly a column slice."""
-    if _are_bags_faster(dense):
-        return result.copy_(_sum_of_bags(matrix, dense))
-    return _csr_product(result, matrix, dense)
-
-
-def _are_bags_faster(dense: Tensor) -> bool:
-    return dense.shape[1] >= NARROWEST_BAG and dense.dtype is torch.float32 and dense.device.type == "cpu"
-
-
-def _csr_product(result: Tensor, matrix: Tensor, dense: Tensor) -> Tensor:
+    if dense.shape[1] >= NARROWEST_BAG and dense.dtype is torch.float32 and dense.device.type == "cpu":
+        # A row of the matrix is a bag of rows of `dense`, weighted by its values.
+        indices, offsets, values = matrix.col_indices(), matrix.crow_indices(), matrix.values()
+        sums = functional.embedding_bag(
+            indices, dense, offsets, mode="sum", per_sample_weights=values, include_last_offset=True
+        )
+        return sums if into is None else into.copy_(sums)
+    result = dense.new_empty(matrix.shape[0], dense.shape[1]) if into is None else into
     return torch.addmm(result, matrix, dense, beta=0, out=result)
-
-
-def _sum_of_bags(matrix: Tensor, dense: Tensor) -> Tensor:
-    """Each matrix row is a bag of rows of `dense`, weighted by its values."""
-    return functional.embedding_bag(
-        matrix.col_indices(),
-        dense,
-        matrix.crow_indices(),
-        mode="sum",
-        per_sample_weights=matrix.values(),
-        include_last_offset=True,
-    )
 
 
 class _Propagate(torch.autograd.Function):
@@ -142,7 +122,7 @@ class _Propagate(torch.autograd.Function):
 
 
 def propagate(structure: Structure, values: Tensor, dense: Tensor) -> Tensor:
-    """Return the sparse matrix (`structure`, `values` [nnz]) times `dense` [columns, width].
+    """Return the sparse matrix of `values` [nnz] times `dense` [columns, width].
 
     The gradient of a value is the inner product of the two rows it joins.
     """
@@ -166,8 +146,9 @@ class _PropagateHeads(torch.autograd.Function):
         ctx.save_for_backward(by_head, dense)
         ctx.structure = structure
         result = dense.new_empty(structure.shape[0], dense.shape[1])
-        for value, source, target in zip(by_head, _heads(dense, by_head), _heads(result, by_head), strict=True):
-            product_into(target, structure.matrix(value), source)
+        heads = by_head.shape[0]
+        for value, source, target in zip(by_head, dense.chunk(heads, 1), result.chunk(heads, 1), strict=True):
+            product(structure.matrix(value), source, into=target)
         return result
 
     @staticmethod
@@ -177,17 +158,12 @@ class _PropagateHeads(torch.autograd.Function):
         gradient = gradients[0].contiguous()
         to_values, to_dense = torch.empty_like(by_head), torch.empty_like(dense)
         pattern = structure.matrix(torch.zeros_like(by_head[0]))
-        columns = zip(*(_heads(each, by_head) for each in (gradient, dense, to_dense)), strict=True)
+        columns = zip(*(rows.chunk(by_head.shape[0], 1) for rows in (gradient, dense, to_dense)), strict=True)
         for head, (down, source, target) in enumerate(columns):
             sampled = torch.sparse.sampled_addmm(pattern, down.contiguous(), source.contiguous().t(), beta=0.0)
             to_values[head] = sampled.values()
-            product_into(target, structure.transposed(by_head[head]), down)
+            product(structure.transposed(by_head[head]), down, into=target)
         return to_values.t(), to_dense, None
-
-
-def _heads(dense: Tensor, by_head: Tensor) -> tuple[Tensor, ...]:
-    """Return views of the heads' columns."""
-    return dense.chunk(by_head.shape[0], dim=1)
 
 
 def index_type(largest: int) -> type[np.signedinteger[Any]]:
@@ -200,7 +176,7 @@ def _pointers(sorted_rows: NDArray[np.int64], count: int) -> NDArray[np.int64]:
 
 
 class _Linear(torch.autograd.Function):
-    """Two to eight times faster than `dense @ weight` for 7 columns on common CPUs."""
+    """Two to eight times as fast as `dense @ weight` for 7 columns."""
 
     @staticmethod
     def forward(ctx: Any, dense: Tensor, weight: Tensor) -> Tensor:
@@ -230,7 +206,7 @@ def as_dense(weight: Tensor) -> Tensor:
 
 
 class _InnerProducts(torch.autograd.Function):
-    """A sparse product adds gradients in one order; gathered rows would add them in the threads' order."""
+    """Adds gradients by a sparse product: gathered rows add them in the threads' order."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, pairs: Tensor) -> Tensor:
@@ -248,13 +224,13 @@ class _InnerProducts(torch.autograd.Function):
 
 
 def inner_products(rows: Tensor, pairs: Tensor) -> Tensor:
-    """Return the inner product [n] of the rows of `rows` [N, d] in each of `pairs` [2, n]."""
+    """Return the inner products [n] of the rows [N, d] in `pairs` [2, n]."""
     result: Tensor = _InnerProducts.apply(rows, pairs)  # type: ignore[no-untyped-call]
     return result
 
 
 def row_products(rows: Tensor, pairs: Tensor) -> Tensor:
-    """Return the elementwise product [n, d] of the rows of `rows` [N, d] in each of `pairs` [2, n].
+    """Return the elementwise products [n, d] of the rows [N, d] in `pairs` [2, n].
 
     On a CPU `index_select` adds a row's gradients in the order of the pairs; `rows[...]` does not.
     """

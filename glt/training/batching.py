@@ -28,8 +28,14 @@ Optimise = Callable[[Tensor], None]
 
 def passes_of(network: Network) -> Passes:
     """Return how a network runs: in clusters, on receptive fields, or on its whole graph."""
-    clusters = network.problem.model.clusters(network.problem.config)
-    return ClusterBatch(network, clusters) if clusters else field_batch(network) or FullBatch(network)
+    problem = network.problem
+    if clusters := problem.model.clusters(problem.config):
+        return ClusterBatch(network, clusters)
+    reads, depth = problem.task.reads(), problem.model.messages(problem.config)
+    if reads is None or depth is None or not all(nodes.size for nodes in reads):
+        return FullBatch(network)
+    small = network.operator.share_towards(reads[0], depth) <= LARGEST_FIELD
+    return FieldBatch(network, reads, depth) if small else FullBatch(network)
 
 
 class Passes(ABC):
@@ -123,17 +129,6 @@ class FieldBatch(Passes):
         self._weights = self._network.effective_weights()
 
 
-def field_batch(network: Network) -> FieldBatch | None:
-    """Return passes on receptive fields; None if all nodes are needed or a field is too large."""
-    problem = network.problem
-    reads, depth = problem.task.reads(), problem.model.messages(problem.config)
-    if reads is None or depth is None or not all(nodes.size for nodes in reads):
-        return None
-    if network.operator.share_towards(reads[0], depth) > LARGEST_FIELD:
-        return None
-    return FieldBatch(network, reads, depth)
-
-
 def partition(nodes: int, clusters: int, generator: np.random.Generator) -> list[IntArray]:
     """Cut `nodes` nodes at random into sorted clusters of nearly equal size.
 
@@ -171,12 +166,17 @@ class ClusterBatch(Passes):
 
     def epoch(self, dropout: Dropout, generator: np.random.Generator, optimise: Optimise) -> float:
         """Run the steps of every cluster of a new partition."""
-        operator = self._network.operator
-        losses = [
-            self._step(part, dropout, generator, optimise)
-            for part in operator.parts(partition(operator.num_nodes, self._clusters.training, generator))
-            for _ in self._steps(part)
-        ]
+        network, losses = self._network, []
+        operator = network.operator
+        for part in operator.parts(partition(operator.num_nodes, self._clusters.training, generator)):
+            if self._clusters.fresh_masks:
+                network.restart_edges(part.value_numbers())
+            for _ in range(self._clusters.steps):
+                weights, view = network.effective_weights(), network.part(part)
+                stem = network.stem(weights, view)
+                loss = network.problem.task.loss(network.step(stem, weights, dropout, generator, view=view))
+                optimise(loss)
+                losses.append(float(loss.detach()))
         return sum(losses) / len(losses)
 
     @torch.no_grad()
@@ -189,19 +189,6 @@ class ClusterBatch(Passes):
             return network.head(network.stem(weights, network.part(part) if part else None), weights, Dropout(0, None))
 
         return network.problem.task.scores(by_parts(network.problem.config, network.operator, output), weights)
-
-    def _steps(self, part: GraphOperator) -> range:
-        if self._clusters.fresh_masks:
-            self._network.restart_edges(part.value_numbers())
-        return range(self._clusters.steps)
-
-    def _step(self, part: GraphOperator, dropout: Dropout, generator: np.random.Generator, optimise: Optimise) -> float:
-        weights = self._network.effective_weights()
-        view = self._network.part(part)
-        stem = self._network.stem(weights, view)
-        loss = self._network.problem.task.loss(self._network.step(stem, weights, dropout, generator, view=view))
-        optimise(loss)
-        return float(loss.detach())
 
 
 @torch.no_grad()

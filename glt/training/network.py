@@ -63,14 +63,6 @@ class Survivors:
         self.weights: dict[str, Tensor]
         self._take(masks)
 
-    def edge_values(self, soft: SoftMasks) -> Tensor:
-        """Return the soft values of edges, 0 for removed ones."""
-        return soft.edges * self.edges
-
-    def weight_factors(self, soft: SoftMasks) -> dict[str, Tensor]:
-        """Return the soft values of weights, 0 for removed ones."""
-        return {name: values * self.weights[name] for name, values in soft.weights.items()}
-
     def masks(self) -> Masks:
         """Return the survivors as binary masks."""
         keep = self._start.edges.keep.copy()
@@ -162,8 +154,16 @@ class Network:
         restarts = soft and clusters and clusters.fresh_masks
         self._first_edges = soft.edges.detach().clone() if soft and restarts else None
         self._places = torch.from_numpy(np.flatnonzero(masks.edges.keep)).to(problem.device) if keeps_pruned else None
-        self._binary = {} if soft else _binary_factors(masks, problem.device)
-        self.theta = {name: self._start(name, value, masks) for name, value in theta.items()}
+        # Factors of ones would only cost time.
+        pruned = {} if soft else {name: keep for name, keep in masks.weights.keep.items() if not keep.all()}
+        self._binary = {
+            name: torch.from_numpy(keep.astype(np.float32)).to(problem.device) for name, keep in pruned.items()
+        }
+        self.theta = {}
+        for name, value in theta.items():
+            keep = masks.weights.keep.get(name)
+            start = torch.from_numpy(value.copy() if keep is None else value * keep)
+            self.theta[name] = start.to(problem.device).requires_grad_()
 
     def stem(self, weights: Mapping[str, Tensor], view: View | None = None, order: Tensor | None = None) -> Any:
         """Run the deterministic first part of the pass, on the whole graph or a view.
@@ -202,9 +202,9 @@ class Network:
 
     def effective_weights(self) -> dict[str, Tensor]:
         """Return mask * theta, differentiable in theta and soft masks."""
-        factors: Mapping[str, Tensor] = self.soft.weights if self.soft else self._binary
+        factors = self.soft.weights if self.soft else self._binary
         if self.soft and self.alive:
-            factors = self.alive.weight_factors(self.soft)
+            factors = {name: values * self.alive.weights[name] for name, values in factors.items()}
         return {name: value * factors[name] if name in factors else value for name, value in self.theta.items()}
 
     def add_penalty_gradient(self, gamma_graph: float, gamma_weight: float) -> None:
@@ -220,7 +220,7 @@ class Network:
 
     def shares_at_zero(self) -> dict[str, float]:
         """Return the share of soft masks at or below zero, by kind; empty without any."""
-        return {kind: _at_zero([self._soft_and_alive(name) for name in names]) for kind, names in self._kinds().items()}
+        return {kind: self._share_at_zero(names) for kind, names in self._kinds().items()}
 
     def have_reached_zero(self, share: float, known: Collection[str] = ()) -> list[str]:
         """Return the kinds of soft masks, except `known`, with this share at or below zero.
@@ -230,14 +230,19 @@ class Network:
         found = []
         for kind, names in self._kinds().items():
             if kind not in known:
-                positive, count = _summed([self._sampled(name) for name in names])
-                near = positive <= (1 - share + SAMPLING) * count
-                if near and _at_zero([self._soft_and_alive(name) for name in names]) >= share:
+                positive, count = map(sum, zip(*map(self._sampled, names), strict=True))
+                if positive <= (1 - share + SAMPLING) * count and self._share_at_zero(names) >= share:
                     found.append(kind)
         return found
 
     def _kinds(self) -> dict[str, list[str]]:
         return {EDGES: [EDGES], WEIGHTS: list(self.soft.weights)} if self.soft else {}
+
+    def _share_at_zero(self, names: Sequence[str]) -> float:
+        parts = [self._soft_and_alive(name) for name in names]
+        count = sum(int(alive.sum()) for _, alive in parts)
+        positive = sum(int(torch.count_nonzero((values.detach() > 0) & alive)) for values, alive in parts)
+        return 1 - positive / count if count else 0.0
 
     def _soft_and_alive(self, name: str) -> tuple[Tensor, Tensor]:
         """Return a tensor's soft masks, and which of them are left."""
@@ -304,16 +309,11 @@ class Network:
     def _edge_values(self) -> Tensor | None:
         values = self.soft.edges if self.soft else None
         if self.soft and self.alive:
-            values = self.alive.edge_values(self.soft)
+            values = self.soft.edges * self.alive.edges
         if self._places is None:
             return values
         survivors = torch.ones(self._places.shape, device=self._places.device) if values is None else values
         return survivors.new_zeros(self.operator.num_values).index_put((self._places,), survivors)
-
-    def _start(self, name: str, value: NDArray[np.float32], masks: Masks) -> Tensor:
-        keep = masks.weights.keep.get(name)
-        start = value.copy() if keep is None else value * keep
-        return torch.from_numpy(start).to(self.problem.device).requires_grad_()
 
 
 def _searched(masks: Masks, device: str) -> dict[str, Tensor]:
@@ -327,20 +327,3 @@ def _sample(searched: Tensor) -> tuple[Tensor, int]:
     places = torch.nonzero(searched.reshape(-1)).squeeze(1)
     step = max(places.numel() // SAMPLE, 1)
     return places[::step].clone(), step
-
-
-def _summed(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    return sum(one for one, _ in counts), sum(other for _, other in counts)
-
-
-def _at_zero(parts: Sequence[tuple[Tensor, Tensor]]) -> float:
-    """Return the share at or below zero of soft masks, given as (values, is left)."""
-    count = sum(int(counts.sum()) for _, counts in parts)
-    positive = sum(int(torch.count_nonzero((values.detach() > 0) & counts)) for values, counts in parts)
-    return 1 - positive / count if count else 0.0
-
-
-def _binary_factors(masks: Masks, device: str) -> dict[str, Tensor]:
-    """Return 0/1 factors of pruned tensors; factors of ones would only cost time."""
-    pruned = {name: keep for name, keep in masks.weights.keep.items() if not keep.all()}
-    return {name: torch.from_numpy(keep.astype(np.float32)).to(device) for name, keep in pruned.items()}

@@ -1,6 +1,6 @@
 """The training loop of search and retraining: Adam steps, scores, best epoch.
 
-`train` runs a network through a `Schedule`; a `Stage` is the same loop with a state that it can resume from.
+A `Stage` runs a network through a `Schedule`; between epochs it has a state that another one can resume from.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from glt.sparse import Dropout
 from glt.training.adam import Adam
-from glt.training.batching import Passes, passes_of
+from glt.training.batching import passes_of
 from glt.training.network import Narrowing, Network
 from glt.training.problem import Mismatch, StageState, generator_words, named, part, restore_generator, under
 from glt.training.tasks import Scores
@@ -69,16 +69,6 @@ class TrainResult:
     zero_from: dict[str, int] = field(default_factory=dict)
 
 
-def train(
-    network: Network,
-    schedule: Schedule,
-    generator: np.random.Generator,
-    on_epoch: Callable[[EpochResult], None],
-) -> TrainResult:
-    """Train for `schedule.epochs` epochs; `on_epoch` is called after each and may raise to stop."""
-    return Stage(network, schedule, generator).run(on_epoch)
-
-
 class Stage:
     """The training of one network; its `state` between epochs is all that the rest depends on."""
 
@@ -86,7 +76,10 @@ class Stage:
         self._network = network
         self._schedule = schedule
         self._generator = generator
-        self._adam = _adam(network, schedule)
+        groups = [(list(network.theta.values()), schedule.learning_rate, schedule.weight_decay)]
+        if network.soft:
+            groups.append((network.soft.parameters(), schedule.mask_learning_rate, schedule.mask_weight_decay))
+        self._adam = Adam(network.trainable(), groups)
         self._done = 0
         self._best_epoch = -1
         self._scores: dict[str, Scores] = {}
@@ -99,30 +92,32 @@ class Stage:
         return self._done >= self._schedule.epochs
 
     def run(self, on_epoch: Callable[[EpochResult], None]) -> TrainResult:
-        """Train the remaining epochs and return the results of all."""
+        """Train the remaining epochs and return the results of all.
+
+        `on_epoch` is called after each epoch and may raise to stop.
+        """
         if not self.is_over:
             self._train(on_epoch)
-        last_tensors = _arrays(self._network.snapshot())
-        scores, best_tensors = self._scores, _arrays(self._best_tensors)
-        last_at_zero = self._network.shares_at_zero()
         return TrainResult(
-            self._best_epoch,
-            scores[BEST],
-            best_tensors,
-            scores[LAST],
-            last_tensors,
-            self._done - 1,
-            last_at_zero,
-            self._zero_from,
+            best_epoch=self._best_epoch,
+            best=self._scores[BEST],
+            best_tensors=_arrays(self._best_tensors),
+            last=self._scores[LAST],
+            last_tensors=_arrays(self._network.snapshot()),
+            last_epoch=self._done - 1,
+            last_at_zero=self._network.shares_at_zero(),
+            zero_from=self._zero_from,
         )
 
     def _train(self, on_epoch: Callable[[EpochResult], None]) -> None:
         dropout = Dropout(self._network.problem.config.dropout, self._generator)
         # Passes read the tensors when created, so a state must be restored before.
-        passes = passes_of(self._network)
+        passes, narrowing = passes_of(self._network), self._schedule.narrowing
         while not self.is_over:
             loss = passes.epoch(dropout, self._generator, self._optimise)
-            self._narrow(passes)
+            if narrowing:
+                self._network.narrow(*narrowing.after(self._done + 1, self._schedule.epochs))
+                passes.refresh()
             on_epoch(self._note(EpochResult(self._done, loss, passes.evaluate())))
 
     def state(self) -> StageState:
@@ -156,21 +151,22 @@ class Stage:
             self._network.alive.restore(under("alive", arrays))
         self._adam.restore(under("adam", arrays))
         self._best_tensors = self._network.fitting(under("best", arrays))
-        self._scores = {which: _scores(part(f"scores/{which}", (2,), arrays, np.float64)) for which in (BEST, LAST)}
+        for which in (BEST, LAST):
+            val, test = part(f"scores/{which}", (2,), arrays, np.float64)
+            self._scores[which] = Scores(float(val), float(test))
         restore_generator(self._generator, about.get("generator"))
         self._done, self._best_epoch = done, best_epoch
-        self._zero_from = _epochs_of(about)
+        # Older states have none.
+        zero_from = about.get("zero_from", {})
+        if not (isinstance(zero_from, Mapping) and all(isinstance(epoch, int) for epoch in zero_from.values())):
+            raise Mismatch(f"zero_from is {zero_from}")
+        self._zero_from = {str(kind): epoch for kind, epoch in zero_from.items()}
 
     def _optimise(self, loss: Tensor) -> None:
         self._adam.clear()
         loss.backward()  # type: ignore[no-untyped-call]
         self._network.add_penalty_gradient(self._schedule.gamma_graph, self._schedule.gamma_weight)
         self._adam.step()
-
-    def _narrow(self, passes: Passes) -> None:
-        if narrowing := self._schedule.narrowing:
-            self._network.narrow(*narrowing.after(self._done + 1, self._schedule.epochs))
-            passes.refresh()
 
     def _note(self, result: EpochResult) -> EpochResult:
         self._done += 1
@@ -181,25 +177,6 @@ class Stage:
             self._best_epoch, self._scores[BEST] = result.epoch, result.scores
             self._best_tensors = self._network.snapshot()
         return result
-
-
-def _adam(network: Network, schedule: Schedule) -> Adam:
-    groups = [(list(network.theta.values()), schedule.learning_rate, schedule.weight_decay)]
-    if network.soft:
-        groups.append((network.soft.parameters(), schedule.mask_learning_rate, schedule.mask_weight_decay))
-    return Adam(network.trainable(), groups)
-
-
-def _epochs_of(about: Mapping[str, Any]) -> dict[str, int]:
-    """Return the epochs at which masks reached zero, by kind; older states have none."""
-    found = about.get("zero_from", {})
-    if not (isinstance(found, Mapping) and all(isinstance(epoch, int) for epoch in found.values())):
-        raise Mismatch(f"zero_from is {found}")
-    return {str(kind): epoch for kind, epoch in found.items()}
-
-
-def _scores(values: NDArray[np.float64]) -> Scores:
-    return Scores(float(values[0]), float(values[1]))
 
 
 def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:

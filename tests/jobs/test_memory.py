@@ -49,14 +49,14 @@ torch.set_num_threads(1)
 from glt.datasets import load_graph
 from glt.presets import resolve
 from glt.seeds import stream
-from glt.training.trainer import Schedule, train
+from glt.training.trainer import Schedule, Stage
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
 problem = Problem(resolve({"model": sys.argv[1], "hidden": int(sys.argv[2])}), load_graph("cora"))
 masks = problem.full_masks()
 soft = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu")
 network = Network(problem, masks, problem.initial_weights(0), soft)
-train(network, Schedule(3, 0.01, 5e-4, 0.01, 5e-4, 0.01, 0.01), stream(0, 1, "search"), lambda result: None)
+Stage(network, Schedule(3, 0.01, 5e-4, 0.01, 5e-4, 0.01, 0.01), stream(0, 1, "search")).run(lambda result: None)
 # Linux counts in ru_maxrss what the process held before it became this program: a large parent's memory.
 with open("/proc/self/status") as status:
     print(next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")))

@@ -24,7 +24,7 @@ from glt.training.batching import forward
 from glt.training.network import Network
 from glt.training.problem import Problem
 from glt.training.tasks import metric_of
-from glt.training.trainer import train
+from glt.training.trainer import Stage
 
 Compute = Callable[..., SeedRun]
 Watch = Callable[..., Any]
@@ -378,5 +378,5 @@ def test_the_same_config_trains_on_cuda(dataset: str) -> None:
     problem = Problem(config, registry.load_graph(dataset), "cuda")
     network = Network(problem, problem.full_masks(), problem.initial_weights(0))
     losses: list[float] = []
-    train(network, retrain_schedule(config), stream(0, 0, "retrain"), lambda result: losses.append(result.loss))
+    Stage(network, retrain_schedule(config), stream(0, 0, "retrain")).run(lambda result: losses.append(result.loss))
     assert np.isfinite(losses).all()

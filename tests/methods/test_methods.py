@@ -1,4 +1,4 @@
-"""Methods: ADMM's solver by hand and against dense matrices; random tickets."""
+"""Methods: ADMM's solver against dense matrices; random tickets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from glt.errors import ConfigError, StoreError
 from glt.jobs import resume, start
 from glt.lottery.lottery import find_tickets
 from glt.methods import admm
-from glt.methods.admm import ADMM, ADMMOptions, SolvedEdges, SolverSettings, largest, solve_edges, support, updated
+from glt.methods.admm import ADMM, ADMMOptions, SolvedEdges, largest, solve_edges, support
 from glt.presets import PRESETS, all_options, resolve
 from glt.store import Progress, Run, Status, Store, run_name
 from glt.store.paths import EXAMPLES
@@ -26,9 +26,9 @@ EXAMPLE = "cora-node-gcn-admm-0913104b"
 KEPT = 3
 
 
-def settings(**changes: float) -> SolverSettings:
+def settings(**changes: float) -> ADMMOptions:
     usual = {"rho": 0.05, "learning_rate": 0.2, "weight_decay": 0.01, "iterations": 4, "steps": 3, "patience": 10}
-    return SolverSettings(**{**usual, "start_competes": False, **changes})
+    return ADMMOptions(**{f"admm_{name}": value for name, value in {**usual, **changes}.items()})
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def problem(small_graph: Graph) -> Problem:
     return Problem(resolve({"model": "gcn", **wanted}), small_graph)
 
 
-def solve(problem: Problem, wanted: SolverSettings, count: int = KEPT) -> SolvedEdges:
+def solve(problem: Problem, options: ADMMOptions) -> SolvedEdges:
     weights = problem.initial_weights(0)
-    return solve_edges(problem, weights, count, wanted, np.random.default_rng(0), lambda iteration: None)
+    return solve_edges(problem, weights, KEPT, options, np.random.default_rng(0), lambda iteration: None)
 
 
 def test_the_projection_keeps_the_largest_magnitudes_and_of_equal_ones_the_first() -> None:
@@ -51,16 +51,7 @@ def test_the_projection_keeps_the_largest_magnitudes_and_of_equal_ones_the_first
     assert largest(values, 5).tolist() == values.tolist()
 
 
-def test_the_dual_gathers_what_the_projection_cut() -> None:
-    """Two iterations by hand: the entry that is cut twice is large enough in A + U to come back."""
-    values, dual = torch.tensor([3.0, 2.0, 1.0]), torch.zeros(3)
-    projected, dual = updated(values, dual, 1)
-    assert (projected.tolist(), dual.tolist()) == ([3.0, 0.0, 0.0], [0.0, 2.0, 1.0])
-    projected, dual = updated(values, dual, 1)
-    assert (projected.tolist(), dual.tolist()) == ([0.0, 4.0, 0.0], [3.0, 0.0, 2.0])
-
-
-def dense_iterates(problem: Problem, wanted: SolverSettings) -> Iterator[np.ndarray]:
+def dense_iterates(problem: Problem, options: ADMMOptions) -> Iterator[np.ndarray]:
     """Yield A after every iteration, by dense N x N matrices in double precision and Adam written out."""
     graph, weights = problem.graph, problem.initial_weights(0)
     first, second = (torch.from_numpy(weights[f"layers.{layer}.weight"]).double() for layer in range(2))
@@ -71,18 +62,18 @@ def dense_iterates(problem: Problem, wanted: SolverSettings) -> Iterator[np.ndar
     values = (degrees[one] * degrees[other]).rsqrt()
     projected, dual = top(values, KEPT), torch.zeros_like(values)
     mean, square, step = torch.zeros_like(values), torch.zeros_like(values), 0
-    for _ in range(wanted.iterations):
-        for _ in range(wanted.steps):
+    for _ in range(options.admm_iterations):
+        for _ in range(options.admm_steps):
             step += 1
             point = values.clone().requires_grad_()
             matrix = torch.diag(1 / degrees).index_put((one, other), point).index_put((other, one), point)
             logits = matrix @ (matrix @ features @ first).relu() @ second
             loss = torch.nn.functional.cross_entropy(logits[graph.split.train], labels[graph.split.train])
-            loss = loss + wanted.rho / 2 * ((point - projected + dual) ** 2).sum()
-            gradient = torch.autograd.grad(loss, point)[0] + wanted.weight_decay * values
+            loss = loss + options.admm_rho / 2 * ((point - projected + dual) ** 2).sum()
+            gradient = torch.autograd.grad(loss, point)[0] + options.admm_weight_decay * values
             mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
             scale = (square / (1 - 0.999**step)).sqrt() + 1e-8
-            values = values - wanted.learning_rate * mean / (1 - 0.9**step) / scale
+            values = values - options.admm_learning_rate * mean / (1 - 0.9**step) / scale
         projected = top(values + dual, KEPT)
         dual = dual + values - projected
         yield top(values, KEPT).numpy()

@@ -34,7 +34,7 @@ from glt.training.tasks.link import (
     directions,
     roc_auc,
 )
-from glt.training.trainer import EpochResult, Schedule, train
+from glt.training.trainer import EpochResult, Schedule, Stage
 
 LINK = TASKS.get("link")
 Weights = Mapping[str, Tensor]
@@ -404,7 +404,7 @@ def test_links_of_cora_are_learned() -> None:
     problem = Problem(config, load_graph("cora"))
     seen: list[EpochResult] = []
     network = Network(problem, problem.full_masks(), problem.initial_weights(0))
-    result = train(network, Schedule(30, config.learning_rate, 0.0), stream(0, 0, "retrain"), seen.append)
+    result = Stage(network, Schedule(30, config.learning_rate, 0.0), stream(0, 0, "retrain")).run(seen.append)
     assert metric_of("cora", "link") == "ROC-AUC"
     assert result.best.test > 0.7
     assert seen[-1].loss < seen[0].loss
@@ -486,6 +486,6 @@ def test_a_network_with_batches_of_edges_steps_once_a_batch(monkeypatch: pytest.
         problem = Problem(resolve({"task": "link", "link_objective": "hadamard", "hidden": 4}), graph)
         seen = noted_batches(problem, monkeypatch)
         network = Network(problem, problem.full_masks(), problem.initial_weights(0))
-        train(network, Schedule(1, 0.01, 0.0), stream(0, 0, "x"), lambda _: None)
+        Stage(network, Schedule(1, 0.01, 0.0), stream(0, 0, "x")).run(lambda _: None)
         results.append(seen)
     assert results == [[3000, 1488], [4488]]

@@ -22,14 +22,13 @@ from glt.training.batching import (
     FullBatch,
     Passes,
     evaluation_parts,
-    field_batch,
     forward,
     partition,
     passes_of,
 )
 from glt.training.network import Narrowing, Network, SoftMasks, Survivors
 from glt.training.problem import Mismatch, Problem
-from glt.training.trainer import EpochResult, Schedule, train
+from glt.training.trainer import EpochResult, Schedule, Stage
 
 EPOCHS = 7
 
@@ -105,7 +104,7 @@ def test_counts_are_exact_at_every_epoch_and_masks_are_nested_within_the_search(
         assert masks.within(seen[-1])
         seen.append(masks)
 
-    train(network, schedule, stream(0, 1, "search"), on_epoch)
+    Stage(network, schedule, stream(0, 1, "search")).run(on_epoch)
     assert len(seen) == EPOCHS + 1
     assert seen[-1].edges.kept == 3
 
@@ -113,7 +112,7 @@ def test_counts_are_exact_at_every_epoch_and_masks_are_nested_within_the_search(
 def test_what_is_gone_is_as_if_it_were_not_there(problem: Problem) -> None:
     """After a search, outputs are those of the physically smaller network under the soft values that are left."""
     network, schedule = search(problem)
-    train(network, schedule, stream(0, 1, "search"), lambda _: None)
+    Stage(network, schedule, stream(0, 1, "search")).run(lambda _: None)
     assert network.alive is not None
     assert network.soft is not None
     masks = network.alive.masks()
@@ -129,7 +128,7 @@ def test_what_is_gone_is_as_if_it_were_not_there(problem: Problem) -> None:
 
 def test_what_is_gone_has_no_gradient(problem: Problem) -> None:
     network, schedule = search(problem)
-    train(network, schedule, stream(0, 1, "search"), lambda _: None)
+    Stage(network, schedule, stream(0, 1, "search")).run(lambda _: None)
     assert network.alive is not None
     assert network.soft is not None
     alive = (network.alive.edges, *network.alive.weights.values())
@@ -152,7 +151,7 @@ def output(network: Network) -> torch.Tensor:
 def test_the_scores_of_an_epoch_are_of_what_is_left_after_it(problem: Problem) -> None:
     network, schedule = search(problem)
     seen: list[EpochResult] = []
-    result = train(network, schedule, stream(0, 1, "search"), seen.append)
+    result = Stage(network, schedule, stream(0, 1, "search")).run(seen.append)
     with torch.no_grad():
         scores = problem.task.scores(output(network), network.effective_weights())
     assert scores == seen[-1].scores == result.last
@@ -250,7 +249,7 @@ def test_a_split_without_training_nodes_has_no_field(monkeypatch: pytest.MonkeyP
     problem = Problem(resolve(SMALL), load_graph("cora"))
     nobody = np.empty(0, dtype=np.int64)
     monkeypatch.setattr(problem.task, "reads", lambda: (nobody, np.arange(5)))
-    assert field_batch(network_of(problem, soft=False)) is None
+    assert isinstance(passes_of(network_of(problem, soft=False)), FullBatch)
 
 
 def test_the_first_step_of_a_stage_finds_the_product_that_later_ones_find(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,7 +319,7 @@ def test_soft_edge_masks_stay_from_cluster_to_cluster(small_graph: Graph, fresh:
     network = Network(problem, Masks(masks.edges, masks.weights), problem.initial_weights(0), soft)
     results = []
     schedule = Schedule(3, 0.1, 0.0, 0.1, 0.0, 0.0, 0.0)
-    train(network, schedule, stream(0, 1, "search"), results.append)
+    Stage(network, schedule, stream(0, 1, "search")).run(results.append)
     assert len(results) == 3
     assert all(np.isfinite(result.loss) for result in results)
     moved = (soft.edges.detach() != 1).sum()
@@ -347,7 +346,7 @@ def test_clusters_without_a_training_node_train_nothing(small_graph: Graph) -> N
         problem = problem_of(small_graph, batch_clusters=6, batch_clusters_eval=2)
         network = Network(problem, problem.full_masks(), problem.initial_weights(0))
         results = []
-        train(network, Schedule(2, 0.1, 0.0), stream(0, 0, "retrain"), results.append)
+        Stage(network, Schedule(2, 0.1, 0.0), stream(0, 0, "retrain")).run(results.append)
         losses.append([result.loss for result in results])
     assert losses[0] == losses[1]
     assert np.isfinite(losses).all()

@@ -21,7 +21,7 @@ from glt.training.batching import FullBatch
 from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
 from glt.training.tasks import TASKS, Scores, TrainingPass, metric_of
-from glt.training.trainer import EpochResult, Schedule, train
+from glt.training.trainer import EpochResult, Schedule, Stage
 
 pytestmark = pytest.mark.usefixtures("benchmark_sets")
 NODE = TASKS.get("node")
@@ -135,7 +135,7 @@ def network(problem: Problem, masks: Masks, soft: bool) -> Network:
 @pytest.mark.parametrize("soft", [False, True])
 def test_pruned_weights_stay_zero_under_momentum_and_decay(problem: Problem, soft: bool) -> None:
     masks = pruned(problem)
-    result = train(network(problem, masks, soft), SEARCH, stream(0, 1, "x"), lambda _: None)
+    result = Stage(network(problem, masks, soft), SEARCH, stream(0, 1, "x")).run(lambda _: None)
     for name, keep in masks.weights.keep.items():
         assert not result.last_tensors[f"theta/{name}"][~keep].any()
         assert np.count_nonzero(result.last_tensors[f"theta/{name}"][keep]) > 0.99 * keep.sum()
@@ -154,7 +154,7 @@ def test_soft_masks_start_within_the_noise(problem: Problem) -> None:
 def test_best_epoch_is_the_first_strict_maximum_and_its_tensors_score_so(problem: Problem) -> None:
     seen: list[EpochResult] = []
     net = network(problem, pruned(problem), soft=False)
-    result = train(net, Schedule(30, 0.01, 5e-4), stream(0, 1, "x"), seen.append)
+    result = Stage(net, Schedule(30, 0.01, 5e-4), stream(0, 1, "x")).run(seen.append)
     validations = [epoch.scores.val for epoch in seen]
     assert result.best_epoch == int(np.argmax(validations))
     assert result.last == seen[-1].scores
@@ -182,7 +182,7 @@ def test_penalty_gradient_is_that_of_the_l1_norms(problem: Problem) -> None:
 
 def test_training_twice_gives_the_same_bits(problem: Problem) -> None:
     masks = pruned(problem)
-    first, second = (train(network(problem, masks, True), SEARCH, stream(0, 1, "x"), lambda _: None) for _ in "ab")
+    first, second = (Stage(network(problem, masks, True), SEARCH, stream(0, 1, "x")).run(lambda _: None) for _ in "ab")
     for name, tensor in first.last_tensors.items():
         assert np.array_equal(tensor, second.last_tensors[name])
 
@@ -191,7 +191,7 @@ def test_a_stem_shared_with_evaluation_trains_as_a_fresh_one(problem: Problem, m
     """Two steps by hand, computing everything anew, equal two epochs of passes on the whole graph."""
     masks, schedule = problem.full_masks(), Schedule(2, 0.01, 5e-4)
     monkeypatch.setattr(trainer, "passes_of", FullBatch)
-    result = train(network(problem, masks, False), schedule, stream(0, 1, "x"), lambda _: None)
+    result = Stage(network(problem, masks, False), schedule, stream(0, 1, "x")).run(lambda _: None)
     generator = stream(0, 1, "x")
     net, dropout = network(problem, masks, False), Dropout(0.5, generator)
     optimiser = torch.optim.Adam(net.theta.values(), lr=0.01, weight_decay=5e-4, fused=True)

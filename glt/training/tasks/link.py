@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from glt.config import Activation, Count, Positive, RunConfig, options_of
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 SLOPE, START_OF_SLOPE = "link.prelu", 0.25
 OBJECTIVES = {"gic": "GIC", "bce": "binary cross-entropy", "hadamard": "Hadamard products"}
 GRAPH_FORM, CLUSTER_FORM = "link.graph_form", "link.cluster_form"
-PREDICTOR_LAYERS = 3
+# The predictor's maps, each with a weight and a bias.
+PREDICTOR = tuple(f"link.predictor.{layer}" for layer in range(3))
 # Pairs scored at a time: their rows of 128 numbers and intermediate results stay within 200 MB.
 PAIRS_AT_A_TIME = 65_536
 EDGES_A_STEP = 65_536
@@ -93,11 +94,9 @@ class LinkPrediction(BoundTask):
         scores = self._objective.scores(output, weights, self._pairs).cpu().numpy()
         if not np.isfinite(scores).all():
             raise DataError("Embeddings are no longer finite: lower learning_rate.")
+        score = partial(link_score, self._evaluator) if self._evaluator else roc_auc
         val, val_negatives, test, test_negatives = np.split(scores, self._ends)
-        return Scores(self._score(val, val_negatives), self._score(test, test_negatives))
-
-    def _score(self, true: NDArray[np.float32], false: NDArray[np.float32]) -> float:
-        return link_score(self._evaluator, true, false) if self._evaluator else roc_auc(true, false)
+        return Scores(score(val, val_negatives), score(test, test_negatives))
 
 
 class LinkTask(Task):
@@ -151,7 +150,13 @@ class LinkTask(Task):
         split = graph.links or split_links(graph, options.split_seed)
         if evaluator:
             _check_split(split, graph.name)
-        objective = _objective(self.message_graph(graph, config), split, options, device)
+        objective: LinkObjective
+        if options.link_objective == "hadamard":
+            objective = Hadamard(split.train, graph.num_nodes, device)
+        elif options.link_objective == "bce":
+            objective = CrossEntropy(self.message_graph(graph, config), device)
+        else:
+            objective = InfoClust(options.gic_clusters, options.gic_beta, options.gic_iterations, options.gic_alpha)
         return LinkPrediction(split, objective, evaluator, device)
 
     def objective(self, config: RunConfig) -> str:
@@ -160,10 +165,14 @@ class LinkTask(Task):
 
     def tensors(self, config: RunConfig, outputs: int) -> Sequence[TensorSpec]:
         """List the objective's tensors: a predictor, or a PReLU slope and GIC's two bilinear forms."""
-        objective = options_of(config.options, LinkOptions).link_objective
+        objective, specs = options_of(config.options, LinkOptions).link_objective, []
         if objective == "hadamard":
-            return _predictor(outputs)
-        specs = [TensorSpec(SLOPE, (1,), False, start=START_OF_SLOPE)]
+            # The last map has one output, the logit.
+            for name, width in zip(PREDICTOR, [*[outputs] * (len(PREDICTOR) - 1), 1], strict=True):
+                specs.append(TensorSpec(f"{name}.weight", (outputs, width), False))
+                specs.append(TensorSpec(f"{name}.bias", (width,), False, start=0.0))
+            return specs
+        specs.append(TensorSpec(SLOPE, (1,), False, start=START_OF_SLOPE))
         if objective == "gic":
             specs += [TensorSpec(name, (outputs, outputs), False) for name in (GRAPH_FORM, CLUSTER_FORM)]
         return specs
@@ -177,23 +186,6 @@ class LinkTask(Task):
     def message_edges(self, edges: int, spec: DatasetSpec) -> int:
         """Return the number of training edges: all for a data set with its own split."""
         return edges if spec.brings_split else edges - sum(held_out(edges))
-
-
-def predictor_names() -> list[str]:
-    """Return the names of the predictor's maps, each with a weight and a bias.
-
-    >>> predictor_names()
-    ['link.predictor.0', 'link.predictor.1', 'link.predictor.2']
-    """
-    return [f"link.predictor.{layer}" for layer in range(PREDICTOR_LAYERS)]
-
-
-def _predictor(width: int) -> list[TensorSpec]:
-    specs = []
-    for name, outputs in zip(predictor_names(), [*[width] * (PREDICTOR_LAYERS - 1), 1], strict=True):
-        specs += [TensorSpec(f"{name}.weight", (width, outputs), False)]
-        specs += [TensorSpec(f"{name}.bias", (outputs,), False, start=0.0)]
-    return specs
 
 
 def _check_split(split: LinkSplit, where: str) -> None:
@@ -212,14 +204,6 @@ def _check_clusters(options: LinkOptions, where: str, nodes: int) -> None:
         raise ConfigError(
             f"gic_clusters cannot be {options.gic_clusters}: {where} has {nodes} nodes; choose at most {nodes}."
         )
-
-
-def _objective(training: Graph, split: LinkSplit, options: LinkOptions, device: str) -> LinkObjective:
-    if options.link_objective == "hadamard":
-        return Hadamard(split.train, training.num_nodes, device)
-    if options.link_objective == "bce":
-        return CrossEntropy(training, device)
-    return InfoClust(options.gic_clusters, options.gic_beta, options.gic_iterations, options.gic_alpha)
 
 
 class LinkObjective(ABC):
@@ -361,7 +345,7 @@ def pair_logits(rows: Tensor, weights: Mapping[str, Tensor], pairs: Tensor) -> T
     from glt.sparse import row_products
 
     hidden = row_products(rows, pairs)
-    for layer, name in enumerate(predictor_names()):
+    for layer, name in enumerate(PREDICTOR):
         hidden = linear(hidden.relu() if layer else hidden, weights[f"{name}.weight"].t(), weights[f"{name}.bias"])
     return hidden.squeeze(1)
 
