@@ -260,35 +260,32 @@ COLLAB = OgbDataset(
     raw_edges=1_179_052,
 )
 
-
-def _register(dataset: OgbDataset, description: str, task: str, classes: int, binary_tasks: int = 0) -> None:
-    name, sizes = dataset.files.name, dataset.published
-    spec = DatasetSpec(
-        name=name,
-        label=name,
-        description=description,
-        tasks=(task,),
-        nodes=sizes.nodes,
-        edges=sizes.edges,
-        features=sizes.features,
-        classes=classes,
-        load=dataset.load,
-        evaluator=name,
-        binary_tasks=binary_tasks,
-        edge_features=sizes.edge_features,
-        counted=dataset.counted,
+_ABOUT = (
+    (ARXIV, "169,343 computer-science papers on arXiv and their citations; 40 areas as classes", "node", len(AREAS)),
+    (
+        PROTEINS,
+        "132,534 proteins of eight species and their associations; 112 binary functions to predict",
+        "node",
+        SPECIES,
+    ),
+    (COLLAB, "235,868 authors and their collaborations; later collaborations to predict", "link", 0),
+)
+for _dataset, _description, _task, _classes in _ABOUT:
+    _name, _sizes = _dataset.files.name, _dataset.published
+    DATASETS.register(
+        DatasetSpec(
+            name=_name,
+            label=_name,
+            description=_description,
+            tasks=(_task,),
+            nodes=_sizes.nodes,
+            edges=_sizes.edges,
+            features=_sizes.features,
+            classes=_classes,
+            load=_dataset.load,
+            evaluator=_name,
+            binary_tasks=TASKS if _dataset is PROTEINS else 0,
+            edge_features=_sizes.edge_features,
+            counted=_dataset.counted,
+        )
     )
-    DATASETS.register(spec)
-
-
-_register(
-    ARXIV, "169,343 computer-science papers on arXiv and their citations; 40 areas as classes", "node", len(AREAS)
-)
-_register(
-    PROTEINS,
-    "132,534 proteins of eight species and their associations; 112 binary functions to predict",
-    "node",
-    SPECIES,
-    binary_tasks=TASKS,
-)
-_register(COLLAB, "235,868 authors and their collaborations; later collaborations to predict", "link", 0)
