@@ -11,12 +11,8 @@ from typing import Any
 
 from glt.errors import StudioError
 
-BENCHMARKS = {
-    "engine": "benchmarks.epochs:measure",
-    "arxiv": "benchmarks.arxiv:measure_arxiv",
-}
-# These parse their own arguments.
 COMMANDS = {
+    "arxiv": "benchmarks.arxiv:measure_arxiv",
     "arxiv-layout": "benchmarks.arxiv:make_layout",
     "arxiv-loading": "benchmarks.arxiv:measure_loading",
     "arxiv-store": "benchmarks.arxiv:fill_arxiv",
@@ -51,23 +47,15 @@ def main() -> None:
 
 
 def _run() -> None:
-    if sys.argv[1:2] and sys.argv[1] in READERS:
-        sys.exit(_function(READERS[sys.argv[1]])(sys.argv[2:]))
-    if sys.argv[1:2] and sys.argv[1] in COMMANDS:
-        result = _function(COMMANDS[sys.argv[1]])(sys.argv[2:])
-        print(json.dumps(result, indent=2))
-        # The load benchmark counts errors; any error is a failure.
-        sys.exit(1 if result.get("errors", {}).get("count") else 0)
-    others = ", ".join({**COMMANDS, **READERS})
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description=__doc__, epilog=f"these have their own --help: {others}"
-    )
-    parser.add_argument("name", choices=sorted(BENCHMARKS), nargs="?", default="engine")
-    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
-    parser.add_argument("--epochs", type=int, default=100, help="timed epochs or passes of the product (default: 100)")
-    arguments = parser.parse_args()
-    result = _function(BENCHMARKS[arguments.name])(arguments.epochs)
-    print(json.dumps(result, indent=None if arguments.json else 2))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", choices=sorted({**COMMANDS, **READERS}), help="each has its own --help")
+    name = parser.parse_args(sys.argv[1:2] or ["--help"]).name
+    if name in READERS:
+        sys.exit(_function(READERS[name])(sys.argv[2:]))
+    result = _function(COMMANDS[name])(sys.argv[2:])
+    print(json.dumps(result, indent=2))
+    # The load benchmark counts errors; any error is a failure.
+    sys.exit(1 if result.get("errors", {}).get("count") else 0)
 
 
 def _function(address: str) -> Callable[..., Any]:

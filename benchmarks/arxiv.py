@@ -5,7 +5,6 @@ The structure is real: a folder with adjacency_csr.npz, node-label.csv.gz and no
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
@@ -13,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, load_npz
 
+from benchmarks.results import command_parser
 from glt.config import RunConfig
 from glt.cost.latency import measure
 from glt.datasets import DATASETS
@@ -60,10 +59,7 @@ class Papers:
 
 def make_layout(words: Sequence[str]) -> dict[str, Any]:
     """Write the folder and return its contents' counts."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks arxiv-layout",
-        description="Write a folder in OGB layout with the real ogbn-arxiv structure and synthetic features.",
-    )
+    parser = command_parser("arxiv-layout", "Write ogbn-arxiv in OGB's layout, with synthetic features.")
     parser.add_argument("--structure", type=user_path, required=True, help="folder of the real structure")
     parser.add_argument("--out", type=user_path, required=True, help="data root to make ogbn_arxiv in")
     parser.add_argument("--share", type=float, default=1.0, help="share of the papers, at most 1 (default: all)")
@@ -145,13 +141,14 @@ def write_layout(folder: Path, papers: Papers, generator: np.random.Generator, n
     _write_integers(raw / "num-node-list.csv.gz", np.array([papers.labels.size]))
     _write_integers(raw / "num-edge-list.csv.gz", np.array([papers.citations.nnz]))
     _write_features(raw / "node-feat.csv.gz", synthetic_features(papers.labels, generator, noise))
-    for name, members in _split(papers.years).items():
+    for name, members in split_of(papers.years).items():
         _write_integers(split / f"{name}.csv.gz", np.flatnonzero(members))
     (folder / "RELEASE_v1.txt").touch()
     (folder / "README.txt").write_text(_readme(papers), encoding="utf-8")
 
 
-def _split(years: IntArray) -> dict[str, NDArray[np.bool_]]:
+def split_of(years: IntArray) -> dict[str, NDArray[np.bool_]]:
+    """Mark the papers of each part of OGB's split by year."""
     train, valid = years <= LAST_TRAINING_YEAR, years == VALIDATION_YEAR
     return {"train": train, "valid": valid, "test": ~train & ~valid}
 
@@ -194,7 +191,7 @@ def counts(papers: Papers) -> dict[str, Any]:
         "edges": edges,
         "mean_degree": round(2 * edges / nodes, 2),
         "homophily": round(float((papers.labels[source] == papers.labels[target]).mean()), 3),
-        "split": {name: int(members.sum()) for name, members in _split(papers.years).items()},
+        "split": {name: int(members.sum()) for name, members in split_of(papers.years).items()},
     }
 
 
@@ -221,9 +218,7 @@ def measure_loading(words: Sequence[str]) -> dict[str, Any]:
 
     Seconds exclude imports; memory includes them.
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks arxiv-loading", description="Seconds and peak memory of loading ogbn-arxiv."
-    )
+    parser = command_parser("arxiv-loading", "Seconds and peak memory of loading ogbn-arxiv.")
     parser.add_argument("--root", type=user_path, required=True, help="data root that has ogbn_arxiv")
     root = parser.parse_args(words).root
     with tempfile.TemporaryDirectory() as cache:
@@ -262,9 +257,7 @@ Weights = dict[str, NDArray[np.float32]]
 
 def fill_arxiv(words: Sequence[str]) -> dict[str, Any]:
     """Write a store of random rounds; return its runs and the seconds taken."""
-    parser = ArgumentParser(
-        prog="python -m benchmarks arxiv-store", description="Write a store of finished runs of the size of ogbn-arxiv."
-    )
+    parser = command_parser("arxiv-store", "Write a store of finished runs of the size of ogbn-arxiv.")
     parser.add_argument("--out", type=user_path, required=True, help="the folder of the store")
     parser.add_argument("--rounds", type=int, default=20, help="rounds of every run (default: 20)")
     arguments = parser.parse_args(words)
@@ -338,8 +331,11 @@ ARXIV_FEATURES, CLASSES, HIDDEN = 32, 40, 64
 ROUNDS = (4, 13, 20)
 
 
-def measure_arxiv(repeats: int) -> dict[str, Any]:
+def measure_arxiv(words: Sequence[str]) -> dict[str, Any]:
     """Return latency reports at the sparsities of rounds 4, 13 and 20, with random masks."""
+    parser = command_parser("arxiv", "Latency of pruned networks on ogbn-arxiv's structure.")
+    parser.add_argument("--epochs", type=int, default=100, help="timed passes (default: 100)")
+    repeats = parser.parse_args(words).epochs
     graph = arxiv_graph(np.random.default_rng(0))
     config = resolve({"hidden": HIDDEN})
     return {

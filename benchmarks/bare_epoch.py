@@ -6,10 +6,9 @@ depend on.
 
 from __future__ import annotations
 
-import functools
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn import functional
 
+from benchmarks.results import cpu_seconds
 from glt.datasets.graph import Graph, IntArray
 from glt.errors import ConfigError
 from glt.masks import EdgeMask
@@ -57,7 +57,12 @@ def by_bags(pattern: Pattern) -> Product:
 def by_mkl(pattern: Pattern) -> Product:
     """Return addmm of a CSR tensor, which torch passes to MKL."""
     matrix = _tensor(pattern)
-    return lambda dense: _into(dense.new_empty(pattern.shape[0], dense.shape[1]), matrix, dense)
+
+    def times(dense: Tensor) -> Tensor:
+        result = dense.new_empty(pattern.shape[0], dense.shape[1])
+        return torch.addmm(result, matrix, dense, beta=0, out=result)
+
+    return times
 
 
 def by_reduction(pattern: Pattern) -> Product:
@@ -92,7 +97,7 @@ def by_bags_of_rows(pattern: Pattern) -> Product:
 
     def times(dense: Tensor) -> Tensor:
         parts = zip(blocks, dense.split(ROWS_OF_A_BLOCK), strict=True)
-        return functools.reduce(Tensor.add_, (bags(part) for bags, part in parts))
+        return reduce(Tensor.add_, (bags(part) for bags, part in parts))
 
     return times
 
@@ -128,7 +133,7 @@ def fastest(pattern: Pattern, dense: Tensor, names: Sequence[str] = tuple(IMPLEM
     seconds = dict.fromkeys(names, float("inf"))
     for _ in range(TRIES):
         for name, times in products.items():
-            seconds[name] = min(seconds[name], _seconds(times, dense))
+            seconds[name] = min(seconds[name], cpu_seconds(partial(times, dense)))
     return min(seconds, key=lambda name: seconds[name])
 
 
@@ -139,19 +144,9 @@ def _blocks(pattern: Pattern) -> list[Pattern]:
     return [pattern_of(columns[:, start : start + ROWS_OF_A_BLOCK].tocsr()) for start in starts]
 
 
-def _seconds(times: Product, dense: Tensor) -> float:
-    started = time.process_time()
-    times(dense)
-    return time.process_time() - started
-
-
 def _tensor(pattern: Pattern) -> Tensor:
     parts = pattern.pointers, pattern.columns, pattern.values
     return torch.sparse_csr_tensor(*parts, size=pattern.shape, check_invariants=False)
-
-
-def _into(result: Tensor, matrix: Tensor, dense: Tensor) -> Tensor:
-    return torch.addmm(result, matrix, dense, beta=0, out=result)
 
 
 # Normalised adjacency.
@@ -513,14 +508,6 @@ class SeenEpoch(BareEpoch):
             Kernel("H W2", "linear", self._trained_product),
             Kernel("A Z", self.chosen["A Z"], self._trained_sum),
             Kernel("loss and its gradient", "softmax of training rows", self._loss),
-        ]
-
-    def _evaluation(self) -> list[Kernel]:
-        return [
-            Kernel("ReLU", "in place", self._rectify),
-            Kernel("H W2", "linear", self._second_product),
-            Kernel("A Z", self.chosen["A Z"], self._second_sum),
-            Kernel("scores", "argmax", self._score),
         ]
 
     def _first_sum(self) -> None:

@@ -7,21 +7,16 @@ memory against log edges, for one UGS search epoch in a separate process.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import resource
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from benchmarks.results import command_parser, in_own_process, peak_bytes
 from glt.datasets import load_graph
-from glt.jobs.devices import Settings
 from glt.lottery.lottery import retrain_schedule
 from glt.masks import EdgeMask, Masks
 from glt.presets import resolve
@@ -34,20 +29,21 @@ from glt.user_path import user_path
 
 def measure_deep(arguments: Sequence[str]) -> dict[str, Any]:
     """Return CPU seconds and peak memory of a search epoch by folder, and growth exponents."""
-    options = _parser().parse_args(arguments)
+    parser = command_parser("deep", "Growth of time and memory of the deep network with the graph.")
+    parser.add_argument("folders", type=user_path, nargs="+", help="data roots with ogbn_arxiv")
+    parser.add_argument("--layers", type=int, default=28)
+    parser.add_argument("--hidden", type=int, default=128)
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
     if options.here:
         return _epoch(options.layers, options.hidden)
-    measured = [_in_process(folder, options) for folder in options.folders]
+    measured = []
+    for folder in options.folders:
+        words = [str(folder), "--layers", str(options.layers), "--hidden", str(options.hidden)]
+        found = in_own_process("deep", words, {"GLT_DATA": str(folder)})
+        measured.append({"folder": str(folder), **found})
     growth = {what: _exponent(measured, what) for what in ("cpu_seconds", "peak_bytes")} if len(measured) > 1 else {}
     return {"layers": options.layers, "hidden": options.hidden, "folders": measured, "exponents": growth}
-
-
-def _in_process(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks", "deep", "--here", str(folder)]
-    command += ["--layers", str(options.layers), "--hidden", str(options.hidden)]
-    environment = {**Settings().variables(), "GLT_DATA": str(folder)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return {"folder": str(folder), **json.loads(done.stdout)}
 
 
 def _epoch(layers: int, hidden: int) -> dict[str, Any]:
@@ -61,7 +57,7 @@ def _epoch(layers: int, hidden: int) -> dict[str, Any]:
     soft = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "mask start"), "cpu")
     network = Network(problem, masks, problem.initial_weights(0), soft)
     prepared = time.process_time()
-    resting = _peak()
+    resting = peak_bytes()
     rate = config.learning_rate
     schedule = Schedule(1, rate, config.weight_decay, rate, 0.0, config.gamma_graph, config.gamma_weight)
     Stage(network, schedule, stream(0, 1, "search")).run(lambda _: None)
@@ -71,13 +67,8 @@ def _epoch(layers: int, hidden: int) -> dict[str, Any]:
         "prepare_cpu_seconds": round(prepared - before, 1),
         "cpu_seconds": round(time.process_time() - prepared, 1),
         "resting_bytes": resting,
-        "peak_bytes": _peak(),
+        "peak_bytes": peak_bytes(),
     }
-
-
-def _peak() -> int:
-    scale = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
 
 
 def _exponent(measured: Sequence[dict[str, Any]], what: str) -> float:
@@ -88,17 +79,6 @@ def _exponent(measured: Sequence[dict[str, Any]], what: str) -> float:
     return round(float(slope), 3)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks deep", description="Growth of time and memory of the deep network with the graph."
-    )
-    parser.add_argument("folders", type=user_path, nargs="+", help="data roots with ogbn_arxiv")
-    parser.add_argument("--layers", type=int, default=28)
-    parser.add_argument("--hidden", type=int, default=128)
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    return parser
-
-
 # Accuracy with and without edges.
 
 
@@ -107,7 +87,12 @@ def measure_learning(arguments: Sequence[str]) -> dict[str, Any]:
 
     Without edges the network is a residual MLP on the same features.
     """
-    options = _parser_of_learning().parse_args(arguments)
+    parser = command_parser("learning", "Accuracy of the deep network with and without edges.")
+    parser.add_argument("folder", type=user_path, help="data root with ogbn_arxiv")
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--hidden", type=int, default=128)
+    parser.add_argument("--epochs", type=int, default=60)
+    options = parser.parse_args(arguments)
     os.environ["GLT_DATA"] = str(options.folder)
     torch.set_num_threads(1)
     values = {"dataset": "ogbn-arxiv", "model": "resgcn", "layers": options.layers, "hidden": options.hidden}
@@ -130,14 +115,3 @@ def _accuracy(problem: Problem, masks: Masks) -> dict[str, Any]:
     network = Network(problem, masks, problem.initial_weights(0))
     result = Stage(network, retrain_schedule(problem.config), stream(0, 0, "retrain")).run(lambda _: None)
     return {"val": round(result.best.val, 4), "test": round(result.best.test, 4), "best_epoch": result.best_epoch}
-
-
-def _parser_of_learning() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks learning", description="Accuracy of the deep network with and without edges."
-    )
-    parser.add_argument("folder", type=user_path, help="data root with ogbn_arxiv")
-    parser.add_argument("--layers", type=int, default=4)
-    parser.add_argument("--hidden", type=int, default=128)
-    parser.add_argument("--epochs", type=int, default=60)
-    return parser

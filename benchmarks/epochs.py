@@ -7,10 +7,8 @@ are this product's, PyTorch Geometric's, a dense N x N one, and the authors' den
 from __future__ import annotations
 
 import contextlib
-import math
-import statistics
 import time
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import SUPPRESS, Namespace
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -23,23 +21,19 @@ from torch.nn import functional
 from benchmarks.floors import schedule
 from benchmarks.results import (
     Measured,
+    command_parser,
     cpu_seconds,
     document,
     in_own_process,
-    machine,
-    median_cpu_seconds,
     peak_bytes,
     repeated,
     single,
     spread,
-    versions,
 )
 from benchmarks.subjects import ARXIV, MODELS, SMALL, graph_of, network_of
 from glt.config import RunConfig
-from glt.datasets import load_graph
 from glt.datasets.graph import Graph
 from glt.jobs.worker import keep_freed_memory
-from glt.presets import resolve
 from glt.seeds import stream
 from glt.sparse import row_normalised
 from glt.training.batching import passes_of
@@ -70,16 +64,12 @@ def measure_epochs(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _options(words: Sequence[str]) -> Namespace:
-    parser = ArgumentParser(
-        prog="python -m benchmarks epochs",
-        description="CPU seconds of an epoch and peak memory, by graph, network and stage; one thread.",
-    )
+    parser = command_parser("epochs", "CPU seconds and peak memory of an epoch, by graph, network and stage.")
     parser.add_argument("--subjects", nargs="+", default=SUBJECTS, choices=SUBJECTS)
     parser.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
     parser.add_argument("--stages", nargs="+", default=STAGES, choices=STAGES)
     parser.add_argument("--seconds", type=float, default=5, help="seconds of repetitions per stage (default: 5)")
     parser.add_argument("--here", action="store_true", help=SUPPRESS)
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     return parser.parse_args(words)
 
 
@@ -163,16 +153,12 @@ def measure_formulations(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _formulations_options(words: Sequence[str]) -> Namespace:
-    parser = ArgumentParser(
-        prog="python -m benchmarks formulations",
-        description="CPU seconds of a GCN search epoch in four formulations; one thread.",
-    )
+    parser = command_parser("formulations", "CPU seconds of a GCN search epoch in four formulations; one thread.")
     parser.add_argument("--subjects", nargs="+", default=SMALL, choices=SMALL)
     parser.add_argument("--turns", type=int, default=2, help="repetitions of all four (default: 2)")
     parser.add_argument("--memory", action="store_true", help="also measure peak memory, each in a separate process")
     parser.add_argument("--only", choices=NAMES, help=SUPPRESS)
     parser.add_argument("--here", action="store_true", help=SUPPRESS)
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     return parser.parse_args(words)
 
 
@@ -309,38 +295,3 @@ def pyg_search(graph: Graph, config: RunConfig) -> MaskedSearch:
         return result
 
     return MaskedSearch(graph, config, torch.ones(edge_index.shape[1]), forward)
-
-
-# The default benchmark: one search epoch on Cora.
-
-TURNS = 5
-
-
-def measure(epochs: int) -> dict[str, Any]:
-    """Return CPU seconds of an epoch by formulation, and the product's speed-up.
-
-    `epochs` counts the product's over all turns; slower formulations run fewer. A ratio is the median over turns.
-    """
-    torch.set_num_threads(1)
-    keep_freed_memory()
-    config, graph = resolve({"dataset": "cora"}, "official"), load_graph("cora")
-    problem = Problem(config, graph)
-    pyg, dense, share = pyg_search(graph, config), dense_search(graph, config), max(epochs // TURNS, 3)
-    formulations = {
-        "search": lambda: _median_epoch(problem, "search", share),
-        "retrain": lambda: _median_epoch(problem, "retrain", share),
-        "pyg": lambda: median_cpu_seconds(pyg.epoch, max(share // 4, 3)),
-        "dense": lambda: median_cpu_seconds(dense.epoch, 1),
-    }
-    turns = [{name: seconds() for name, seconds in formulations.items()} for _ in range(TURNS)]
-    return {
-        "cpu_seconds_an_epoch": {name: statistics.median(turn[name] for turn in turns) for name in formulations},
-        "times_faster_than": {
-            name: statistics.median(turn[name] / turn["search"] for turn in turns) for name in ("pyg", "dense")
-        },
-        "machine": {**machine(), **versions(), "threads": 1},
-    }
-
-
-def _median_epoch(problem: Problem, stage: str, epochs: int) -> float:
-    return statistics.median(epoch_seconds(network_in(problem, stage), stage, math.inf, epochs))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +17,7 @@ import torch
 from scipy.sparse import csr_array, eye_array
 
 from benchmarks.bare_epoch import BareEpoch, Kernel, SeenEpoch
-from benchmarks.results import Measured, document
+from benchmarks.results import Measured, command_parser, document, spread
 from benchmarks.subjects import FLOORS
 from glt.datasets import load_graph
 from glt.datasets.graph import Graph, IntArray
@@ -36,35 +36,29 @@ TURN = 4
 
 
 def measure_floors(words: Sequence[str]) -> dict[str, Any]:
-    """Return epoch, floor, their ratio and the kernels in ms, by data set and stage."""
+    """Return epochs, floors, ratios and kernels by data set and stage, and the sizes of receptive fields."""
     options = _options(words)
     torch.set_num_threads(1)
     keep_freed_memory()
-    found = {dataset: _dataset(dataset, options) for dataset in options.datasets}
-    about = {"aim": AIM, "hidden": options.hidden, "threads": 1}
-    return {**about, **found, **document(each for dataset in found for each in _results(dataset, found[dataset]))}
+    sizes, results = {}, list[Measured]()
+    for dataset in options.datasets:
+        problem = Problem(resolve({"dataset": dataset, "hidden": options.hidden}, "official"), load_graph(dataset))
+        turns = options.turns or (4 if problem.graph.num_nodes > 10_000 else 12)
+        for stage in options.stages:
+            results += Turns(problem, stage == "search", turns).measured(f"floors/{dataset}/{stage}")
+        sizes[dataset] = seen(problem.graph)
+    return {"aim": AIM, "hidden": options.hidden, "threads": 1, "seen": sizes, **document(results)}
 
 
 def _options(words: Sequence[str]) -> Namespace:
-    parser = ArgumentParser(
-        prog="python -m benchmarks floors",
-        description="CPU seconds of an epoch and of its necessary kernels alone; one thread.",
-    )
+    parser = command_parser("floors", "CPU seconds of an epoch and of its necessary kernels alone; one thread.")
     parser.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS)
     parser.add_argument("--stages", nargs="+", default=STAGES, choices=STAGES)
     parser.add_argument("--hidden", type=int, default=512)
     parser.add_argument(
         "--turns", type=int, default=0, help="turns of 4 epochs and 4 bare epochs (default: by graph size)"
     )
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     return parser.parse_args(words)
-
-
-def _dataset(dataset: str, options: Namespace) -> dict[str, Any]:
-    problem = Problem(resolve({"dataset": dataset, "hidden": options.hidden}, "official"), load_graph(dataset))
-    turns = options.turns or (4 if problem.graph.num_nodes > 10_000 else 12)
-    stages = {stage: Turns(problem, stage == "search", turns).measured() for stage in options.stages}
-    return {**stages, "seen": seen(problem.graph)}
 
 
 def seen(graph: Graph) -> dict[str, dict[str, int]]:
@@ -92,34 +86,6 @@ def _seen_of(nodes: IntArray, adjacency: csr_array, graph: Graph) -> dict[str, i
     }
 
 
-def _results(dataset: str, found: Mapping[str, Any]) -> Iterator[Measured]:
-    """Yield the results of a data set, in seconds."""
-    for stage in (each for each in STAGES if each in found):
-        name, measured = f"floors/{dataset}/{stage}", found[stage]
-        yield _result(f"{name}/epoch", measured["epoch"])
-        for floor in FLOORS:
-            yield _result(f"{name}/{floor}", measured[_key(floor)])
-        for floor in FLOORS:
-            name_of_ratio = f"epoch over {floor}"
-            yield Measured(name=f"{name}/{name_of_ratio}", unit="ratio", **_named(measured[_key(name_of_ratio)]))
-        for row in measured["kernels"]:
-            note = f"{row['count']} x, {row['by']}"
-            yield _result(f"{name}/kernels/{row['kernel']}", row).model_copy(update={"note": note})
-
-
-def _key(name: str) -> str:
-    return name.replace(" ", "_")
-
-
-def _result(name: str, milliseconds: Mapping[str, Any]) -> Measured:
-    scaled = {key: value / 1e3 for key, value in _named(milliseconds).items()}
-    return Measured(name=name, unit="CPU s", **scaled)
-
-
-def _named(found: Mapping[str, Any]) -> dict[str, float]:
-    return {"value": found["median"], "p10": found["p10"], "p90": found["p90"]}
-
-
 class Turns:
     """Epochs of the product's training loop, alternating with bare epochs."""
 
@@ -136,18 +102,21 @@ class Turns:
         self._seen_floors: list[float] = []
         self._mark = 0.0
 
-    def measured(self) -> dict[str, Any]:
-        """Run all turns and return their times."""
-        Stage(self._network, schedule(self._problem, TURN * (self._turns + 1)), stream(0, 1, "search")).run(
-            self._on_epoch
-        )
+    def measured(self, name: str) -> Iterator[Measured]:
+        """Run all turns; yield the times of epochs, floors and kernels, and ratios."""
+        epochs = TURN * (self._turns + 1)
+        Stage(self._network, schedule(self._problem, epochs), stream(0, 1, "search")).run(self._on_epoch)
         floors = dict(zip(FLOORS, ([sum(each) for each in self._floors], self._seen_floors), strict=True))
-        return {
-            "epoch": spread(self._epochs, 1e3),
-            **{_key(name): spread(taken, 1e3) for name, taken in floors.items()},
-            **{_key(f"epoch over {name}"): spread(self._ratios(taken)) for name, taken in floors.items()},
-            "kernels": by_kernel(self._kernels, self._floors),
-        }
+        yield spread(f"{name}/epoch", self._epochs)
+        for floor, taken in floors.items():
+            yield spread(f"{name}/{floor}", taken)
+        for floor, taken in floors.items():
+            yield spread(f"{name}/epoch over {floor}", self._ratios(taken), "ratio")
+        for kernel in dict.fromkeys(kernel.name for kernel in self._kernels):
+            places = [place for place, each in enumerate(self._kernels) if each.name == kernel]
+            total = [sum(each[place] for place in places) for each in self._floors]
+            note = f"{len(places)} x, {self._kernels[places[0]].by}"
+            yield spread(f"{name}/kernels/{kernel}", total, note=note)
 
     def _ratios(self, floors: Sequence[float]) -> list[float]:
         return [_median(self._epochs, turn) / _median(floors, turn) for turn in range(self._turns)]
@@ -188,23 +157,6 @@ def schedule(problem: Problem, epochs: int) -> Schedule:
     config = problem.config
     rate, decay = config.learning_rate, config.weight_decay
     return Schedule(epochs, rate, decay, rate, decay, config.gamma_graph, config.gamma_weight)
-
-
-def spread(values: Sequence[float], scale: float = 1) -> dict[str, float]:
-    """Return median, 10th and 90th percentile of scaled values."""
-    low, middle, high = np.quantile(np.asarray(values) * scale, [0.1, 0.5, 0.9])
-    return {"median": round(float(middle), 3), "p10": round(float(low), 3), "p90": round(float(high), 3)}
-
-
-def by_kernel(kernels: Sequence[Kernel], taken: Sequence[Sequence[float]]) -> list[dict[str, Any]]:
-    """Return count, implementation and milliseconds per epoch of each kernel."""
-    columns = dict.fromkeys(kernel.name for kernel in kernels)
-    rows = []
-    for name in columns:
-        places = [place for place, kernel in enumerate(kernels) if kernel.name == name]
-        total = [sum(each[place] for place in places) for each in taken]
-        rows.append({"kernel": name, "count": len(places), "by": kernels[places[0]].by, **spread(total, 1e3)})
-    return rows
 
 
 def _median(values: Sequence[float], turn: int) -> float:

@@ -11,7 +11,6 @@ import random
 import re
 import tempfile
 import time
-from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from playwright.async_api import TimeoutError as NotInTime
 from websockets import ConnectionClosed
 
 from app.main import PAGES
+from benchmarks.results import command_parser
 from benchmarks.session import Visitor, cpu_seconds, server_of
 from docs.screenshots import CHROMIUM, FLAGS, SETTLED, serving
 from glt import jobs
@@ -61,13 +61,10 @@ class Seen:
 
 def measure_load(words: Sequence[str]) -> dict[str, Any]:
     """Return errors, response times and memory under load."""
-    parser = ArgumentParser(
-        prog="python -m benchmarks load", description="Many simultaneous clients: errors, memory and response times."
-    )
+    parser = command_parser("load", "Many simultaneous clients: errors, memory and response times.")
     parser.add_argument("--clients", type=int, default=20, help=f"tabs ({TABS} of them) and sockets (default: 20)")
     parser.add_argument("--minutes", type=float, default=5, help="duration (default: 5)")
     parser.add_argument("--log", type=user_path, help="file for the server log")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as home:
         log = arguments.log or Path(home) / "server.log"

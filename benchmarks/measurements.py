@@ -5,7 +5,6 @@ The product's times are those of a page without cached results. NetworkX's betwe
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.layout import layout
 from analysis.subgraphs.panel import make_panel, original_panel, take
 from analysis.subgraphs.samplers import sample_nodes
-from benchmarks.results import Measured, cpu_seconds, document, repeated, single
+from benchmarks.results import Measured, command_parser, cpu_seconds, document, repeated, single
 from benchmarks.subjects import SMALL, graph_of
 from glt.datasets import load_graph
 from glt.store import Store
@@ -36,15 +35,12 @@ MOST_EXACT_NODES = 5000
 
 def measure_measurements(words: Sequence[str]) -> dict[str, Any]:
     """Return CPU seconds of single measures, all measures and betweenness, by graph."""
-    parser = ArgumentParser(
-        prog="python -m benchmarks measurements", description="CPU seconds of graph measures, beside NetworkX."
-    )
+    parser = command_parser("measurements", "CPU seconds of graph measures, beside NetworkX.")
     parser.add_argument("--subjects", nargs="+", default=SMALL, choices=SMALL)
     parser.add_argument(
         "--networkx", nargs="*", default=["cora"], choices=SMALL, help="graphs for NetworkX's betweenness"
     )
     parser.add_argument("--seconds", type=float, default=3, help="seconds of repetitions per measurement (default: 3)")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     options = parser.parse_args(words)
     results: list[Measured] = []
     for subject in options.subjects:
@@ -111,12 +107,9 @@ PANEL_NODES = 300
 
 def measure_pictures(words: Sequence[str]) -> dict[str, Any]:
     """Return CPU seconds of layouts, of a page's two panels and of figures as PDF."""
-    parser = ArgumentParser(
-        prog="python -m benchmarks pictures", description="CPU seconds of graph layouts and figures."
-    )
+    parser = command_parser("pictures", "CPU seconds of graph layouts and figures.")
     parser.add_argument("--subjects", nargs="+", default=SMALL, choices=SMALL)
     parser.add_argument("--seconds", type=float, default=2, help="seconds of repetitions per measurement (default: 2)")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     options = parser.parse_args(words)
     layouts = [_layout(subject, options.seconds) for subject in options.subjects]
     return document([*layouts, _panels(options.seconds), *_figures(options.seconds)])

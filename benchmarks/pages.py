@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 from analysis.drawing.page import draw
 from analysis.figures.base import FigureChoices
 from app.main import PAGES
+from benchmarks.results import command_parser
 from benchmarks.session import Visitor, browser_cpu_seconds, cpu_seconds, megabytes, opened_store, server_of, settled
 from benchmarks.stores import ROUNDS, configs, fill, write_run
 from docs.screenshots import CHROMIUM, FLAGS, ROOT, free_port, serving
@@ -37,12 +37,9 @@ Taken = dict[str, float]
 
 def measure_pages(words: Sequence[str]) -> dict[str, Any]:
     """Measure as the command line says: over a store that is there, or over one of a thousand runs made for it."""
-    parser = ArgumentParser(
-        prog="python -m benchmarks pages", description="Time to load each page of the app and to switch to it."
-    )
+    parser = command_parser("pages", "Time to load each page of the app and to switch to it.")
     parser.add_argument("--epochs", type=int, default=100, help="loads per page (default: 100)")
     parser.add_argument("--store", type=user_path, help="store to measure (default: a random one of 1,000 runs)")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     arguments = parser.parse_args(words)
     return times_of_pages(arguments.epochs, arguments.store)
 
@@ -112,13 +109,10 @@ def _switch(page: Page, title: str) -> None:
 
 def measure_start(words: Sequence[str]) -> dict[str, Any]:
     """Return the start-up times of the server."""
-    parser = ArgumentParser(
-        prog="python -m benchmarks start", description="Time from starting the server to a usable page."
-    )
+    parser = command_parser("start", "Time from starting the server to a usable page.")
     parser.add_argument("--starts", type=int, default=5, help="starts of the server after a first one (default: 5)")
     parser.add_argument("--runs", type=int, default=0, help="runs in the store (default: none)")
     parser.add_argument("--store", type=user_path, help="open this store instead")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as home, opened_store(Path(home), arguments.store):
         if arguments.runs and not arguments.store:
@@ -164,10 +158,9 @@ LOG_LINES = 200_000
 
 def measure_events(words: Sequence[str]) -> dict[str, Any]:
     """Return the times to show and read a run with many events."""
-    parser = ArgumentParser(prog="python -m benchmarks events", description="Time to read a run with a million epochs.")
+    parser = command_parser("events", "Time to read a run with a million epochs.")
     parser.add_argument("--lines", type=int, default=LINES, help="number of events (default: 1,000,000)")
     parser.add_argument("--repeats", type=int, default=5, help="repetitions (default: 5)")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as home:
         run = fill_events(Path(home) / "runs", arguments.lines)

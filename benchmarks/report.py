@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from benchmarks.parts import PARTS, Part, as_results
-from benchmarks.results import ROOT, Failed, Measured, Report, machine, revision, versions
+from benchmarks.results import ROOT, Failed, Measured, Report, command_parser, machine, revision, versions
 from glt.errors import ConfigError, DataError
 from glt.formats import MISSING
 from glt.user_path import user_path
@@ -178,10 +178,7 @@ def collect(words: Sequence[str]) -> int:
 
 
 def _options(words: Sequence[str]) -> Namespace:
-    parser = ArgumentParser(
-        prog="python -m benchmarks all",
-        description="Run all benchmarks, write a report and compare it with the baseline.",
-    )
+    parser = command_parser("all", "Run all benchmarks, write a report and compare it with the baseline.")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="a minute or two instead of 25 minutes")
     size.add_argument("--full", action="store_true", help="whole runs, every network on every graph (hours)")
@@ -190,7 +187,6 @@ def _options(words: Sequence[str]) -> Namespace:
         "--out", type=user_path, default=LATEST, help="file of the report (default: benchmarks/latest.json)"
     )
     parser.add_argument("--save-baseline", action="store_true", help="keep this report as the baseline of later ones")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity")
     return parser.parse_args(words)
 
 

@@ -6,10 +6,10 @@ import json
 import os
 import platform
 import resource
-import statistics
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -170,14 +170,14 @@ def _version(package: str) -> str:
         return ""
 
 
-# Timing.
+# Commands and timing.
 
 
-def median_cpu_seconds(step: Callable[[], object], repetitions: int, warm_up: int = 1) -> float:
-    """Run `step` `warm_up` times untimed, then return the median CPU seconds of `repetitions` runs."""
-    for _ in range(warm_up):
-        step()
-    return statistics.median([cpu_seconds(step) for _ in range(repetitions)])
+def command_parser(name: str, description: str) -> ArgumentParser:
+    """Return the parser of a benchmark command; its output is JSON with and without `--json`."""
+    parser = ArgumentParser(prog=f"python -m benchmarks {name}", description=description)
+    parser.add_argument("--json", action="store_true", help="accepted for uniformity")
+    return parser
 
 
 def cpu_seconds(step: Callable[[], object]) -> float:

@@ -11,13 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import ROOT, Measured, document, single, spread
+from benchmarks.results import ROOT, Measured, command_parser, document, single, spread
 from benchmarks.subjects import SMALL
 from glt.errors import ConfigError, JobError
 from glt.jobs.devices import Settings
@@ -39,13 +38,10 @@ class Taken:
 
 def measure_runs(words: Sequence[str]) -> dict[str, Any]:
     """Return CPU and wall seconds of a run by graph, all seeds together."""
-    parser = ArgumentParser(
-        prog="python -m benchmarks runs", description="CPU and wall seconds of whole UGS runs with the GCN."
-    )
+    parser = command_parser("runs", "CPU and wall seconds of whole UGS runs with the GCN.")
     parser.add_argument("--subjects", nargs="+", default=["cora"], choices=SMALL)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], help="seeds, run side by side (default: 0)")
     parser.add_argument("--full", action="store_true", help="20 rounds of 200 epochs instead of 2 of 60")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     options = parser.parse_args(words)
     results: list[Measured] = []
     for subject in options.subjects:
@@ -94,12 +90,9 @@ def measure_parallel(words: Sequence[str]) -> dict[str, Any]:
 
     Raises ConfigError on a single core. Wall seconds need an otherwise idle machine.
     """
-    parser = ArgumentParser(
-        prog="python -m benchmarks parallel", description="Time of two seeds side by side and of one alone."
-    )
+    parser = command_parser("parallel", "Time of two seeds side by side and of one alone.")
     parser.add_argument("--subject", default="cora", choices=SMALL)
     parser.add_argument("--turns", type=int, default=3, help="repetitions (default: 3)")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     options = parser.parse_args(words)
     if (os.cpu_count() or 1) < 2:
         raise ConfigError("Two seeds side by side need two cores, and this machine has one.")

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.report import BASELINE, range_words, read_report, value_words
-from benchmarks.results import EDITED, ROOT, Measured, Report, Unit, single
+from benchmarks.results import EDITED, ROOT, Measured, Report, Unit, command_parser, single
 from benchmarks.subjects import ARXIV, FLOORS, MODELS, SMALL, width_words
 from glt.formats import MISSING
 from glt.user_path import user_path
@@ -118,7 +117,7 @@ TITLES = {
 
 def write_page(words: Sequence[str]) -> int:
     """Write the page; return the exit code."""
-    parser = ArgumentParser(prog="python -m benchmarks page", description="Write docs/speed.md from a report.")
+    parser = command_parser("page", "Write docs/speed.md from a report.")
     parser.add_argument("--report", type=user_path, default=BASELINE, help="report (default: the saved baseline)")
     parser.add_argument("--out", type=user_path, default=PAGE, help="page to write (default: docs/speed.md)")
     options = parser.parse_args(words)

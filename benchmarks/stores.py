@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 
 from analysis.tables.rounds import rounds_table
 from benchmarks.arxiv import drawn
-from benchmarks.results import ROOT, Measured, document, repeated, single, spread
+from benchmarks.results import ROOT, Measured, command_parser, document, repeated, single, spread
 from benchmarks.subjects import network_of
 from glt.cli.documents import list_entry
 from glt.config import RunConfig
@@ -97,12 +96,9 @@ REPEATS = 5
 
 def measure_stores(words: Sequence[str]) -> dict[str, Any]:
     """Return seconds to list a store and tabulate its rounds, and a round's cost on disk."""
-    parser = ArgumentParser(
-        prog="python -m benchmarks stores", description="Seconds to read a large store and to write rounds."
-    )
+    parser = command_parser("stores", "Seconds to read a large store and to write rounds.")
     parser.add_argument("--runs", type=int, default=RUNS, help="runs in the store (default: 1000)")
     parser.add_argument("--seconds", type=float, default=4, help="seconds of repetitions per measurement (default: 4)")
-    parser.add_argument("--json", action="store_true", help="accepted for uniformity; output is always JSON")
     options = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as folder:
         return document([*_reading(Path(folder) / "many", options.runs, options.seconds), *_writing(Path(folder))])

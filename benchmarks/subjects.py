@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.arxiv import LAST_TRAINING_YEAR, VALIDATION_YEAR, Papers, read_structure, synthetic_features
+from benchmarks.arxiv import read_structure, split_of, synthetic_features
 from glt.config import RunConfig
 from glt.datasets import load_graph
 from glt.datasets.graph import Graph, Provenance, Split, simple_edges
@@ -75,11 +75,6 @@ def arxiv_graph() -> Graph:
         edges=edges,
         features=synthetic_features(papers.labels, np.random.default_rng(0)),
         labels=papers.labels,
-        split=_split(papers),
+        split=Split(*map(np.flatnonzero, split_of(papers.years).values())),
         provenance=Provenance(STRUCTURE, pairs.shape[1], duplicates, loops),
     )
-
-
-def _split(papers: Papers) -> Split:
-    train, val = papers.years <= LAST_TRAINING_YEAR, papers.years == VALIDATION_YEAR
-    return Split(*(np.flatnonzero(part) for part in (train, val, ~train & ~val)))
