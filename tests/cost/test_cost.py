@@ -19,7 +19,6 @@ from glt.cost.latency import (
     executions,
     measure,
     peak_bytes,
-    tensor_bytes,
 )
 from glt.cost.macs import counterfactuals
 from glt.datasets import load_graph
@@ -56,6 +55,8 @@ def test_dense_network_by_hand() -> None:
     assert dense["aggregate"] == 13_264 * (H + C)
     nonzeros = load_graph("cora").features.nnz
     assert report.by_convention()["sparse_features"]["transform"] == nonzeros * H + N * H * C
+    assert sum(layer.transform_dense_features + layer.aggregate for layer in report.layers) == dense["total"]
+    assert (report.prunable, report.excluded) == (("layers.0.weight", "layers.1.weight"), ())
 
 
 def test_sparse_features_count_only_surviving_weights_of_present_features() -> None:
@@ -65,14 +66,6 @@ def test_sparse_features_count_only_surviving_weights_of_present_features() -> N
     hidden = N * int(masks.weights.keep["layers.1.weight"].sum())
     report = macs(resolve({}), graph, masks)
     assert report.by_convention()["sparse_features"]["transform"] == products + hidden
-
-
-def test_layers_add_up_and_say_what_may_be_pruned() -> None:
-    report = macs(resolve({}), load_graph("cora"), masks_after(2))
-    dense = report.by_convention()["dense_features"]
-    assert sum(layer.transform_dense_features + layer.aggregate for layer in report.layers) == dense["total"]
-    assert report.prunable == ("layers.0.weight", "layers.1.weight")
-    assert report.excluded == ()
 
 
 def test_one_way_edges_cost_one_message() -> None:
@@ -133,7 +126,10 @@ def test_all_executions_give_the_same_outputs(settings: dict[str, object]) -> No
 
 def test_what_is_removed_is_not_in_memory() -> None:
     problem, masks, weights = pruned(model="gcn")
-    held = {name: each.held_bytes() for name, each in made(problem, masks, weights).items()}
+    ready = made(problem, masks, weights)
+    assert ready["masked"].features.matrix.layout is torch.strided
+    assert ready["sparse"].weights["layers.0.weight"].layout is torch.sparse_csr
+    held = {name: each.held_bytes() for name, each in ready.items()}
     nodes, entries, kept = 2708, 10556, masks.edges.kept
     assert held["masked"]["features"] == held["edges_removed"]["features"] == 4 * nodes * 1433
     assert held["sparse"]["features"] == 49216 * (4 + 4) + 4 * (nodes + 1)
@@ -141,13 +137,6 @@ def test_what_is_removed_is_not_in_memory() -> None:
     assert held["edges_removed"]["edges"] == 4 * (nodes + 1) + 4 * (kept + nodes)
     assert held["masked"]["weights"] == 4 * (1433 * 16 + 16 * 7)
     assert held["sparse"]["weights"] == masks.weights.kept * (8 + 4) + 8 * (1434 + 17)
-
-
-def test_the_dense_executions_hold_no_sparse_matrix() -> None:
-    ready = made(*pruned(model="gcn"))
-    assert ready["masked"].features.matrix.layout is torch.strided
-    assert ready["sparse"].weights["layers.0.weight"].layout is torch.sparse_csr
-    assert tensor_bytes(torch.zeros(3, 5)) == 60
 
 
 def test_a_network_that_keeps_pruned_edges_is_refused() -> None:
@@ -177,27 +166,22 @@ def timed(name: str, p10: float, median: float, p90: float) -> Measured:
 
 
 @pytest.mark.parametrize(
-    ("mine", "verdict", "words"),
+    ("times", "passes", "verdict", "words"),
     [
-        ((1.0, 2.0, 2.9), "faster", "2.0 times faster"),
-        ((1.0, 2.0, 3.0), "no measured speed-up", "no measured speed-up."),
-        ((4.0, 4.5, 6.0), "no measured speed-up", "no measured speed-up."),
-        ((5.1, 8.0, 9.0), "slower", "slower, 2.0 times."),
+        ((1.0, 2.0, 2.9), FEWEST, "faster", "2.0 times faster."),
+        ((1.0, 2.0, 3.0), FEWEST, "no measured speed-up", "no measured speed-up."),
+        ((4.0, 4.5, 6.0), FEWEST, "no measured speed-up", "no measured speed-up."),
+        ((5.1, 8.0, 9.0), FEWEST, "slower", "slower, 2.0 times."),
+        ((1.0, 2.0, 2.9), FEWEST - 1, TOO_FEW, "masks multiplied in: too few passes for a verdict."),
     ],
 )
-def test_a_speed_up_needs_intervals_that_do_not_overlap(
-    mine: tuple[float, float, float], verdict: str, words: str
+def test_a_speed_up_needs_enough_passes_and_intervals_that_do_not_overlap(
+    times: tuple[float, float, float], passes: int, verdict: str, words: str
 ) -> None:
-    compared = Compared.of(timed("sparse", *mine), timed("masked", 3.0, 4.0, 5.0), FEWEST)
+    compared = Compared.of(timed("sparse", *times), timed("masked", 3.0, 4.0, 5.0), passes)
     assert compared.verdict == verdict
-    assert compared.words().endswith((words, f"{words}."))
-    assert math.isclose(compared.times_faster, 4.0 / mine[1])
-
-
-def test_a_few_passes_give_no_verdict() -> None:
-    compared = Compared.of(timed("sparse", 1.0, 2.0, 2.9), timed("masked", 3.0, 4.0, 5.0), FEWEST - 1)
-    assert compared.verdict == TOO_FEW
-    assert compared.words().endswith("masks multiplied in: too few passes for a verdict.")
+    assert compared.words().endswith(words)
+    assert math.isclose(compared.times_faster, 4.0 / times[1])
 
 
 def test_the_peak_counts_what_is_alive_at_once() -> None:
@@ -213,11 +197,3 @@ def test_the_peak_counts_what_is_alive_at_once() -> None:
     assert 1_200_000 <= peak_bytes(three_alive) < 1_201_000
     # Each scalar is a tensor of a few bytes.
     assert 400_000 <= peak_bytes(one_after_another) < 401_000
-
-
-def test_full_masks_remove_nothing() -> None:
-    problem, _, weights = pruned(model="gcn")
-    full = full_masks(problem.config, problem.graph)
-    ready = made(problem, full, weights)
-    assert ready["edges_removed"].held_bytes()["weights"] == ready["masked"].held_bytes()["weights"]
-    assert (ready["sparse"].run() - ready["masked"].run()).abs().max() <= 1e-5

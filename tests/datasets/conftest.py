@@ -59,8 +59,12 @@ def files_under(folder: Path) -> set[str]:
 
 def refusal(name: str) -> str:
     """Load a data set that is refused, and return the sentence."""
+    return refused(DATASETS.get(name).load)
+
+
+def refused(load: Callable[[], object]) -> str:
     with pytest.raises(DataError) as caught:
-        DATASETS.get(name).load()
+        load()
     message = str(caught.value)
     assert "\n" not in message
     assert message.endswith(".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from scipy.sparse import csr_array
 
 from glt.datasets import Graph, load_graph
 from glt.datasets.graph import IntArray, Provenance, Split
+from glt.datasets.link_split import split_links
 from glt.errors import ConfigError, DataError, JobError
 from glt.jobs import start
 from glt.jobs.devices import Settings
@@ -28,6 +30,7 @@ from glt.pretraining.graphcl import DISCRIMINATOR, ENCODER, SLOPE, GraphCL, draw
 from glt.seeds import stream
 from glt.store import Pretraining, SeedRun, Store, run_name
 from glt.training.problem import Problem
+from glt.training.tasks import message_graph
 
 SHARE = 0.2
 
@@ -51,24 +54,26 @@ def cora() -> Graph:
     return load_graph("cora")
 
 
-def test_the_registry_has_the_four() -> None:
-    assert AUGMENTATIONS.names() == ["edges", "features", "nodes", "subgraph"]
+AUGMENTED = ["edges", "features", "nodes", "subgraph"]
 
 
-@pytest.mark.parametrize("name", ["edges", "features", "nodes", "subgraph"])
-def test_a_view_is_a_simple_graph_and_drawn_alike_from_a_seed(cora: Graph, name: str) -> None:
-    view, again, other = (AUGMENTATIONS.get(name).view(cora, SHARE, stream(seed, 0, "view")) for seed in (3, 3, 4))
-    low, high = view.edges
-    assert (low < high).all()
-    assert (np.diff(low * cora.num_nodes + high) > 0).all()
-    for field in ("edges", "members", "visible"):
-        np.testing.assert_array_equal(getattr(view, field), getattr(again, field))
-    different = [not np.array_equal(getattr(view, f), getattr(other, f)) for f in ("edges", "members", "visible")]
-    assert any(different)
+def view_of(name: str, graph: Graph, share: float = SHARE, seed: int = 0) -> View:
+    return AUGMENTATIONS.get(name).view(graph, share, stream(seed, 0, "view"))
+
+
+def test_views_are_simple_graphs_drawn_alike_from_a_seed(cora: Graph) -> None:
+    assert AUGMENTATIONS.names() == AUGMENTED
+    for name in AUGMENTED:
+        view, again, other = (vars(view_of(name, cora, seed=seed)) for seed in (3, 3, 4))
+        low, high = view["edges"]
+        assert (low < high).all()
+        assert (np.diff(low * cora.num_nodes + high) > 0).all()
+        assert all(np.array_equal(part, again[field]) for field, part in view.items())
+        assert not all(np.array_equal(part, other[field]) for field, part in view.items())
 
 
 def test_edges_drops_and_adds_the_same_number(cora: Graph) -> None:
-    view = AUGMENTATIONS.get("edges").view(cora, SHARE, stream(0, 0, "view"))
+    view = view_of("edges", cora)
     before, after = codes(cora, cora.edges), codes(cora, view.edges)
     assert len(after) == len(before) == view.edges.shape[1]
     assert len(before - after) == len(after - before) == cora.num_edges // 5
@@ -76,26 +81,20 @@ def test_edges_drops_and_adds_the_same_number(cora: Graph) -> None:
     assert view.visible.all()
 
 
-def test_nodes_leave_with_their_edges(cora: Graph) -> None:
-    view = AUGMENTATIONS.get("nodes").view(cora, SHARE, stream(0, 0, "view"))
+@pytest.mark.parametrize("name", ["nodes", "subgraph"])
+def test_nodes_leave_with_their_edges(cora: Graph, name: str) -> None:
+    view = view_of(name, cora)
     assert (~view.members).sum() == cora.num_nodes // 5
-    touched = ~view.members[cora.edges].all(axis=0)
-    assert codes(cora, view.edges) == codes(cora, cora.edges[:, ~touched])
+    assert codes(cora, view.edges) == codes(cora, cora.edges[:, view.members[cora.edges].all(axis=0)])
     assert view.visible.all()
+    assert view_of(name, full(3), share=0.99).members.sum() == 1
 
 
 def test_features_are_hidden_and_edges_stay(cora: Graph) -> None:
-    view = AUGMENTATIONS.get("features").view(cora, SHARE, stream(0, 0, "view"))
+    view = view_of("features", cora)
     assert (~view.visible).sum() == cora.num_nodes // 5
     assert view.members.all()
     np.testing.assert_array_equal(view.edges, cora.edges)
-
-
-def test_a_subgraph_is_what_a_walk_reaches(cora: Graph) -> None:
-    view = AUGMENTATIONS.get("subgraph").view(cora, SHARE, stream(0, 0, "view"))
-    assert view.members.sum() == cora.num_nodes - cora.num_nodes // 5
-    assert view.members[view.edges].all()
-    assert view.edges.shape[1] == view.members[cora.edges].all(axis=0).sum()
 
 
 def test_a_walk_stays_in_a_component_until_it_is_exhausted() -> None:
@@ -104,28 +103,13 @@ def test_a_walk_stays_in_a_component_until_it_is_exhausted() -> None:
         reached = set(np.flatnonzero(walked(graph, 4, stream(seed, 0, "walk"))).tolist())
         whole = {0, 1, 2, 3} <= reached or {4, 5, 6, 7} <= reached
         assert whole or 8 in reached, reached
-
-
-def test_a_walk_reaches_all_nodes_of_a_graph_without_edges() -> None:
     assert walked(make_graph(5, []), 5, stream(0, 0, "walk")).all()
 
 
 def test_every_pair_without_an_edge_can_be_added() -> None:
-    graph = make_graph(6, [(0, 1), (0, 5), (1, 2), (3, 4), (4, 5)])
-    every = {(i, j) for i in range(6) for j in range(i + 1, 6)}
-    added = new_edges(graph, 10, stream(0, 0, "view"))
-    assert {(int(i), int(j)) for i, j in added.T} == every - {(0, 1), (0, 5), (1, 2), (3, 4), (4, 5)}
-
-
-def test_new_pairs_are_drawn_evenly() -> None:
-    graph = make_graph(4, [(0, 1), (2, 3)])
-    drawn = [tuple(new_edges(graph, 1, stream(seed, 0, "view"))[:, 0].tolist()) for seed in range(400)]
-    assert {pair: drawn.count(pair) > 60 for pair in set(drawn)} == {
-        (0, 2): True,
-        (0, 3): True,
-        (1, 2): True,
-        (1, 3): True,
-    }
+    edges = [(0, 1), (0, 5), (1, 2), (3, 4), (4, 5)]
+    added = new_edges(make_graph(6, edges), 10, stream(0, 0, "view"))
+    assert set(map(tuple, added.T.tolist())) == {(i, j) for i in range(6) for j in range(i + 1, 6)} - {*edges}
 
 
 def full(nodes: int) -> Graph:
@@ -144,12 +128,7 @@ def full(nodes: int) -> Graph:
 )
 def test_too_little_to_change_is_one_sentence(name: str, graph: Callable[[], Graph], words: str) -> None:
     with pytest.raises(DataError, match=words):
-        AUGMENTATIONS.get(name).view(graph(), SHARE, stream(0, 0, "view"))
-
-
-def test_a_large_share_leaves_at_least_one_node() -> None:
-    for name in ("nodes", "subgraph"):
-        assert AUGMENTATIONS.get(name).view(full(3), 0.99, stream(0, 0, "view")).members.sum() == 1
+        view_of(name, graph())
 
 
 # GraphCL.
@@ -159,15 +138,15 @@ SMALL = {"hidden": 8, "epochs": 6}
 
 def hand_sized() -> Graph:
     generator = np.random.default_rng(0)
-    edges = np.array([[0, 0, 1, 2, 3, 4, 5], [1, 2, 2, 3, 4, 5, 6]])
-    none = np.empty(0, dtype=np.int64)
+    graph = make_graph(8, [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)])
     features = csr_array((generator.random((8, 5)) * (generator.random((8, 5)) < 0.6)).astype(np.float32))
-    return Graph("hand", edges, features, np.zeros(8, dtype=np.int64), Split(none, none, none), HAND_MADE)
+    return replace(graph, features=features)
 
 
-def objective(graph: Graph, views: tuple[View, View]) -> GraphCL:
+def objective(graph: Graph, first: str, second: str) -> tuple[GraphCL, tuple[View, View]]:
+    views = (view_of(first, graph, 0.3, seed=0), view_of(second, graph, 0.3, seed=1))
     start = starting_tensors(graph.num_features, 3, stream(1, 0, "init"))
-    return GraphCL(graph, views, start, dtype=torch.float64)
+    return GraphCL(graph, views, start, dtype=torch.float64), views
 
 
 def dense_loss(graph: Graph, views: tuple[View, View], model: GraphCL, order: NDArray[np.int64]) -> float:
@@ -194,25 +173,18 @@ def dense_loss(graph: Graph, views: tuple[View, View], model: GraphCL, order: ND
     return float(-np.concatenate([np.log(real), np.log(1 - false)]).mean())
 
 
-@pytest.mark.parametrize("name", ["edges", "features", "nodes", "subgraph"])
+@pytest.mark.parametrize("name", AUGMENTED)
 def test_the_loss_is_that_of_a_dense_formulation(name: str) -> None:
     graph = hand_sized()
-    draw = AUGMENTATIONS.get(name).view
-    views = (draw(graph, 0.3, stream(0, 0, "view 1")), draw(graph, 0.3, stream(0, 0, "view 2")))
-    model, order = objective(graph, views), np.random.default_rng(2).permutation(8)
+    (model, views), order = objective(graph, name, name), np.random.default_rng(2).permutation(8)
     loss = float(model.loss(torch.from_numpy(order)).detach())
     # Features are normalised in single precision.
     assert loss == pytest.approx(dense_loss(graph, views, model, order), abs=1e-7)
 
 
 def test_the_gradient_is_that_of_finite_differences() -> None:
-    graph = hand_sized()
-    views = (
-        AUGMENTATIONS.get("nodes").view(graph, 0.3, stream(0, 0, "view 1")),
-        AUGMENTATIONS.get("features").view(graph, 0.3, stream(0, 0, "view 2")),
-    )
-    model, order = objective(graph, views), torch.from_numpy(np.random.default_rng(2).permutation(8))
-    names = list(model.tensors)
+    model, _ = objective(hand_sized(), "nodes", "features")
+    order, names = torch.from_numpy(np.random.default_rng(2).permutation(8)), list(model.tensors)
 
     def loss(*values: torch.Tensor) -> torch.Tensor:
         model.tensors = dict(zip(names, values, strict=True))
@@ -221,47 +193,41 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
     assert torch.autograd.gradcheck(loss, tuple(model.tensors.values()))
 
 
-def test_equal_seeds_give_equal_bits_and_others_do_not() -> None:
-    graph, config = load_graph("cora"), PretrainConfig(**SMALL)
-    first, again, other = (pretrain(graph, config, seed, lambda *_: None) for seed in (0, 0, 1))
+def test_equal_seeds_give_equal_bits_and_others_do_not(cora: Graph) -> None:
+    config = PretrainConfig(**SMALL, augmentation="nodes")
+    first, again, other = (pretrain(cora, config, seed, lambda *_: None) for seed in (0, 0, 1))
     assert first.weight.tobytes() == again.weight.tobytes()
     assert first.loss == again.loss
     assert first.weight.tobytes() != other.weight.tobytes()
     assert first.weight.shape == (1433, 8)
+    one, two = drawn_views(cora, config, 0)
+    assert not np.array_equal(one.members, two.members)
+    # The encoder starts where a random run of the seed does.
+    theta0 = Problem(resolve({"hidden": 8}), cora).initial_weights(5)
+    np.testing.assert_array_equal(starting_tensors(1433, 8, stream(5, 0, "init"))[ENCODER], theta0[ENCODER])
 
 
-def test_the_encoder_starts_where_a_random_run_of_the_seed_does() -> None:
-    from glt.presets import resolve
-
-    theta0 = Problem(resolve({"hidden": 8}), load_graph("cora")).initial_weights(5)
-    start = starting_tensors(1433, 8, stream(5, 0, "init"))
-    np.testing.assert_array_equal(start[ENCODER], theta0[ENCODER])
-
-
-def test_it_learns_and_keeps_the_epoch_of_the_lowest_loss() -> None:
+@pytest.mark.parametrize(
+    ("settings", "ends"),
+    [
+        ({"hidden": 16, "epochs": 60, "learning_rate": 0.01}, "after its epochs"),
+        ({"hidden": 4, "epochs": 500, "learning_rate": 3.0, "patience": 2}, "by patience"),
+    ],
+)
+def test_it_learns_keeps_the_epoch_of_the_lowest_loss_and_ends(
+    cora: Graph, settings: dict[str, float], ends: str
+) -> None:
     losses: list[float] = []
-    config = PretrainConfig(hidden=16, epochs=60, learning_rate=0.01)
-    result = pretrain(load_graph("cora"), config, 0, lambda _, loss: losses.append(loss))
+    config = PretrainConfig(**settings)
+    result = pretrain(cora, config, 0, lambda _, loss: losses.append(loss))
     assert losses[0] == pytest.approx(np.log(2), abs=0.01)
-    assert result.loss == min(losses) < 0.6
+    assert result.loss == min(losses)
     assert result.best_epoch == losses.index(min(losses))
     assert result.epochs == len(losses)
-
-
-def test_patience_ends_it() -> None:
-    losses: list[float] = []
-    config = PretrainConfig(hidden=4, epochs=500, patience=2, learning_rate=3.0)
-    result = pretrain(load_graph("cora"), config, 0, lambda _, loss: losses.append(loss))
-    assert result.epochs < 500
-    assert result.epochs == result.best_epoch + 3
-    assert min(losses[-2:]) >= result.loss
-
-
-def test_both_views_are_drawn_once_and_differ() -> None:
-    graph, config = load_graph("cora"), PretrainConfig(augmentation="nodes")
-    first, second = drawn_views(graph, config, 0)
-    assert not np.array_equal(first.members, second.members)
-    np.testing.assert_array_equal(first.members, drawn_views(graph, config, 0)[0].members)
+    if ends == "by patience":
+        assert result.epochs == result.best_epoch + 3 < 500
+    else:
+        assert result.loss < 0.6
 
 
 def test_a_loss_that_is_no_number_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,8 +257,6 @@ def pretrained(store: Store, seeds: tuple[int, ...] = (0,), **settings: Any) -> 
     """Write a pre-training whose first layers are drawn, not trained."""
     config = resolve_pretraining({"hidden": 4, **settings})
     run = store.create_pretraining(config)
-    from glt.training.tasks import message_graph
-
     graph = message_graph(config.graph_config())
     for seed in seeds:
         weight = np.random.default_rng(seed).normal(size=(graph.num_features, config.hidden)).astype(np.float32)
@@ -308,17 +272,15 @@ def seed_from(store: Store, pretraining: Pretraining, seed: int, **settings: Any
     return seed_run
 
 
-def test_theta0_is_the_pretrained_first_layer_and_the_seeds_own_rest(store: Store) -> None:
+def test_theta0_is_the_pretrained_first_layer_and_the_seeds_own_rest(store: Store, cora: Graph) -> None:
     pretraining = pretrained(store, (0, 3))
     seed_run = seed_from(store, pretraining, 3)
     find_tickets(seed_run, Quiet())
-    theta0 = seed_run.theta0()
-    own = Problem(seed_run.config, load_graph("cora")).initial_weights(3)
-    np.testing.assert_array_equal(theta0[FIRST_LAYER], pretraining.seed(3).first_layer().weight)
+    theta0, own = seed_run.theta0(), Problem(seed_run.config, cora).initial_weights(3)
     assert not np.array_equal(theta0[FIRST_LAYER], own[FIRST_LAYER])
     assert set(theta0) == set(own)
-    for name in set(own) - {FIRST_LAYER}:
-        np.testing.assert_array_equal(theta0[name], own[name])
+    for name, value in {**own, FIRST_LAYER: pretraining.seed(3).first_layer().weight}.items():
+        np.testing.assert_array_equal(theta0[name], value)
     assert len(seed_run.rounds()) == 2
 
 
@@ -331,16 +293,13 @@ def test_other_networks_take_it_where_the_width_fits(store: Store, model: str, s
     np.testing.assert_array_equal(seed_run.theta0()[FIRST_LAYER], pretraining.seed(0).first_layer().weight)
 
 
-def test_the_name_of_a_run_changes_only_when_it_starts_from_one() -> None:
-    assert "pretraining" not in resolve({}).options
-    assert run_name(resolve({})) != run_name(resolve({"pretraining": "cora-node-gcn-graphcl-00000000"}))
-
-
 def test_a_seed_takes_its_own_pretraining_else_the_first(store: Store) -> None:
     pretraining = pretrained(store, (1, 4))
     config = resolve({**TINY, "pretraining": pretraining.name})
     assert check_start(store, config, [0, 1, 4, 7]) == {0: 1, 1: 1, 4: 4, 7: 1}
     assert check_start(store, resolve(TINY), [0]) == {}
+    assert "pretraining" not in resolve(TINY).options
+    assert run_name(resolve(TINY)) != run_name(config)
 
 
 def test_a_begun_seed_stays_with_the_one_it_recorded(store: Store) -> None:
@@ -357,15 +316,17 @@ def test_a_begun_seed_stays_with_the_one_it_recorded(store: Store) -> None:
     record_environment(seed_run, Settings(), "a" * 64, again)
 
 
-def test_a_changed_pretraining_is_refused_on_resume(store: Store) -> None:
+def test_a_changed_pretraining_and_another_graph_are_refused(store: Store) -> None:
     pretraining = pretrained(store)
-    seed_run = seed_from(store, pretraining, 0)
+    seed_run, written = seed_from(store, pretraining, 0), pretraining.seed(0)
     record_environment(seed_run, Settings(), "a" * 64, source_of(seed_run))
-    layer = pretraining.seed(0).first_layer()
-    about = {"best_epoch": 0, "epochs": 1, "loss": 0.1, "graph": layer.graph_hash}
-    pretraining.seed(0).write_first_layer(layer.weight + 1, about)
+    layer, about = written.first_layer(), {"best_epoch": 0, "epochs": 1, "loss": 0.1}
+    written.write_first_layer(layer.weight + 1, {**about, "graph": layer.graph_hash})
     with pytest.raises(JobError, match=r"has changed since seed 0 of .* began \(content hash \w{8}, then \w{8}\)"):
         record_environment(seed_run, Settings(), "a" * 64, source_of(seed_run))
+    written.write_first_layer(layer.weight, {**about, "graph": "b" * 64})
+    with pytest.raises(DataError, match="pre-trained on a different graph"):
+        find_tickets(seed_from(store, pretraining, 0, epochs=3), Quiet())
 
 
 @pytest.mark.parametrize(
@@ -408,27 +369,14 @@ def test_an_unknown_unfinished_or_wrong_one_is_refused(store: Store) -> None:
             start(store, resolve({**TINY, "pretraining": given}), [0])
 
 
-def test_another_graph_is_noticed_when_it_starts(store: Store) -> None:
-    pretraining = pretrained(store)
-    seed = pretraining.seed(0)
-    weight = seed.first_layer().weight
-    seed.write_first_layer(weight, {"best_epoch": 0, "epochs": 1, "loss": 0.1, "graph": "b" * 64})
-    with pytest.raises(DataError, match="pre-trained on a different graph"):
-        find_tickets(seed_from(store, pretraining, 0), Quiet())
-
-
-def test_no_edge_that_links_are_scored_on_is_seen(store: Store) -> None:
-    from glt.datasets.link_split import split_links
-    from glt.training.tasks import message_graph
-
-    graph = load_graph("cora")
+def test_no_edge_that_links_are_scored_on_is_seen(cora: Graph) -> None:
     config = resolve_pretraining({"task": "link", "split_seed": 2})
-    seen = {tuple(edge) for edge in message_graph(config.graph_config()).edges.T.tolist()}
-    split = split_links(graph, 2)
-    held_out = {tuple(sorted(edge)) for edge in np.concatenate([split.val, split.test], axis=1).T.tolist()}
+    seen = codes(cora, message_graph(config.graph_config()).edges)
+    split = split_links(cora, 2)
+    held_out = codes(cora, np.sort(np.concatenate([split.val, split.test], axis=1), axis=0))
     assert held_out
     assert not seen & held_out
-    assert len(seen) + len(held_out) == graph.num_edges
+    assert len(seen) + len(held_out) == cora.num_edges
 
 
 def test_the_config_document_is_plain(store: Store) -> None:
