@@ -56,7 +56,8 @@ def ablation_panels(runs: Sequence[Run]) -> list[Varied]:
     """
     begun = runs_with_rounds(runs)
     settings = {run.reference: settings_of(run.config) for run in begun}
-    fields = _differing(settings)
+    names = dict.fromkeys(name for of_run in settings.values() for name in of_run)
+    fields = [name for name in names if len({repr(of_run.get(name)) for of_run in settings.values()}) > 1]
     _check(fields)
     return [_panel(field, fields, begun, settings) for field in fields]
 
@@ -82,11 +83,6 @@ def panel_rounds(rounds: pd.DataFrame, panel: Varied) -> pd.DataFrame:
     rows = rounds[rounds["run"].isin(order)]
     rows = rows.assign(label=rows["run"].map(panel.labels))
     return rows.sort_values("run", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
-
-
-def _differing(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    names = dict.fromkeys(name for of_run in settings.values() for name in of_run)
-    return [name for name in names if len({repr(of_run.get(name)) for of_run in settings.values()}) > 1]
 
 
 def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> int:
@@ -119,18 +115,18 @@ def _panel(field: str, fields: Sequence[str], runs: Sequence[Run], settings: Map
     groups: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
         groups.setdefault(tuple(repr(settings[run.reference].get(name)) for name in others), []).append(run)
-    group = max(groups.values(), key=lambda members: (len(members), _defaults(settings[members[0].reference], others)))
+
+    def usual(members: list[Run]) -> int:
+        fields, own = RunConfig.model_fields, settings[members[0].reference]
+        return sum(name in fields and own.get(name) == fields[name].default for name in others)
+
+    group = max(groups.values(), key=lambda members: (len(members), usual(members)))
     if len(group) < 2:
         raise ConfigError(f"No two of these runs differ in {field} alone: add the missing runs of a full grid.")
     first = settings[group[0].reference]
     ordered = sorted(group, key=lambda run: value_order(settings[run.reference].get(field)))
     labels = {run.reference: setting_words(field, settings[run.reference].get(field)) for run in ordered}
     return Varied(field, tuple(ordered), labels, {name: first.get(name) for name in others})
-
-
-def _defaults(settings: Mapping[str, Any], names: Sequence[str]) -> int:
-    fields = RunConfig.model_fields
-    return sum(name in fields and settings.get(name) == fields[name].default for name in names)
 
 
 # The box that an inset enlarges: where the curves are closest
@@ -174,7 +170,10 @@ def zoom_box(table: pd.DataFrame, x: XAxis, shown: Window) -> Box | None:
     if start is None:
         return None
     end = start + steps
-    low, high = _padded(heights[:, start : end + 1])
+    boxed = heights[:, start : end + 1]
+    low, high = float(boxed.min()), float(boxed.max())
+    pad = max(PAD * (high - low), (LEAST_HEIGHT - (high - low)) / 2)
+    low, high = low - pad, high + pad
     if high - low > HIGHEST * (shown.high - shown.low):
         return None
     ends = unscaled(x, stretch[[end, start] if x == "macs" else [start, end]])
@@ -204,12 +203,6 @@ def _closest(heights: FloatArray, steps: int, foot: float) -> int | None:
     sums = np.lib.stride_tricks.sliding_window_view(spread, steps + 1).sum(axis=1)
     best = int(np.argmin(sums))
     return best if np.isfinite(sums[best]) else None
-
-
-def _padded(heights: FloatArray) -> tuple[float, float]:
-    low, high = float(heights.min()), float(heights.max())
-    pad = max(PAD * (high - low), (LEAST_HEIGHT - (high - low)) / 2)
-    return low - pad, high + pad
 
 
 # The axes of a panel, and a free corner for the inset
@@ -245,8 +238,13 @@ class PanelAxes(NamedTuple):
 
 
 def panel_axes(table: pd.DataFrame, x: XAxis, near: bool = True) -> PanelAxes:
-    """Return the ranges for a `curve_table`; where no corner is free, the window is extended down."""
-    window = _window(table, near)
+    """Return the ranges for a `curve_table`; where no corner is free, the window is extended down.
+
+    The near view is taken only where it shows at least half of the rounds.
+    """
+    window = score_window(table, near=near)
+    if (100 * table["mean"] >= window.low).mean() < LEAST_SEEN:
+        window = score_window(table, near=False)
     first, last = _ends(table, x)
     box = zoom_box(table, x, window)
     if box is None:
@@ -259,15 +257,7 @@ def panel_axes(table: pd.DataFrame, x: XAxis, near: bool = True) -> PanelAxes:
     return PanelAxes(first, last, window, box, corner)
 
 
-def _window(table: pd.DataFrame, near: bool) -> Window:
-    """Return the y range; the near view only where it shows at least half of the rounds."""
-    window = score_window(table, near=near)
-    seen = (100 * table["mean"] >= window.low).mean()
-    return window if seen >= LEAST_SEEN else score_window(table, near=False)
-
-
 def _ends(table: pd.DataFrame, x: XAxis) -> tuple[float, float]:
-    """Return the x range as drawn, from the dense end; MACs fall from left to right."""
     places = scaled(x, x_values(x, table["x"]))
     low, high = float(places.min()), float(places.max())
     pad = MARGIN * (high - low) or 1.0
@@ -278,12 +268,16 @@ def _ends(table: pd.DataFrame, x: XAxis) -> tuple[float, float]:
 
 def _freest(table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: Window, box: Box) -> tuple[Corner, int]:
     """Return the corner that hides the fewest points, lower left first, and their number."""
-    taken = _taken(table, x, ends, window, box)
+    across, up = _taken(table, x, ends, window, box).T
     width, height = INSET
     lefts = (EDGE + NUMBERS[0], 1 - EDGE - width)
     lows = (EDGE + NUMBERS[1], 1 - EDGE - height)
     corners = [Corner(left, low, width, height) for low in lows for left in lefts]
-    hidden = [_hidden(taken, corner) for corner in corners]
+    hidden = []
+    for corner in corners:
+        beside = (across > corner.left - NUMBERS[0]) & (across < corner.left + width + EDGE)
+        within = (up > corner.low - NUMBERS[1]) & (up < corner.low + height + EDGE)
+        hidden.append(int((beside & within).sum()))
     best = int(np.argmin(hidden))
     return corners[best], hidden[best]
 
@@ -306,10 +300,3 @@ def _taken(table: pd.DataFrame, x: XAxis, ends: tuple[float, float], window: Win
     return np.stack(
         [(points[0] - first) / (last - first), (points[1] - window.low) / (window.high - window.low)], axis=1
     )
-
-
-def _hidden(taken: NDArray[np.float64], corner: Corner) -> int:
-    across, up = taken.T
-    beside = (across > corner.left - NUMBERS[0]) & (across < corner.left + corner.width + EDGE)
-    within = (up > corner.low - NUMBERS[1]) & (up < corner.low + corner.height + EDGE)
-    return int((beside & within).sum())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any
 
@@ -14,7 +13,6 @@ import plotly.graph_objects as go
 from glt import formats
 
 MOST_SERIES = 8
-HEAT = {"type": "heatmap"}
 UNTITLED = {"Group", "Value"}
 
 
@@ -38,7 +36,8 @@ def sentence(figure: go.Figure, title: str) -> str:
     named = series_of(figure)
     axes = {(series.measured, series.along) for series in named}
     measured = [f"Values are {a}, at {b}." for a, b in axes if len(axes) == 1 and UNTITLED.isdisjoint((a, b))]
-    parts = [_described(series) for series in named] + [_heat(trace) for trace in figure.select_traces(HEAT)]
+    parts = [_described(series) for series in named]
+    parts += [_heat(trace) for trace in figure.select_traces({"type": "heatmap"})]
     more = len(parts) - MOST_SERIES
     return " ".join([f"{title}.", *measured, *parts[:MOST_SERIES], *([f"And {more} more series."] if more > 0 else [])])
 
@@ -59,15 +58,19 @@ def series_of(figure: go.Figure) -> list[Series]:
     """
     pieces: dict[tuple[str, str, str], list[Series]] = {}
     for trace in figure.data:
-        if trace.type in ("scatter", "bar") and trace.name and not _is_background(trace):
+        is_band = trace.type == "scatter" and trace.fill not in (None, "none")
+        is_background = trace.type == "bar" and trace.hoverinfo == "skip"
+        if trace.type in ("scatter", "bar") and trace.name and not is_band and not is_background:
             piece = _series(figure, trace)
             pieces.setdefault((piece.name, trace.xaxis or "x", trace.yaxis or "y"), []).append(piece)
-    return [series for series in map(_joined, pieces.values()) if len(series.numbers) > 1]
-
-
-def _is_background(trace: Any) -> bool:
-    is_filled = trace.type == "scatter" and trace.fill not in (None, "none")
-    return is_filled or (trace.type == "bar" and trace.hoverinfo == "skip")
+    joined = []
+    for first, *more in pieces.values():
+        places, numbers = list(first.places), list(first.numbers)
+        for piece in more:
+            places += piece.places
+            numbers += piece.numbers
+        joined.append(replace(first, places=tuple(places), numbers=tuple(numbers)))
+    return [series for series in joined if len(series.numbers) > 1]
 
 
 def _series(figure: go.Figure, trace: Any) -> Series:
@@ -77,7 +80,7 @@ def _series(figure: go.Figure, trace: Any) -> Series:
     if y and isinstance(y[0], str):
         x, y, along, measured = y, x, measured, along
     known = [(place, float(value)) for place, value in zip(x, y, strict=False) if _is_number(value)]
-    places, numbers = tuple(place for place, _ in known), tuple(value for _, value in known)
+    places, numbers = zip(*known, strict=True) if known else ((), ())
     return Series(unescape(trace.name), along, measured, places, numbers)
 
 
@@ -95,38 +98,27 @@ def _is_number(value: Any) -> bool:
     return value is not None and not isinstance(value, str) and bool(np.isfinite(value))
 
 
-def _joined(pieces: list[Series]) -> Series:
-    first = pieces[0]
-    places, numbers = (tuple(one for piece in pieces for one in getattr(piece, name)) for name in ("places", "numbers"))
-    return Series(first.name, first.along, first.measured, places, numbers)
-
-
 def _described(one: Series) -> str:
+    def at(index: int) -> str:
+        place = one.places[index]
+        words = formats.figures(place, 4) if _is_number(place) else unescape(str(place))
+        return f"{formats.figures(one.numbers[index], 4)} at {words}"
+
     low, high = int(np.argmin(one.numbers)), int(np.argmax(one.numbers))
-    ends = f"from {_at(one, 0)} to {_at(one, -1)}, "
-    return f"{one.name}: {len(one.numbers)} values, {ends}lowest {_at(one, low)}, highest {_at(one, high)}."
-
-
-def _at(one: Series, place: int) -> str:
-    return f"{formats.figures(one.numbers[place], 4)} at {_short(one.places[place])}"
-
-
-def _short(place: Any) -> str:
-    return formats.figures(place, 4) if _is_number(place) else unescape(str(place))
+    ends = f"from {at(0)} to {at(-1)}, "
+    return f"{one.name}: {len(one.numbers)} values, {ends}lowest {at(low)}, highest {at(high)}."
 
 
 def _heat(trace: Any) -> str:
-    cells = list(_cells(trace))
+    cells = [
+        (float(value), unescape(f"{row}, {column}"))
+        for row, values in zip(trace.y, trace.z, strict=True)
+        for column, value in zip(trace.x, values, strict=True)
+        if _is_number(value)
+    ]
     if not cells:
         return "No value."
     (low, low_place), (high, high_place) = min(cells), max(cells)
     what = unescape(trace.colorbar.title.text or "Value")
     lowest, highest = (f"{formats.figures(value, 4)} at {at}" for value, at in ((low, low_place), (high, high_place)))
     return f"{what}: {len(cells)} cells, lowest {lowest}, highest {highest}."
-
-
-def _cells(trace: Any) -> Iterator[tuple[float, str]]:
-    for row, values in zip(trace.y, trace.z, strict=True):
-        for column, value in zip(trace.x, values, strict=True):
-            if _is_number(value):
-                yield float(value), unescape(f"{row}, {column}")

@@ -19,7 +19,7 @@ from analysis.drawing.files import FORMATS, csv_bytes, figure_bytes, json_bytes
 from analysis.drawing.page import on_page, plan
 from analysis.figures.base import FIGURES, FigureChoices
 from analysis.latex import measurements_latex, paper_latex, tickets_latex
-from analysis.measures.tables import At, measurement_table
+from analysis.measures.tables import measurement_table
 from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from analysis.tables.curves import curve_table, paper_table
 from analysis.tables.rounds import rounds_table
@@ -148,10 +148,10 @@ def _measurements(runs: Sequence[Run], choices: FigureChoices) -> Part:
     config = runs[0].config
     if len({(run.config.dataset, run.config.task) for run in runs}) > 1:
         raise StoreError("a table of measurements is about one data set and task.")
-    at = At(round=choices.round)
-    table = measurement_table(runs, at, published=printed_measurements(config))
+    number = choices.round or 0
+    table = measurement_table(runs, number, published=printed_measurements(config))
     latex = measurements_latex(table, config.dataset, note=training_part(config))
-    caption = f"Measurements of the original graph and after round {at.round}."
+    caption = f"Measurements of the original graph and after round {number}."
     return _table("measurements", runs, choices, table, latex, caption)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,8 +28,6 @@ from glt.presets import option_fields
 from glt.results_version import KEY, resumed_with, version_of
 from glt.store import Run
 
-LENGTH = "rounds"
-
 
 class SettingDifference(NamedTuple):
     """One setting that both runs use with different values, and its default."""
@@ -39,15 +37,13 @@ class SettingDifference(NamedTuple):
     other: Any
     default: Any
 
-    @property
-    def one_words(self) -> str:
-        """The first run's value as typed, and whether it is the default."""
-        return _words(self.setting, self.one, self.default)
-
-    @property
-    def other_words(self) -> str:
-        """The second run's value as typed, and whether it is the default."""
-        return _words(self.setting, self.other, self.default)
+    def words(self) -> tuple[str, str]:
+        """Return both runs' values as tables have them, and whether they are the default."""
+        one, other = (
+            setting_text(self.setting, value) + (" (default)" if value == self.default else "")
+            for value in (self.one, self.other)
+        )
+        return one, other
 
 
 class SettingDifferences(NamedTuple):
@@ -68,12 +64,15 @@ def setting_differences(one: RunConfig, other: RunConfig) -> SettingDifferences:
     """
     used, others = _used(one), _used(other)
     shared = [name for name in used if name in others]
-    rows = [
-        SettingDifference(name, used[name], others[name], _default(name, one))
-        for name in shared
-        if used[name] != others[name]
-    ]
-    return SettingDifferences(rows, _without(used, others), _without(others, used), len(shared) - len(rows))
+    rows = []
+    for name in shared:
+        if used[name] != others[name]:
+            owner = RunConfig if name in RunConfig.model_fields else option_fields(one).get(name)
+            default = owner.model_fields[name].get_default() if owner is not None else None
+            rows.append(SettingDifference(name, used[name], others[name], default))
+    only_one = {name: value for name, value in used.items() if name not in others}
+    only_other = {name: value for name, value in others.items() if name not in used}
+    return SettingDifferences(rows, only_one, only_other, len(shared) - len(rows))
 
 
 def setting_text(name: str, value: Any) -> str:
@@ -88,20 +87,7 @@ def setting_text(name: str, value: Any) -> str:
 
 
 def _used(config: RunConfig) -> dict[str, Any]:
-    return {**settings_of(config), LENGTH: config.rounds}
-
-
-def _without(used: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in used.items() if name not in others}
-
-
-def _default(name: str, config: RunConfig) -> Any:
-    owner = RunConfig if name in RunConfig.model_fields else option_fields(config).get(name)
-    return owner.model_fields[name].get_default() if owner is not None else None
-
-
-def _words(name: str, value: Any, default: Any) -> str:
-    return setting_text(name, value) + (" (default)" if value == default else "")
+    return {**settings_of(config), "rounds": config.rounds}
 
 
 # Environments: versions, threads and devices explain differences in the last bits, data larger ones
@@ -163,7 +149,6 @@ def _entry(name: str, value: Any) -> tuple[str, str]:
 # Groups of runs
 
 UNGROUPED = ""
-ROUNDS = "rounds"
 
 
 def group_fields(runs: Sequence[Run]) -> dict[str, int]:
@@ -186,20 +171,17 @@ def grouped_by(runs: Sequence[Run], field: str) -> dict[str, str]:
     ordered = sorted(
         runs, key=lambda run: (field not in settings[run.reference], value_order(settings[run.reference].get(field)))
     )
-    return {run.reference: _group_words(field, settings[run.reference]) for run in ordered}
+    labels: dict[str, Callable[[Any], str]] = {**SUBJECT, "method": label}
+    words = labels.get(field, partial(setting_words, field))
+    return {
+        run.reference: words(own[field]) if field in (own := settings[run.reference]) else f"{field} not used"
+        for run in ordered
+    }
 
 
 @lru_cache(maxsize=20_000)
 def _settings(run: Run) -> dict[str, Any]:
-    return {**settings_of(run.config), ROUNDS: run.config.rounds}
-
-
-def _group_words(field: str, settings: dict[str, Any]) -> str:
-    if field not in settings:
-        return f"{field} not used"
-    if field == "method":
-        return label(settings[field])
-    return SUBJECT[field](settings[field]) if field in SUBJECT else setting_words(field, settings[field])
+    return _used(run.config)
 
 
 # Paired differences of scores
@@ -229,7 +211,12 @@ def paired_seeds(rounds: pd.DataFrame, one: str, other: str, score: Score = "tes
     seed; there is no row where it was never that sparse. Raises ConfigError where the scores cannot be compared.
     """
     first, second = (rounds[rounds["run"] == run] for run in (one, other))
-    _check(first, second)
+    for name, words in SAME.items():
+        values = [*first[name].unique(), *second[name].unique()]
+        if len(set(values)) > 1:
+            kinds = " and ".join(dict.fromkeys(words(value) for value in values))
+            raise ConfigError(f"Scores of {kinds} cannot be compared: choose two runs of one kind.")
+    check_shared_data(pd.concat([first, second]), "A comparison")
     if at == "round":
         matched = first.merge(second[["seed", "round", score]], on=["seed", "round"], suffixes=("", "_other"))
         matched = matched.assign(one=matched[score], other=matched[f"{score}_other"])
@@ -255,9 +242,8 @@ def paired_table(rounds: pd.DataFrame, one: str, other: str, score: Score = "tes
     table[["difference", "low", "high"]] = mean_and_interval(groups["difference"])[INTERVAL]
     tests = significances([values.to_numpy() for _, values in groups["difference"]])
     table["p_value"] = [test.p for test in tests]
-    table["p_adjusted"] = [test.p_adjusted for test in tests]
-    table["family"] = [test.family for test in tests]
-    table["detectable"] = [test.detectable for test in tests]
+    for name in ("p_adjusted", "family", "detectable"):
+        table[name] = [getattr(test, name) for test in tests]
     table["seeds"] = groups["difference"].count()
     table["verdict"] = [test.word for test in tests]
     return table.reset_index()
@@ -272,13 +258,3 @@ def _at_sparsity(first: pd.DataFrame, second: pd.DataFrame, score: Score, column
         inside = (places >= known[0] - EQUAL) & (places <= known[-1] + EQUAL)
         scores[of_seed] = np.where(inside, np.interp(places, known, rows[score].to_numpy()), np.nan)
     return scores
-
-
-def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:
-    """Raise ConfigError where scores of two runs cannot be compared."""
-    for name, words in SAME.items():
-        values = [*first[name].unique(), *second[name].unique()]
-        if len(set(values)) > 1:
-            kinds = " and ".join(dict.fromkeys(words(value) for value in values))
-            raise ConfigError(f"Scores of {kinds} cannot be compared: choose two runs of one kind.")
-    check_shared_data(pd.concat([first, second]), "A comparison")

@@ -167,21 +167,21 @@ def run_labels(runs: Sequence[Run]) -> dict[str, str]:
     for run in runs:
         subjects[tuple(words(getattr(run.config, name)) for name, words in SUBJECT.items())].append(run)
     varying = [place for place, values in enumerate(zip(*subjects, strict=True)) if len(set(values)) > 1]
-    computed = {
-        name: _run_label(method, [*(subject[place] for place in varying), *details])
-        for subject, group in subjects.items()
-        for name, (method, details) in _differing_settings(group).items()
-    }
+    computed = {}
+    for subject, group in subjects.items():
+        for name, (method, details) in _differing_settings(group).items():
+            told = [*(subject[place] for place in varying), *details]
+            computed[name] = palette.label(method) + (f" ({', '.join(told)})" if told else "")
     labels = with_titles(computed, runs)
-    return {run.reference: _tagged(labels[run.reference], tag) for run, tag in zip(runs, _tags(runs), strict=True)}
-
-
-def _tags(runs: Sequence[Run]) -> list[str]:
-    """Return the tag of each run: its folder where names repeat, "example" beside own runs, else ""."""
-    mixed = len({run.is_bundled for run in runs}) > 1
+    is_mixed = len({run.is_bundled for run in runs}) > 1
     counts = Counter(run.name for run in runs if not run.is_bundled)
-    places = [str(run.path.parent) if counts[run.name] > 1 and not run.is_bundled else "" for run in runs]
-    return [place or ("example" if mixed and run.is_bundled else "") for run, place in zip(runs, places, strict=True)]
+    for run in runs:
+        if run.is_bundled:
+            tag = "example" if is_mixed else ""
+        else:
+            tag = str(run.path.parent) if counts[run.name] > 1 else ""
+        labels[run.reference] = _tagged(labels[run.reference], tag)
+    return {run.reference: labels[run.reference] for run in runs}
 
 
 def _tagged(label: str, tag: str) -> str:
@@ -214,19 +214,13 @@ def _most_distinguishing(columns: Sequence[tuple[str, ...]], chosen: Sequence[in
     def kinds(places: Sequence[int]) -> int:
         return len(set(zip(*(columns[place] for place in places), strict=True))) if places else 1
 
-    order = sorted(range(len(columns)), key=lambda place: _preference(columns[place]))
+    def preference(place: int) -> int:
+        name = columns[place][0].partition(" = ")[0]
+        return PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
+
+    order = sorted(range(len(columns)), key=preference)
     best = max(order, key=lambda place: kinds([*chosen, place]), default=None)
     return best if best is not None and kinds([*chosen, best]) > kinds(chosen) else None
-
-
-def _preference(column: Sequence[str]) -> int:
-    name = column[0].partition(" = ")[0]
-    return PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
-
-
-def _run_label(method: str, details: Sequence[str]) -> str:
-    label = palette.label(method)
-    return f"{label} ({', '.join(details)})" if details else label
 
 
 def _differing_settings(runs: Sequence[Run]) -> dict[str, tuple[str, list[str]]]:

@@ -22,12 +22,11 @@ import pandas as pd
 from analysis import published
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.measures import descriptions
-from analysis.statistics import half_width
 from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
 from analysis.tables.curves import Score
 from glt import formats
 from glt.store import MacConvention
-from glt.verdicts import DELTA, rule_words
+from glt.verdicts import DELTA, half_width, rule_words
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -118,10 +117,11 @@ TEMPLATE = r"""% needs \usepackage{booktabs}
 <% endif %>
 \begin{tabular}{@{}l<< "r" * (block.headers | length - 1) >>@{}}
 \toprule
-<< block.header_cells(layout) | join(" & ") >> \\
-\midrule
-<% for cells in block.body_cells(layout) %>
+<% for cells in block.cells(layout) %>
 << cells | join(" & ") >> \\
+<% if loop.first %>
+\midrule
+<% endif %>
 <% endfor %>
 \bottomrule
 \end{tabular}
@@ -139,30 +139,21 @@ def measurements_latex(
     """
     rows = []
     for name in shown:
-        rows.append(_measure_row(table, name))
-        if f"{name}_published" in table:
-            rows.append(_published_row(table, name))
+        scale, decimals, unit = _scale(name, float(table[name].iloc[0]))
+        # A value that is equal for all seeds by construction (a sparsity) has no interval.
+        halves = half_width(table[f"{name}_spread"].replace(0.0, np.nan), table["seeds"])
+        closest = _closest(table, name)
+        cells = [
+            number(scale * mean, scale * half, decimals, bold=place == closest)
+            for place, (mean, half) in enumerate(zip(table[name], halves, strict=True))
+        ]
+        rows.append([descriptions.label(name) + unit, *cells])
+        if (column := f"{name}_published") in table:
+            # The paper prints five decimals; the scale takes three of them.
+            decimals = min(decimals, 2) if scale == SMALL else decimals
+            rows.append(["\N{EM SPACE}in the paper", *(number(scale * v, decimals=decimals) for v in table[column])])
     headers = ["Measurement", *table["label"]]
     return booktabs(headers, rows, caption=_measurements_caption(table, dataset, note), label=label)
-
-
-def _measure_row(table: pd.DataFrame, name: str) -> list[str]:
-    scale, decimals, unit = _scale(name, float(table[name].iloc[0]))
-    # A value that is equal for all seeds by construction (a sparsity) has no interval.
-    halves = half_width(table[f"{name}_spread"].replace(0.0, np.nan), table["seeds"])
-    closest = _closest(table, name)
-    cells = [
-        number(scale * mean, scale * half, decimals, bold=place == closest)
-        for place, (mean, half) in enumerate(zip(table[name], halves, strict=True))
-    ]
-    return [descriptions.label(name) + unit, *cells]
-
-
-def _published_row(table: pd.DataFrame, name: str) -> list[str]:
-    scale, decimals, _ = _scale(name, float(table[name].iloc[0]))
-    # The paper prints five decimals; the scale takes three of them.
-    decimals = min(decimals, 2) if scale == SMALL else decimals
-    return ["\N{EM SPACE}in the paper", *(number(scale * v, decimals=decimals) for v in table[f"{name}_published"])]
 
 
 def _closest(table: pd.DataFrame, name: str) -> int | None:
@@ -203,20 +194,19 @@ def _measurements_caption(table: pd.DataFrame, dataset: str, note: str) -> str:
 
 def paper_latex(table: pd.DataFrame, label: str = "tab:paper") -> str:
     """Return `paper_table` as LaTeX."""
-    rows = list(map(_paper_row, table.to_dict("records")))
-    return booktabs(PAPER_HEADERS, rows, caption=PAPER_CAPTION.format(metric=metric_words(table)), label=label)
-
-
-def _paper_row(row: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{dataset_label(row['dataset'])} {row['label']}",
-        str(row["round"]),
-        number(100 * row["graph_sparsity"]),
-        number(100 * row["weight_sparsity"]),
-        number(100 * row["mean"], 100 * (row["high"] - row["mean"])),
-        number(100 * row["paper"]),
-        number(100 * row["gap"]),
+    rows = [
+        [
+            f"{dataset_label(row['dataset'])} {row['label']}",
+            str(row["round"]),
+            number(100 * row["graph_sparsity"]),
+            number(100 * row["weight_sparsity"]),
+            number(100 * row["mean"], 100 * (row["high"] - row["mean"])),
+            number(100 * row["paper"]),
+            number(100 * row["gap"]),
+        ]
+        for row in table.to_dict("records")
     ]
+    return booktabs(PAPER_HEADERS, rows, caption=PAPER_CAPTION.format(metric=metric_words(table)), label=label)
 
 
 def tickets_latex(
@@ -237,6 +227,7 @@ def tickets_latex(
 
 def _ticket_row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
     is_best = {name: row["is_ticket"] and row[name] == value for name, value in best.items()}
+    macs, share = escape(formats.macs(row["macs"])), 1 - row["macs_removed"]
     return [
         row["label"],
         f"{row['round']}" + ("" if row["is_ticket"] else r"$^\dagger$"),
@@ -246,13 +237,8 @@ def _ticket_row(row: Mapping[str, Any], best: Mapping[str, float]) -> list[str]:
         number(100 * row["mean"], 100 * (row["high"] - row["mean"]), bold=is_best["mean"]),
         number(100 * row["difference"], 100 * (row["difference_high"] - row["difference"])),
         escape(row["verdict"]),
-        _macs(row),
+        macs if math.isnan(share) else f"{macs} ({formats.fixed(100 * share, 1)})",
     ]
-
-
-def _macs(row: Mapping[str, Any]) -> str:
-    counted, share = escape(formats.macs(row["macs"])), 1 - row["macs_removed"]
-    return counted if math.isnan(share) else f"{counted} ({formats.fixed(100 * share, 1)})"
 
 
 def _tickets_caption(table: pd.DataFrame, score: Score, macs: MacConvention, margin: float) -> str:
@@ -284,15 +270,11 @@ def number(mean: float, half_width: float = math.nan, decimals: int = 1, bold: b
     """
     if math.isnan(mean):
         return MISSING
-    text = _digits(mean, decimals)
+    text, half = formats.signed_text(mean, decimals), formats.signed_text(half_width, decimals)
     text = rf"\mathbf{{{text}}}" if bold else text
-    interval = "" if math.isnan(half_width) else rf" \pm {_digits(half_width, decimals)}"
-    return f"${text}{interval}{unit}$"
-
-
-def _digits(value: float, decimals: int) -> str:
-    """Return a number as on the screen, with the minus that mathematics mode draws."""
-    return formats.signed_text(value, decimals).replace(formats.MINUS, "-")
+    interval = "" if math.isnan(half_width) else rf" \pm {half}"
+    # Mathematics mode draws its own minus.
+    return f"${text}{interval}{unit}$".replace(formats.MINUS, "-")
 
 
 def booktabs(headers: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, label: str) -> str:
@@ -368,19 +350,18 @@ class Block:
         """Return an upper bound of the columns' width in points."""
         label, *cells = zip_longest(*self.rows, fillvalue="") if self.rows else [()] * len(self.headers)
         first = [line for words in label for line in wrapped(words, layout.label)]
-        columns = [_widest([*wrapped(self.headers[0], layout.header), *first])]
-        for header, column in zip(self.headers[1:], cells, strict=True):
-            columns.append(_widest([*wrapped(header, layout.header), *map(printed, column)]))
-        return layout.scale * sum(columns) + 2 * layout.gap * (len(columns) - 1)
+        columns = [first, *(list(map(printed, column)) for column in cells)]
+        width = sum(
+            max(sum(map(_points, line)) for line in (*wrapped(header, layout.header), *column))
+            for header, column in zip(self.headers, columns, strict=True)
+        )
+        return layout.scale * width + 2 * layout.gap * (len(columns) - 1)
 
-    def header_cells(self, layout: Layout) -> list[str]:
-        """Return the headers as LaTeX, broken into lines where needed."""
-        first, *others = self.headers
-        return [_cell(first, layout.header, "l", "b"), *(_cell(header, layout.header, "r", "b") for header in others)]
-
-    def body_cells(self, layout: Layout) -> list[list[str]]:
-        """Return the rows as LaTeX, first cells broken into lines where needed."""
-        return [[_cell(name, layout.label, "l", "t"), *cells] for name, *cells in self.rows]
+    def cells(self, layout: Layout) -> list[list[str]]:
+        """Return headers and rows as LaTeX; headers and first cells are broken into lines where needed."""
+        sides = ["l", *"r" * (len(self.headers) - 1)]
+        heads = [_cell(header, layout.header, side, "b") for header, side in zip(self.headers, sides, strict=True)]
+        return [heads, *([_cell(name, layout.label, "l", "t"), *cells] for name, *cells in self.rows)]
 
     def halves(self) -> list[Block]:
         """Return both halves of the columns, each with the labels."""
@@ -421,10 +402,6 @@ def printed(cell: str) -> str:
     return re.sub(r"\\[a-z]+|[${}^]", "", cell)
 
 
-def _widest(lines: Sequence[str]) -> float:
-    return max(sum(map(_points, line)) for line in lines)
-
-
 def _points(letter: str) -> float:
     return WIDTHS.get(letter, CAPITAL if letter.isupper() else OTHER)
 
@@ -444,10 +421,8 @@ def escape(text: str) -> str:
 def _escaped(letter: str) -> str:
     if letter in SPECIAL:
         return SPECIAL[letter]
-    return letter if letter <= LAST_LATIN and letter not in NOT_IN_OT1 else _plain(letter)
-
-
-def _plain(letter: str) -> str:
-    """Return a letter's plain Latin equivalent in Unicode, else a question mark."""
+    if letter <= LAST_LATIN and letter not in NOT_IN_OT1:
+        return letter
+    # The letter's plain Latin equivalent in Unicode.
     parts = [part for part in unicodedata.normalize("NFKD", letter) if part.isascii()]
     return "".join(SPECIAL.get(part, part) for part in parts) or UNKNOWN

@@ -17,19 +17,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from analysis.statistics import (
-    FEWEST,
-    WORDS,
-    Significance,
-    detectable_words,
-    deviation_of,
-    family_words,
-    significances_of,
-)
+from analysis.statistics import WORDS, Significance, detectable_words, deviation_of, family_words, significances_of
 from analysis.tables.curves import RUN_KEYS, Score, curve_table, dense_table, mean_and_interval
 from glt import formats, verdicts
 from glt.store import MacConvention
-from glt.verdicts import DELTA
+from glt.verdicts import DELTA, FEWEST
 
 Rank = Literal["best", "dense"]
 RANKS: dict[Rank, str] = {"best": "best pruned round", "dense": "dense round"}
@@ -65,21 +57,29 @@ def leader_table(
     """
     entries = _entries(rounds, score, macs, margin).assign(runs=1)
     if groups is not None:
-        entries = _in_groups(entries[entries["run"].isin(groups)], groups)
+        order = {group: place for place, group in enumerate(dict.fromkeys(groups.values()))}
+        entries = entries[entries["run"].isin(groups)]
+        entries = entries.assign(label=entries["run"].map(groups))
+        entries = entries.sort_values("label", key=lambda labels: labels.map(order), kind="stable")
+        entries = entries.reset_index(drop=True)
     if groups is None or not entries.duplicated(["label", *SUBJECT]).any():
         table = entries.assign(**{f"{part}_runs": entries[f"{part}_mean"].notna().astype(int) for part in PARTS})
     else:
         table = _of_groups(entries, rounds, score)
-    by_seed = _by_seed(entries, table, rounds, score, rank)
+    # The score of every row by seed at the round of `rank`; a group's is the mean over its runs.
+    keys = ["label", *SUBJECT] if not table["run"].all() else ["run"]
+    scores = entries[list(dict.fromkeys(["run", *keys]))].merge(_at_round(entries, rounds, score, rank), on="run")
+    means = {key: rows.groupby("seed")["score"].mean() for key, rows in scores.groupby(keys)}
+    none = pd.Series(dtype=np.float64)
+    by_seed = [means.get(tuple(key), none) for key in table[keys].itertuples(index=False)]
     table = table.join(_compared(table, by_seed, rank)).sort_values(f"{rank}_val", ascending=False, kind="stable")
     table = table.sort_values("verdict", key=lambda words: words != REFERENCE, kind="stable")
     first = {key: place for place, key in enumerate(rounds.groupby(SUBJECT, sort=False).groups)}
-    order = [first[tuple(key)] for key in table[SUBJECT].itertuples(index=False)]
-    return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
+    places = [first[tuple(key)] for key in table[SUBJECT].itertuples(index=False)]
+    return table.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
 
 
 def _entries(rounds: pd.DataFrame, score: Score, macs: MacConvention, margin: float) -> pd.DataFrame:
-    """Return a row a run with its dense, best and sparsest round."""
     curve = curve_table(rounds, score, "graph", macs, margin)
     validated = rounds.groupby(["run", "round"])["val"].mean().rename("val")
     curve = curve.join(validated, on=["run", "round"])
@@ -93,13 +93,6 @@ def _entries(rounds: pd.DataFrame, score: Score, macs: MacConvention, margin: fl
     for part, rows in parts.items():
         table = table.join(rows.set_index("run")[OF_ROUND].add_prefix(f"{part}_"), on="run")
     return table
-
-
-def _in_groups(entries: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
-    """Return the entries labelled and ordered by group."""
-    order = {group: place for place, group in enumerate(dict.fromkeys(groups.values()))}
-    entries = entries.assign(label=entries["run"].map(groups))
-    return entries.sort_values("label", key=lambda labels: labels.map(order), kind="stable").reset_index(drop=True)
 
 
 def _of_groups(entries: pd.DataFrame, rounds: pd.DataFrame, score: Score) -> pd.DataFrame:
@@ -119,7 +112,6 @@ def _of_groups(entries: pd.DataFrame, rounds: pd.DataFrame, score: Score) -> pd.
             table["seeds"] = by_seed.size()
         for name in ("graph_sparsity", "weight_sparsity", "macs", "val"):
             table[f"{part}_{name}"] = parts[f"{part}_{name}"].mean()
-
         table[f"{part}_round"] = parts[f"{part}_round"].agg(_shared, np.nan)
     return table.reset_index().assign(run="", color="")
 
@@ -137,22 +129,14 @@ def _at_round(rows: pd.DataFrame, rounds: pd.DataFrame, score: Score, part: str)
     return chosen[["run", "seed"]].assign(score=chosen[score])
 
 
-def _by_seed(
-    entries: pd.DataFrame, table: pd.DataFrame, rounds: pd.DataFrame, score: Score, rank: Rank
-) -> list[pd.Series]:
-    """Return every row's score by seed at the round of `rank`; a group's is the mean over its runs."""
-    keys = ["label", *SUBJECT] if not table["run"].all() else ["run"]
-    scores = entries[list(dict.fromkeys(["run", *keys]))].merge(_at_round(entries, rounds, score, rank), on="run")
-    means = {key: rows.groupby("seed")["score"].mean() for key, rows in scores.groupby(keys)}
-    return [means.get(tuple(key), pd.Series(dtype=np.float64)) for key in table[keys].itertuples(index=False)]
-
-
 def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.DataFrame:
-    """Return every row's difference from the reference of its data set."""
     scores = dict(zip(table.index, by_seed, strict=True))
     compared: dict[Any, dict[str, Any]] = {}
     for _, rows in table.groupby(SUBJECT, sort=False):
-        validated = _eligible(rows, [len(scores[index]) for index in rows.index], rank)
+        validated = rows[f"{rank}_val"].where(rows[f"{rank}_mean"].notna())
+        # A row of one seed is the reference only where no row has more.
+        several = validated.where([len(scores[index]) >= 2 for index in rows.index])
+        validated = validated if several.isna().all() else several
         if validated.isna().all():
             compared |= {index: {"verdict": "no test", "compared": NOTHING} for index in rows.index}
             continue
@@ -163,13 +147,6 @@ def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.D
         for index, test in zip(others, tests, strict=True):
             compared[index] = _row(test, scores[index], scores[reference])
     return pd.DataFrame([compared[index] for index in table.index], index=table.index, columns=COMPARED)
-
-
-def _eligible(rows: pd.DataFrame, seeds: list[int], rank: Rank) -> pd.Series:
-    """Return the validation scores of possible references: rows with two seeds or more, where there are any."""
-    validated = rows[f"{rank}_val"].where(rows[f"{rank}_mean"].notna())
-    several = validated.where(np.asarray(seeds) >= 2)
-    return validated if several.isna().all() else several
 
 
 def _row(test: Significance, scores: pd.Series, reference: pd.Series) -> dict[str, Any]:
@@ -227,15 +204,10 @@ def few_seeds_words(seeds: Sequence[int]) -> str:
         return ""
     if not seeds:
         return "The runs share no seed, so no paired test is possible. Compute both with the same seeds."
+    why = "only a very large difference can be significant, and below three seeds there is no interval"
     if len(seeds) == 1:
-        return (
-            f"The runs share only {formats.listing(seeds)}: a paired test needs two shared seeds, and detects little "
-            "below five. Compute both with more seeds."
-        )
-    return (
-        f"The runs share only {formats.listing(seeds)}: only a very large difference can be significant, and below "
-        "three seeds there is no interval. Compute both with more seeds."
-    )
+        why = "a paired test needs two shared seeds, and detects little below five"
+    return f"The runs share only {formats.listing(seeds)}: {why}. Compute both with more seeds."
 
 
 def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
@@ -249,15 +221,11 @@ def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
         if numbers:
             whole = "any pruned round" if text.startswith("no ") else "every pruned round"
             parts.append(f"{text} in {whole if len(numbers) == len(pruned) else f'k = {formats.spans(numbers)}'}")
-    return f"{one} against {other}: {'; '.join(parts)}. {_tested(table, pruned)}"
-
-
-def _tested(table: pd.DataFrame, pruned: pd.DataFrame) -> str:
-    is_dense_tested = bool(table.loc[table["round"] == 0, "p_adjusted"].notna().any())
-    words = formats.opening(family_words(int(table["family"].max()), table["seeds"]))
-    words += " (round 0 too)" if is_dense_tested else ""
-    detectable = detectable_words(pruned.loc[pruned["verdict"] == "none", "detectable"])
-    return f"{words}; where there is none, {detectable}." if detectable else f"{words}."
+    tested = formats.opening(family_words(int(table["family"].max()), table["seeds"]))
+    tested += " (round 0 too)" if table.loc[table["round"] == 0, "p_adjusted"].notna().any() else ""
+    if detectable := detectable_words(pruned.loc[pruned["verdict"] == "none", "detectable"]):
+        tested += f"; where there is none, {detectable}"
+    return f"{one} against {other}: {'; '.join(parts)}. {tested}."
 
 
 def comparison_words(row: Mapping[Hashable, Any]) -> str:
@@ -271,16 +239,14 @@ def comparison_words(row: Mapping[Hashable, Any]) -> str:
     if word == REFERENCE:
         return REFERENCE
     if word == "no test":
-        return "no test: needs two seeds" if math.isnan(row["difference"]) else _untested(row)
+        if math.isnan(row["difference"]):
+            return "no test: needs two seeds"
+        shared = formats.number_of(int(row["shared_seeds"]), "shared seed")
+        equal = ", all differences equal" if row["shared_seeds"] > 1 else ""
+        return f"no test: {formats.points(row['difference'])} ({shared}{equal})"
     gap = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])
     p = formats.p_value(row["p_adjusted"])
     seeds = "seeds not shared" if row["compared"] == UNPAIRED else f"n = {int(row['shared_seeds'])}"
     if word == "none" and not math.isnan(row["detectable"]):
         seeds += f", detects {formats.points(row['detectable']).lstrip('+')}"
     return f"{WORDS[word]}: {gap}, {p} ({seeds})"
-
-
-def _untested(row: Mapping[Hashable, Any]) -> str:
-    shared = formats.number_of(int(row["shared_seeds"]), "shared seed")
-    equal = ", all differences equal" if row["shared_seeds"] > 1 else ""
-    return f"no test: {formats.points(row['difference'])} ({shared}{equal})"

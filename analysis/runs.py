@@ -106,6 +106,5 @@ def printed_measurements(config: RunConfig) -> dict[str, dict[str, float]]:
 
 
 def _source(config: RunConfig) -> tuple[str, str, str]:
-    """Return the settings that determine the graph that carries messages."""
     options = options_of(config.options, TASKS.get(config.task).Options)
     return config.dataset, config.task, options.model_dump_json()

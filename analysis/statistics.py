@@ -21,27 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from glt import formats, verdicts
-from glt.verdicts import ALPHA, FEWEST, LEVEL, Family, half_width
-
-__all__ = [
-    "FEWEST",
-    "LEVEL",
-    "WORDS",
-    "Agreement",
-    "AgreementWord",
-    "Gap",
-    "Significance",
-    "Word",
-    "agreements",
-    "detectable_words",
-    "deviation_of",
-    "family_words",
-    "half_width",
-    "power_words",
-    "seeds_words",
-    "significances",
-    "significances_of",
-]
+from glt.verdicts import ALPHA, FEWEST, Family, half_width
 
 Word = Literal["higher", "lower", "none", "no test"]
 WORDS: dict[Word, str] = {
@@ -156,16 +136,7 @@ def detectable_words(sizes: Iterable[float]) -> str:
     if not known:
         return ""
     span = known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
-    return f"a difference of {span} points would have been shown with {power_words()}"
-
-
-def power_words() -> str:
-    """Write the power of detectable differences.
-
-    >>> power_words()
-    '80 % power'
-    """
-    return f"{100 * verdicts.POWER:g} % power"
+    return f"a difference of {span} points would have been shown with {100 * verdicts.POWER:g} % power"
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def _print_settings(console: Any, one: Run, other: Run) -> None:
         box=box.SIMPLE_HEAD,
     )
     for row in found.rows:
-        table.add_row(row.setting, row.one_words, row.other_words)
+        table.add_row(row.setting, *row.words())
     for used, place in ((found.only_one, 0), (found.only_other, 1)):
         for name, value in used.items():
             cells = ["not used", "not used"]

@@ -119,26 +119,12 @@ def chosen_figure(args: Args) -> FigureChoices:
     from analysis.figures.base import FigureChoices
     from analysis.subgraphs.samplers import Sample
 
+    same = "venue columns x macs margin paper round seed font text grey fresh measure over null edge".split()
     return FigureChoices(
-        venue=args.venue,
-        columns=args.columns,
-        x=args.x,
+        **{name: getattr(args, name) for name in same},
         score=chosen_score(args),
-        macs=args.macs,
-        margin=args.margin,
-        paper=args.paper,
         near=not args.full,
-        round=args.round,
-        seed=args.seed,
         sample=Sample(args.sample, args.size, args.sample_seed, args.center, args.label, args.nodes),
-        font=args.font,
-        text=args.text,
-        grey=args.grey,
-        fresh=args.fresh,
-        measure=args.measure,
-        over=args.over,
-        null=args.null,
-        edge=args.edge,
     )
 
 
@@ -173,33 +159,11 @@ def chosen_figure(args: Args) -> FigureChoices:
 )
 def figure(args: Args) -> int:
     """Draw a figure for a paper, or several as panels of one page."""
-    from analysis.drawing.files import check_dpi, csv_bytes, figure_bytes, json_bytes
+    from analysis.drawing.files import FORMATS, PGF, check_dpi, check_tex, csv_bytes, figure_bytes, json_bytes
     from analysis.drawing.page import on_page, plan
+    from analysis.figures.base import FIGURES as REGISTERED
 
     out = args.out
-    kind = _kind(out)
-    check_dpi(args.dpi)
-    runs, choices = find_runs(args), chosen_figure(args)
-    drawing = plan(args.figure, runs, choices, args.panels)
-    _tell_missing(args.figure, runs)
-    if kind in TABLES:
-        write_out((csv_bytes if kind == "csv" else json_bytes)(drawing.points), out)
-    else:
-        write_out(figure_bytes(on_page(drawing, choices), kind, args.dpi), out)
-    return 0
-
-
-def _tell_missing(names: str, runs: Sequence[Run]) -> None:
-    from analysis.figures.base import FIGURES
-
-    for name in names.split(","):
-        if missing := FIGURES.get(name).missing(runs):
-            print(missing, file=sys.stderr)
-
-
-def _kind(out: Path) -> str:
-    from analysis.drawing.files import FORMATS, PGF, check_tex
-
     kind = out.suffix.removeprefix(".").lower()
     known = (*FORMATS, PGF, *TABLES)
     if kind not in known:
@@ -207,7 +171,17 @@ def _kind(out: Path) -> str:
         raise ConfigError(f"--out {out} has no known ending: use one of {endings}.")
     if kind == PGF:
         check_tex()
-    return kind
+    check_dpi(args.dpi)
+    runs, choices = find_runs(args), chosen_figure(args)
+    drawing = plan(args.figure, runs, choices, args.panels)
+    for name in args.figure.split(","):
+        if missing := REGISTERED.get(name).missing(runs):
+            print(missing, file=sys.stderr)
+    if kind in TABLES:
+        write_out((csv_bytes if kind == "csv" else json_bytes)(drawing.points), out)
+    else:
+        write_out(figure_bytes(on_page(drawing, choices), kind, args.dpi), out)
+    return 0
 
 
 # Table.
@@ -223,10 +197,7 @@ def _kind(out: Path) -> str:
     ),
 )
 @options.argument(
-    "table",
-    type=choice("table", "measurements", "trend", "tickets", "paper"),
-    metavar="TABLE",
-    help="which table",
+    "table", type=choice("table", "measurements", "trend", "tickets", "paper"), metavar="TABLE", help="which table"
 )
 @options.runs_argument
 @option(
@@ -269,14 +240,14 @@ def table(args: Args) -> int:
 
 def _measurements(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     from analysis.latex import measurements_latex
-    from analysis.measures.tables import At, measurement_table
+    from analysis.measures.tables import measurement_table
     from analysis.runs import last_common_round, printed_measurements, training_part
 
     rounds = list(args.round) or [last_common_round(runs)]
     config = runs[0].config
     table = measurement_table(
         runs,
-        [At(round=number) for number in rounds],
+        rounds,
         null=args.null,
         published=printed_measurements(config),
         slow=args.all,

@@ -24,9 +24,7 @@ SECTIONS: Sections = {
         "figure": "analysis.cli.figure:figure",
         "table": "analysis.cli.figure:table",
     },
-    "Share": {
-        "bundle": "analysis.cli.figure:bundle",
-    },
+    "Share": {"bundle": "analysis.cli.figure:bundle"},
 }
 ABOUT = "Measure, draw and export saved runs."
 

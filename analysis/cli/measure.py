@@ -198,7 +198,6 @@ def betweenness(args: Args) -> int:
 
 
 def _called(graph: Graph) -> dict[str, list[str]]:
-    """Return the data set's id and class of every node, in order."""
     from analysis.subgraphs.panel import classes_of, node_name
 
     nodes = range(graph.num_nodes)

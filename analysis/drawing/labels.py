@@ -91,10 +91,8 @@ def log_ticks(low: float, high: float) -> list[float]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
     inside = [step for step in steps if low <= step <= high]
-    return inside if len(inside) > 2 else _even_ticks(low, high)
-
-
-def _even_ticks(low: float, high: float) -> list[float]:
+    if len(inside) > 2:
+        return inside
     unit = 10.0 ** math.floor(math.log10((high - low) / 4))
     step = next(unit * times for times in (1, 2, 5, 10) if 4 * unit * times >= high - low)
     return [float(count * step) for count in range(math.ceil(low / step), math.floor(high / step) + 1)]

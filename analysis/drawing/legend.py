@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import Any, Literal, NamedTuple
 
@@ -87,11 +87,8 @@ def legend_height(keys: Keys, width: float) -> float:
 
 def merged(several: Sequence[Keys]) -> Keys:
     """Return the keys of several panels as one legend's, each label once."""
-    return Keys(*(_once(chain.from_iterable(part)) for part in zip(*several, strict=True)))
-
-
-def _once(keys: Iterable[Line2D]) -> list[Line2D]:
-    return list({str(key.get_label()): key for key in reversed(list(keys))}.values())[::-1]
+    parts = (reversed(list(chain.from_iterable(part))) for part in zip(*several, strict=True))
+    return Keys(*(list({str(key.get_label()): key for key in part}.values())[::-1] for part in parts))
 
 
 def key_rows(keys: Keys, width: float) -> list[Sequence[Line2D]]:
@@ -105,7 +102,11 @@ def key_rows(keys: Keys, width: float) -> list[Sequence[Line2D]]:
     tried: list[list[Sequence[Line2D]]] = [[together]] if width > ROOM_FOR_ONE_ROW else []
     tried.append([row for row in keys if row])
     tried += [_cut(together, across) for across in range(len(together) - 1, 1, -1)]
-    gap = _gap(keys)
+    dashed, usual = DASHED if _dashed(keys) else {}, mpl.rcParams
+    handle = dashed.get("handlelength", usual["legend.handlelength"])
+    between = dashed.get("columnspacing", usual["legend.columnspacing"])
+    # Inches of a column beside its words: the handle, and the space before and after.
+    gap = float(handle + usual["legend.handletextpad"] + between) * _size() / 72
     wrap_labels(together, width - EDGE - gap)
     return next((rows for rows in tried if _width(rows, gap) <= width - EDGE), _cut(together, 1))
 
@@ -124,14 +125,6 @@ def wrap_labels(keys: Sequence[Line2D], room: float) -> None:
     """Break labels that are wider than `room` (inches) into lines."""
     for key in keys:
         key.set_label(wrapped(str(key.get_label()), room))
-
-
-def _gap(keys: Keys) -> float:
-    """Return the inches of a column beside its words: the handle, and the space before and after."""
-    dashed, usual = DASHED if _dashed(keys) else {}, mpl.rcParams
-    handle = dashed.get("handlelength", usual["legend.handlelength"])
-    between = dashed.get("columnspacing", usual["legend.columnspacing"])
-    return float(handle + usual["legend.handletextpad"] + between) * _size() / 72
 
 
 def _size() -> float:

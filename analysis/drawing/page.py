@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import Bbox
@@ -67,18 +66,12 @@ def _settle(figure: Figure) -> None:
     # A layout makes room for the tick labels there are, but axes of another size may get other ticks: 82, then 82.5.
     for _ in range(2):
         figure.draw_without_rendering()
-    for area in figure.axes:
-        _keep_ticks(area.xaxis)
-        _keep_ticks(area.yaxis)
+    for axis in (axis for area in figure.axes for axis in (area.xaxis, area.yaxis)):
+        axis.set_major_locator(FixedLocator(axis.get_majorticklocs().tolist()))
     # So the last layout is one for ticks that stay.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     align(figure)
-
-
-def _keep_ticks(axis: Axis) -> None:
-    """Keep the ticks an axis has: at another size it would have others, and their labels would take other room."""
-    axis.set_major_locator(FixedLocator(axis.get_majorticklocs().tolist()))
 
 
 def align(figure: Figure) -> None:
@@ -134,8 +127,13 @@ def _panels(names: Sequence[str], runs: Sequence[Run], choices: FigureChoices, s
         about = zip(parts.flat, LETTERS, drawings, strict=False)
         return merged([_fill(part, letter, drawing) for part, letter, drawing in about])
 
-    told = " ".join(f"({letter}) {each.caption}" for letter, each in zip(LETTERS, drawings, strict=False))
-    return Drawing(_points(names, drawings), told, sum(heights), fill)
+    named = list(zip(LETTERS, names, drawings, strict=False))
+    told = " ".join(f"({letter}) {each.caption}" for letter, _, each in named)
+    points = pd.concat(
+        [each.points.assign(part=letter, figure=name) for letter, name, each in named], ignore_index=True
+    )
+    points = points[["part", "figure", *(column for column in points if column not in ("part", "figure"))]]
+    return Drawing(points, told, sum(heights), fill)
 
 
 def _fill(part: SubFigure, letter: str, planned: Drawing) -> Keys:
@@ -146,10 +144,3 @@ def _fill(part: SubFigure, letter: str, planned: Drawing) -> Keys:
     # Beside a much taller panel a lower one keeps its own shape.
     both: Any = part.subfigures(2, 1, height_ratios=(planned.height, spare))
     return planned.fill(both[0])
-
-
-def _points(names: Sequence[str], drawings: Sequence[Drawing]) -> pd.DataFrame:
-    about = zip(LETTERS, names, drawings, strict=False)
-    parts = [each.points.assign(part=letter, figure=name) for letter, name, each in about]
-    table = pd.concat(parts, ignore_index=True)
-    return table[["part", "figure", *(column for column in table if column not in ("part", "figure"))]]

@@ -133,10 +133,6 @@ class PanelRow:
             left_over.set_visible(False)
         return areas[: self.count]
 
-    def is_first(self, place: int) -> bool:
-        """Say whether a panel begins a row, and so names the vertical axis."""
-        return place % self.across == 0
-
 
 def _shown(items: Sequence[Any]) -> list[Any]:
     return [item for item in items if item.on != "screen"]
@@ -146,7 +142,8 @@ def _fill(figure: FigureBase, description: d.Description, row: PanelRow, grey: b
     areas, panels = row.areas(figure), description.panels
     for place, (area, panel) in enumerate(zip(areas, panels, strict=True)):
         right = _panel(area, panel, grey)
-        first, last = row.is_first(place), row.is_first(place + 1) or place == len(panels) - 1
+        # The first panel of a row names the vertical axis, the last one the second axis.
+        first, last = place % row.across == 0, (place + 1) % row.across == 0 or place == len(panels) - 1
         area.set_ylabel(panel.y.title if first or description.grid.each_named else "")
         if panel.y.categories and not first:
             area.set_yticklabels([])
@@ -158,29 +155,29 @@ def _fill(figure: FigureBase, description: d.Description, row: PanelRow, grey: b
     _titles(areas, description)
     fields = [layer for panel in panels for layer in panel.layers if isinstance(layer, d.Field)]
     if fields:
-        _bar(figure, areas, fields[0], grey)
+        shape: Any = {"orientation": "horizontal", "fraction": 0.03, "aspect": 45, "shrink": 0.7}
+        bar = figure.colorbar(_colors(fields[0], grey), ax=list(areas), **shape)
+        bar.set_label(fields[0].short_title or fields[0].title, fontsize="small", labelpad=1)
+        bar.outline.set_visible(False)
+        if fields[0].limits[0] < 0:
+            bar.locator = MaxNLocator(5, symmetric=True)
+            bar.update_ticks()
     keys = _shown(description.keys)
     return Keys(*([_handle(key) for key in keys if key.about == about] for about in ("runs", "marks")))
 
 
 def _titles(areas: Sequence[Axes], description: d.Description) -> None:
-    """Write (a), (b), ... and a title over each panel; a lone one needs none."""
     for letter, area, panel in zip(LETTERS, areas, description.panels, strict=False):
         if description.grid.heights:
             area.set_title(plain(panel.title), loc="left", fontsize="small", color=ROLES["muted"])
         elif not description.lettered:
             area.set_title(plain(panel.title))
         elif len(areas) > 1 and not panel.keys:
-            name_panel(area, letter, panel.title)
-
-
-def name_panel(area: Axes, letter: str, title: str) -> None:
-    """Write a letter and a title over a panel, in as many lines as it takes."""
-    spec, figure = area.get_subplotspec(), area.figure
-    columns = spec.get_gridspec().ncols if spec else 1
-    room = float(figure.bbox.width / figure.dpi / columns) - BESIDE
-    words = wrapped(f"({letter}) {plain(title)}".strip(), room, TITLE)
-    area.set_title(words, loc="left", fontweight="bold" if not title else None)
+            spec, figure = area.get_subplotspec(), area.figure
+            columns = spec.get_gridspec().ncols if spec else 1
+            room = float(figure.bbox.width / figure.dpi / columns) - BESIDE
+            words = wrapped(f"({letter}) {plain(panel.title)}".strip(), room, TITLE)
+            area.set_title(words, loc="left", fontweight="bold" if not panel.title else None)
 
 
 def color_of(ink: d.Ink, words: bool = False) -> str:
@@ -352,16 +349,6 @@ def _colors(layer: d.Field, grey: bool) -> ScalarMappable:
     return ScalarMappable(Normalize(*layer.limits), LinearSegmentedColormap.from_list("field", list(colors), STEPS))
 
 
-def _bar(figure: FigureBase, areas: Sequence[Axes], layer: d.Field, grey: bool) -> None:
-    shape: Any = {"orientation": "horizontal", "fraction": 0.03, "aspect": 45, "shrink": 0.7}
-    bar = figure.colorbar(_colors(layer, grey), ax=list(areas), **shape)
-    bar.set_label(layer.short_title or layer.title, fontsize="small", labelpad=1)
-    bar.outline.set_visible(False)
-    if layer.limits[0] < 0:
-        bar.locator = MaxNLocator(5, symmetric=True)
-        bar.update_ticks()
-
-
 # Rules and words.
 
 
@@ -426,19 +413,16 @@ def _rule_words(area: Axes, rule: d.Rule) -> str:
 def _write_notes(area: Axes, panel: d.Panel) -> None:
     notes: list[d.Note] = _shown(panel.notes)
     texts = [note.short or note.text for note in notes]
-    shares, widths = [_across(area, note.x) for note in notes], [FOOT_LETTER * len(text) for text in texts]
+    # Where a place stands on the x axis, as a share of it from the left.
+    edges = area.transScale.transform([(edge, 1.0) for edge in area.get_xlim()])[:, 0]
+    places = [area.transScale.transform([(note.x, 1.0)])[0, 0] for note in notes]
+    shares = [float((place - edges[0]) / (edges[1] - edges[0])) for place in places]
+    widths = [FOOT_LETTER * len(text) for text in texts]
     feet = labels.feet(shares, widths, [note.right for note in notes])
     for note, text, foot in zip(notes, texts, feet, strict=True):
         aside = 4 if foot.is_right else -4
         place: Any = (note.x, area.get_ylim()[0]), (aside, 3 + 8 * foot.level), "data", "offset points"
         _write(area, plain(text), *place, ha="left" if foot.is_right else "right", color=color_of(note.ink, words=True))
-
-
-def _across(area: Axes, x: float) -> float:
-    """Return where a place stands on the x axis, as a share of it from the left."""
-    first, last = area.transScale.transform([(edge, 1.0) for edge in area.get_xlim()])[:, 0]
-    (here, _), *_ = area.transScale.transform([(x, 1.0)])
-    return float((here - first) / (last - first))
 
 
 def _write_label(area: Axes, label: d.Label) -> None:
@@ -474,7 +458,6 @@ def _draw_inset(area: Axes, panel: d.Panel, inset: d.Inset, grey: bool) -> None:
 
 
 def _handle(key: d.Key) -> Line2D:
-    """Return the handle of a key: a line, a mark or both."""
     color = color_of(key.ink)
     words = key.short or (formats.opening(key.label) if key.about == "marks" else key.label)
     handle = Line2D([], [], color=color, linewidth=STROKE * key.width, label=plain(words))
@@ -490,17 +473,13 @@ def _handle(key: d.Key) -> Line2D:
 
 
 def _own_legends(panels: Sequence[d.Panel], row: PanelRow) -> float:
-    """Return the inches that legends of the panels' own take."""
     if not any(panel.keys for panel in panels):
         return 0.0
     per_row = _keys_per_row(panels, row.wide)
     # A panel without tickets has as much room as one with their key.
-    rows = max(math.ceil((_runs(panel) + 1) / per_row) + bool(panel.title) for panel in panels)
+    runs = [sum(key.about == "runs" for key in panel.keys) for panel in panels]
+    rows = max(math.ceil((n + 1) / per_row) + bool(panel.title) for n, panel in zip(runs, panels, strict=True))
     return row.down * LEGEND_ROW * (rows + 1)
-
-
-def _runs(panel: d.Panel) -> int:
-    return sum(key.about == "runs" for key in panel.keys)
 
 
 def _keys_per_row(panels: Sequence[d.Panel], wide: float) -> int:

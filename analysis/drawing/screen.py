@@ -40,8 +40,6 @@ def draw(description: d.Description, dark: bool = False) -> go.Figure:
 
 
 class _Screen:
-    """One figure while it is drawn."""
-
     def __init__(self, figure: go.Figure, description: d.Description, dark: bool) -> None:
         self.figure, self.description, self.dark = figure, description, dark
         self.tone = ink(dark)
@@ -81,7 +79,6 @@ class _Screen:
         return min(max(LEAST_MARGIN, 24 + LETTER * longest), MOST_MARGIN) if lines else 56 if twin else RIGHT
 
     def _domains(self) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-        """Return the share of the width and of the height that each panel takes."""
         heights = self.description.grid.heights
         if heights:
             inner = self._inner()
@@ -160,28 +157,17 @@ class _Screen:
         return math.log10(value) if axis.log else float(value)
 
     def _title(self, panel: d.Panel, number: int) -> None:
-        letter = f"({'abcdefghijklmnopqrstuvwxyz'[number - 1]}) " if self._is_lettered() else ""
+        stacked = bool(self.description.grid.heights)
+        is_lettered = len(self.panels) > 1 and self.description.lettered and not stacked
+        letter = f"({'abcdefghijklmnopqrstuvwxyz'[number - 1]}) " if is_lettered else ""
         if not panel.title and not letter:
             return
         across, up = self.domains[number - 1]
-        stacked = bool(self.description.grid.heights)
         text = escape(panel.title) if stacked else f"<b>{letter}{escape(panel.title)}</b>"
         color = self.tone.muted if stacked else self.tone.text
         shift = 4 if stacked else self.margins["t"] - 26 if panel.keys else 6
-        self._words(
-            text,
-            color,
-            x=across[0],
-            y=up[1],
-            xref="paper",
-            yref="paper",
-            xanchor="left",
-            yanchor="bottom",
-            yshift=shift,
-        )
-
-    def _is_lettered(self) -> bool:
-        return len(self.panels) > 1 and self.description.lettered and not self.description.grid.heights
+        place: dict[str, Any] = {"x": across[0], "y": up[1], "xref": "paper", "yref": "paper", "xanchor": "left"}
+        self._words(text, color, yanchor="bottom", yshift=shift, **place)
 
     # Layers.
 
@@ -210,7 +196,7 @@ class _Screen:
         marker = {"marker": {"symbol": layer.shape, "size": 7, "color": color}} if layer.shape else {}
         mode = "lines+markers" if layer.shape else "lines"
         yield go.Scatter(
-            x=_numbers(layer.x), y=_numbers(layer.y), mode=mode, line=line, **marker, **self._common(layer)
+            x=np.asarray(layer.x), y=np.asarray(layer.y), mode=mode, line=line, **marker, **self._common(layer)
         )
 
     @_layer.register
@@ -241,7 +227,7 @@ class _Screen:
             "line": rim,
         }
         y = _placed(layer.y, panel.y.categories)
-        yield go.Scatter(x=_numbers(layer.x), y=y, mode="markers", marker=marker, **self._common(layer))
+        yield go.Scatter(x=np.asarray(layer.x), y=y, mode="markers", marker=marker, **self._common(layer))
 
     @_layer.register
     def _ranges(self, layer: d.Ranges, panel: d.Panel) -> Iterator[Any]:
@@ -257,17 +243,16 @@ class _Screen:
         bars = {"type": "data", "array": high - middle, "color": color, "thickness": layer.width}
         bars["width"] = 3 if layer.capped else 0
         common = {**self._common(layer), "hoverinfo": "skip"}
-        yield go.Scatter(x=_numbers(layer.at), y=middle, mode="markers", marker={"opacity": 0}, error_y=bars, **common)
+        yield go.Scatter(
+            x=np.asarray(layer.at), y=middle, mode="markers", marker={"opacity": 0}, error_y=bars, **common
+        )
 
     @_layer.register
     def _segments(self, layer: d.Segments, panel: d.Panel) -> Iterator[Any]:
         ends = np.asarray(layer.ends, dtype=np.float64).reshape(-1, 2, 2)
         broken = np.concatenate([ends, np.full((len(ends), 1, 2), np.nan)], axis=1).reshape(-1, 2)
-        line = {
-            "color": _faded(self._color(layer.ink), layer.opacity),
-            "width": layer.width,
-            "dash": DASHES[layer.dash],
-        }
+        color = _faded(self._color(layer.ink), layer.opacity)
+        line = {"color": color, "width": layer.width, "dash": DASHES[layer.dash]}
         yield go.Scatter(x=broken[:, 0], y=broken[:, 1], mode="lines", line=line, **self._common(layer))
 
     @_layer.register
@@ -317,7 +302,6 @@ class _Screen:
         (self._beside if panel.beside else self._over)(panel, x, y)
 
     def _beside(self, panel: d.Panel, x: str, y: str) -> None:
-        """Label the rules in the right margin."""
         rules = [rule for rule in self._level(panel) if rule.name]
         for rule, place in self._apart(panel, rules, 2 * LINE_HEIGHT):
             text = "<br>".join(escape(line) for line in _lines(rule))
@@ -326,11 +310,11 @@ class _Screen:
 
     def _apart(self, panel: d.Panel, rules: Sequence[d.Rule], pixels: float) -> list[tuple[d.Rule, float]]:
         """Return rules with the heights of their labels, so far apart; as they lie without limits."""
-        gap = self._units(panel, pixels) if panel.y.limits else 0.0
+        low, high = panel.y.limits or (0.0, 0.0)
+        gap = (high - low) * pixels / self._inner()
         return list(zip(rules, labels.spread([rule.at for rule in rules], gap), strict=True))
 
     def _over(self, panel: d.Panel, x: str, y: str) -> None:
-        """Label the rules over their right ends."""
         for rule, height in self._apart(panel, [rule for rule in self._level(panel) if rule.name], LINE_HEIGHT):
             owner = f" ({labels.cut(rule.owner, OWNER_LETTERS)})" if rule.owner else ""
             text = escape(f"{rule.name}{owner} {rule.value}".strip())
@@ -352,13 +336,8 @@ class _Screen:
             self._words(escape(note.text), color, yanchor="middle", **place, **side)
 
     def _label(self, label: d.Label, x: str, y: str) -> None:
-        place: dict[str, Any] = {
-            "x": 1,
-            "xref": f"{x} domain",
-            "y": int(label.top),
-            "yref": f"{y} domain",
-            "xanchor": "right",
-        }
+        place: dict[str, Any] = {"x": 1, "xref": f"{x} domain", "xanchor": "right"}
+        place |= {"y": int(label.top), "yref": f"{y} domain"}
         if label.mark is not None:
             place |= {"x": label.mark[0], "xref": x, "xanchor": "center"}
         anchor = "top" if label.top else "bottom"
@@ -368,14 +347,10 @@ class _Screen:
         if panel.x.limits is not None:
             first, last = (self._along(panel.x, end) for end in panel.x.limits)
         else:
-            drawn = [_numbers(layer.x) for layer in panel.layers if isinstance(layer, d.Line | d.Marks)]
+            drawn = [np.asarray(layer.x) for layer in panel.layers if isinstance(layer, d.Line | d.Marks)]
             values = np.concatenate(drawn) if drawn else np.zeros(1)
             first, last = float(np.nanmin(values)), float(np.nanmax(values))
         return (self._along(panel.x, value) - first) / (last - first) if last != first else 0.0
-
-    def _units(self, panel: d.Panel, pixels: float) -> float:
-        low, high = panel.y.limits or (0.0, 1.0)
-        return (high - low) * pixels / self._inner()
 
     def _words(self, text: str, color: str, size: int = 13, **place: Any) -> None:
         self.figure.add_annotation(text=text, showarrow=False, font={"color": color, "size": size}, **place)
@@ -477,13 +452,8 @@ def _faded(color: str, opacity: float) -> str:
     return palette.faded(color, opacity) if opacity < 1 else color
 
 
-def _numbers(values: ArrayLike) -> Any:
-    return np.asarray(values)
-
-
 def _placed(values: ArrayLike, categories: Sequence[str]) -> Any:
-    """Return places on an axis, the names of its categories where it has some."""
-    return [escape(categories[int(value)]) for value in np.asarray(values)] if categories else _numbers(values)
+    return [escape(categories[int(value)]) for value in np.asarray(values)] if categories else np.asarray(values)
 
 
 def _ticks(axis: d.Axis, panel: d.Panel) -> dict[str, Any]:

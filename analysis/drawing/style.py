@@ -78,6 +78,8 @@ def paper_style(venue: Venue, font: Font = "times") -> Iterator[None]:
 # A description without colour: every method has a grey and a dash of its own, all else keeps its lightness.
 
 
+# What of a panel has an ink.
+KINDS = ("layers", "rules", "notes", "labels", "keys")
 # Lightness (0 black, 1 white) and line of a method, in the order of legends: neighbours differ in both.
 LIGHTNESS = (0.0, 0.15, 0.50, 0.68, 0.32, 0.58, 0.40, 0.75, 0.24)
 # ADMM, the fourth, is dashed in colour too.
@@ -86,7 +88,7 @@ LINES: tuple[Dash, ...] = ("solid", "solid", "dot", "dash", "dashdot")
 
 def in_grey(description: Description) -> Description:
     """Return a description in greys; a field of colours has greys of its own."""
-    inks = {color_of(item.ink) for panel in description.panels for item in _items(panel)}
+    inks = {color_of(item.ink) for panel in description.panels for kind in KINDS for item in getattr(panel, kind)}
     order = [palette.DENSE, *sorted(METHODS.names(), key=palette.rank)]
     # A method whose runs are a crowd has no place: its own colour is one of their shades.
     crowds = [name for name in order if {style.light for style in palette.shades(name, 2)} <= inks]
@@ -95,13 +97,8 @@ def in_grey(description: Description) -> Description:
     return replace(description, panels=panels, keys=[_item(key, places) for key in description.keys])
 
 
-def _items(panel: Panel) -> Iterator[Any]:
-    yield from (*panel.layers, *panel.rules, *panel.notes, *panel.labels, *panel.keys)
-
-
 def _panel(panel: Panel, places: Mapping[str, int]) -> Panel:
-    kinds = ("layers", "rules", "notes", "labels", "keys")
-    grey: dict[str, Any] = {kind: [_item(item, places) for item in getattr(panel, kind)] for kind in kinds}
+    grey: dict[str, Any] = {kind: [_item(item, places) for item in getattr(panel, kind)] for kind in KINDS}
     inset = panel.inset and replace(panel.inset, layers=[_item(item, places) for item in panel.inset.layers])
     return replace(panel, **grey, inset=inset)
 
@@ -110,7 +107,7 @@ def _item(item: Any, places: Mapping[str, int]) -> Any:
     color, words = color_of(item.ink), color_of(item.ink, words=True)
     place = places.get(color)
     light = _lightness(color) if place is None else LIGHTNESS[place % len(LIGHTNESS)]
-    ink = palette.Style(_hex(light), _hex(light), _hex(_lightness(words)), "", "")
+    ink = palette.Style(_hex(light), _hex(light), _hex(_lightness(words)), "")
     if place is not None and getattr(item, "dash", "") == "solid":
         return replace(item, ink=ink, dash=LINES[place % len(LINES)])
     return replace(item, ink=ink)

@@ -30,14 +30,6 @@ class Venue:
             raise ConfigError(f"A figure spans 1 or 2 columns, not {columns}: choose one of them.")
         return self.single if columns == 1 else self.double
 
-    def with_text(self, points: float | None) -> Venue:
-        """Return the same page with words of another size, its small ones in proportion; raises ConfigError."""
-        if points is None:
-            return self
-        if not SMALLEST <= points <= LARGEST:
-            raise ConfigError(f"Words of {points:g} points cannot be: choose {SMALLEST:g} to {LARGEST:g}.")
-        return replace(self, text=points, small=points * self.small / self.text)
-
 
 # From the venues' style files: icml2021.sty (\columnwidth 234.88 pt of TeX, which is 3.25 in), neurips and iclr (one
 # column of 5.5 in), IEEEtran (3.5 in and 7.16 in), acmart sigconf (\columnwidth 241.15 pt and \textwidth 506.3 pt).
@@ -53,8 +45,16 @@ VENUES: dict[str, Venue] = {
 }
 
 
-def venue_named(name: str) -> Venue:
-    """Return the venue called `name`; raises ConfigError that suggests the nearest one."""
+def venue_page(name: str, points: float | None) -> Venue:
+    """Return the venue called `name`, its text `points` high where given, its small text in proportion.
+
+    Raises ConfigError for an unknown venue or an impossible size.
+    """
     if name not in VENUES:
         raise ConfigError(unknown_name("venue", name, VENUES))
-    return VENUES[name]
+    venue = VENUES[name]
+    if points is None:
+        return venue
+    if not SMALLEST <= points <= LARGEST:
+        raise ConfigError(f"Words of {points:g} points cannot be: choose {SMALLEST:g} to {LARGEST:g}.")
+    return replace(venue, text=points, small=points * venue.small / venue.text)

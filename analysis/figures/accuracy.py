@@ -86,19 +86,17 @@ def _curves(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Curves:
 
 def _panel(curves: Curves, printed: Sequence[PaperMark], paper: bool, seeds: bool) -> Panel:
     sparsest = list(_sparsest(curves))
+    looks: dict[str, Any] = {"ink": "muted", "name": "Paper's dense", "dash": "dot", "on": "screen"}
+    means = paper_baselines(curves.table) if paper else []
+    dense = [Rule(at=100 * mean, value=formats.percent(mean), **looks) for mean in means]
     return Panel(
         x=curves.x_axis(),
         y=curves.y_axis(),
         layers=[*run_layers(curves, seeds), *printed_layers(curves, printed)],
-        rules=[*baselines(curves), *(_printed_rules(curves) if paper else []), *(rule for rule, _ in sparsest)],
+        rules=[*baselines(curves), *dense, *(rule for rule, _ in sparsest)],
         notes=[*(note for _, note in sparsest), *exit_notes(curves, seeds)],
         beside=True,
     )
-
-
-def _printed_rules(curves: Curves) -> list[Rule]:
-    looks: dict[str, Any] = {"ink": "muted", "name": "Paper's dense", "dash": "dot", "on": "screen"}
-    return [Rule(at=100 * mean, value=formats.percent(mean), **looks) for mean in paper_baselines(curves.table)]
 
 
 def _sparsest(curves: Curves) -> Iterator[tuple[Rule, Note]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.drawing.description import DASHES, EVEN, Dash, Description, Key
-from analysis.drawing.venues import Font, Venue, venue_named
+from analysis.drawing.venues import Font, Venue, venue_page
 from analysis.labels import own_styles
 from analysis.style.palette import MOST, Style, crowd_styles, style
 from analysis.subgraphs.samplers import Sample
@@ -68,7 +68,7 @@ class FigureChoices:
     @property
     def page(self) -> Venue:
         """The venue's measures with the chosen font size; raises ConfigError for an unknown venue or a bad size."""
-        return venue_named(self.venue).with_text(self.text)
+        return venue_page(self.venue, self.text)
 
     @property
     def width(self) -> float:

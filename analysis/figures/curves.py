@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -42,19 +42,36 @@ from glt.store import MacConvention
 
 def round_text(row: Mapping[str, Any]) -> str:
     """Return the hover text of one row of `curve_table`, with what `with_diagnoses` adds where it did."""
+    rank = "sparsest ticket" if row["is_extreme"] else row["verdict"]
     lines = [
-        f"<b>{escape(row['label'])}</b>, round {row['round']}{_rank(row)}",
-        f"<b>{formats.percent_interval(row['mean'], row['high'] - row['mean'])}</b> {_seeds(row)}",
-        *_against_dense(row),
-        *_verdict(row),
+        f"<b>{escape(row['label'])}</b>, round {row['round']}" + (f" \N{EM DASH} {rank}" if rank else ""),
+        f"<b>{formats.percent_interval(row['mean'], row['high'] - row['mean'])}</b> ({seeds_words(int(row['seeds']))})",
+    ]
+    if row["round"] and not math.isnan(row["difference"]):
+        difference = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])
+        lines.append(f"{difference} against dense {formats.percent(row['dense'])}")
+    if row["verdict"] and math.isnan(row["p_adjusted"]):
+        lines.append(row["verdict_short"])
+    elif row["verdict"]:
+        family = formats.number_of(int(row["family"]), "round")
+        lines.append(f"{row['verdict_short']} ({formats.p_value(row['p_adjusted'])}, Holm over {family})")
+    lines += [
         _sparsities(row["graph_sparsity"], row["weight_sparsity"]),
         f"Undirected edges kept: {formats.percent(row['edges_kept_either_way'])} either way, "
         f"{formats.percent(row['edges_kept_both_ways'])} both ways",
         f"{formats.macs(row['macs'])} MACs",
-        *_off_start(row),
-        *_cuts(row),
-        *_collapse(row),
     ]
+    changed, cut, chance = (
+        row.get(name, math.nan) for name in (EDGES_CHANGED, "cuts_without_gradient", "seeds_at_chance")
+    )
+    if not math.isnan(changed):
+        lines.append(f"Kept edges that differ from the solver's start: {formats.count(changed)}")
+    if not math.isnan(cut):
+        lines.append(f"Edge entries removed without a gradient: {formats.percent(cut)}")
+    if not math.isnan(chance) and chance:
+        late, epoch = int(row["seeds_read_late"]), int(row["search_at_chance"])
+        read = f"masks read after that in {late} of them" if late else "masks read before that"
+        lines.append(f"Search at chance by epoch {epoch} ({formats.number_of(int(chance), 'seed')}); {read}")
     return "<br>".join(lines)
 
 
@@ -74,64 +91,7 @@ def _sparsities(graph: float, weight: float) -> str:
     return f"Graph sparsity {formats.percent(graph)}, weight sparsity {formats.percent(weight)}"
 
 
-def _rank(row: Mapping[str, Any]) -> str:
-    if row["is_extreme"]:
-        return " \N{EM DASH} sparsest ticket"
-    return f" \N{EM DASH} {row['verdict']}" if row["verdict"] else ""
-
-
-def _seeds(row: Mapping[str, Any]) -> str:
-    return f"({seeds_words(int(row['seeds']))})"
-
-
-def _off_start(row: Mapping[str, Any]) -> list[str]:
-    changed = float(row.get(EDGES_CHANGED, math.nan))
-    return [] if math.isnan(changed) else [f"Kept edges that differ from the solver's start: {formats.count(changed)}"]
-
-
-def _cuts(row: Mapping[str, Any]) -> list[str]:
-    share = float(row.get("cuts_without_gradient", math.nan))
-    return [] if math.isnan(share) else [f"Edge entries removed without a gradient: {formats.percent(share)}"]
-
-
-def _collapse(row: Mapping[str, Any]) -> list[str]:
-    """Say from which epoch the search was at chance, and in how many seeds masks were read after that."""
-    seeds = float(row.get("seeds_at_chance", math.nan))
-    if math.isnan(seeds) or not seeds:
-        return []
-    late = int(row["seeds_read_late"])
-    read = f"masks read after that in {late} of them" if late else "masks read before that"
-    epoch = int(row["search_at_chance"])
-    return [f"Search at chance by epoch {epoch} ({formats.number_of(int(seeds), 'seed')}); {read}"]
-
-
-def _against_dense(row: Mapping[str, Any]) -> list[str]:
-    if row["round"] == 0 or math.isnan(row["difference"]):
-        return []
-    difference = formats.points_interval(row["difference"], row["difference_high"] - row["difference"])
-    return [f"{difference} against dense {formats.percent(row['dense'])}"]
-
-
-def _verdict(row: Mapping[str, Any]) -> list[str]:
-    if not row["verdict"]:
-        return []
-    if math.isnan(row["p_adjusted"]):
-        return [row["verdict_short"]]
-    tested = f"{formats.p_value(row['p_adjusted'])}, Holm over {formats.number_of(int(row['family']), 'round')}"
-    return [f"{row['verdict_short']} ({tested})"]
-
-
-def epoch_texts(stage: str, epochs: Iterable[int], name: str, values: Iterable[float]) -> list[str]:
-    """Return the hover texts of epochs of a training stage: a loss, or a score in percent."""
-    unit = "" if name == "Loss" else " %"
-    return [
-        f"{escape(stage)}, epoch {epoch}<br>{escape(name)} {formats.figures(value, 3)}{unit}"
-        for epoch, value in zip(epochs, values, strict=True)
-    ]
-
-
 # The axes of a curve: titles, units, the stretch of scores that is shown, and where curves leave it.
-
 
 FloatArray = NDArray[np.float64]
 
@@ -169,16 +129,16 @@ def x_values(x: XAxis, values: ArrayLike) -> FloatArray:
     return np.asarray(values, dtype=np.float64) * (1e-6 if x == "macs" else 100.0)
 
 
-def x_title(x: XAxis, macs: MacConvention) -> str:
-    """Return the title of the x axis with its unit."""
-    if x == "macs":
-        return f"Inference MACs ({MAC_NAMES[macs]}, log scale)"
-    return "Graph sparsity (% of edge entries removed)" if x == "graph" else "Weight sparsity (% of weights removed)"
-
-
 def x_axis(table: pd.DataFrame, x: XAxis, macs: MacConvention, also: Sequence[float] = ()) -> Axis:
     """Return the x axis of a `curve_table`, with room for values that are `also` drawn; pruning goes right."""
-    title, short = x_title(x, macs), SHORT_TITLES[x]
+    title, short = (
+        {
+            "graph": "Graph sparsity (% of edge entries removed)",
+            "weight": "Weight sparsity (% of weights removed)",
+            "macs": f"Inference MACs ({MAC_NAMES[macs]}, log scale)",
+        }[x],
+        SHORT_TITLES[x],
+    )
     if x != "macs" or table.empty:
         return Axis(title=title, short=short, margin=0.04)
     drawn = np.concatenate([x_values(x, table["x"]), np.asarray(also, dtype=np.float64)])
@@ -294,22 +254,19 @@ def _single_exits(table: pd.DataFrame, x: XAxis, shown: Window) -> list[Exit]:
         mean = 100 * curve["mean"].to_numpy()
         below = np.flatnonzero(mean < shown.low)
         if below.size:
-            place = _crossing(x_values(x, curve["x"]), mean, int(below[0]), shown.low, x == "macs")
-            found.append(Exit(str(run), curve["method"].iloc[0], place, float(mean.min()) / 100))
+            index, places = int(below[0]), x_values(x, curve["x"])
+            place = places[0]
+            if index:
+                share = (mean[index - 1] - shown.low) / (mean[index - 1] - mean[index])
+                ends = places[index - 1 : index + 1]
+                ends = np.log(ends) if x == "macs" else ends
+                place = ends[0] + share * (ends[1] - ends[0])
+                place = np.exp(place) if x == "macs" else place
+            found.append(Exit(str(run), curve["method"].iloc[0], float(place), float(mean.min()) / 100))
     return found
 
 
-def _crossing(x: np.ndarray, y: np.ndarray, index: int, level: float, log: bool) -> float:
-    if index == 0:
-        return float(x[0])
-    share = (y[index - 1] - level) / (y[index - 1] - y[index])
-    ends = np.log(x[index - 1 : index + 1]) if log else x[index - 1 : index + 1]
-    place = ends[0] + share * (ends[1] - ends[0])
-    return float(np.exp(place) if log else place)
-
-
 # Rounds of runs in a panel: lines with bands, seeds and marks, dense baselines, printed points, and their keys.
-
 
 # A round of no MACs still has this share of the largest area.
 SMALLEST_AREA = 0.12
@@ -379,10 +336,10 @@ class Curves:
         """Return the axis of sparsity or MACs."""
         return x_axis(self.table, self.x, self.macs, also)
 
-    def y_axis(self, named: bool = True) -> Axis:
+    def y_axis(self) -> Axis:
         """Return the axis of scores; raises ConfigError for runs that share none."""
         title = score_title(self.table, self.score)
-        return Axis(title=title if named else "", limits=(self.shown.low, self.shown.high), grid=True)
+        return Axis(title=title, limits=(self.shown.low, self.shown.high), grid=True)
 
 
 def run_layers(curves: Curves, seeds: bool = True) -> list[Layer]:
@@ -493,16 +450,12 @@ def baselines(curves: Curves) -> list[Rule]:
     """Return a dashed line for every distinct dense mean, with its owners where means differ."""
     dense = dense_table(curves.rounds, curves.score)
     means = [(float(mean), list(rows["label"])) for mean, rows in dense.groupby(dense["mean"].round(9))]
-    owners = ["" if len(means) == 1 else _owner(labels) for _, labels in means]
-    ink = palette.style(palette.DENSE)
-    return [
-        Rule(at=100 * mean, ink=ink, name="Dense", owner=owner, value=formats.percent(mean))
-        for (mean, _), owner in zip(means, owners, strict=True)
-    ]
-
-
-def _owner(labels: Sequence[str]) -> str:
-    return f"{len(labels)} runs" if len(labels) > NAMED else ", ".join(labels)
+    rules = []
+    for mean, labels in means:
+        owner = f"{len(labels)} runs" if len(labels) > NAMED else ", ".join(labels)
+        look: dict[str, Any] = {"ink": palette.style(palette.DENSE), "owner": owner if len(means) > 1 else ""}
+        rules.append(Rule(at=100 * mean, name="Dense", value=formats.percent(mean), **look))
+    return rules
 
 
 def exit_notes(curves: Curves, seeds: bool = True) -> list[Note]:

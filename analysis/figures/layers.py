@@ -67,7 +67,6 @@ def _lines(look: palette.Style, dash: Dash, rows: pd.DataFrame) -> Iterator[Laye
 
 
 def _field(rows: pd.DataFrame) -> Panel:
-    """Return a field of layers by rounds, darker the more is removed."""
     removed = rows.pivot_table(index="layer", columns="round", values="mean")
     removed = removed.loc[sorted(removed.index, key=_in_order)]
     colors = (WHITE_TO_BLACK, BLACK_TO_WHITE, WHITE_TO_BLACK)

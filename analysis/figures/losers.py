@@ -110,16 +110,21 @@ def _describe(table: pd.DataFrame, groups: Mapping[str, str], titles: Sequence[s
     ]
     # Groups of edges share an axis, which the last of them names.
     alike = {title: [part for part, _, other in shown if other == title] for _, _, title in shown}
-    ends = {title: share_range(pd.concat(parts)) for title, parts in alike.items()}
+    ends = {}
+    for title, parts in alike.items():
+        # Room for a whole mark at 0 and at the largest share, in percent.
+        most = 100 * float(pd.concat(parts)[["share", "null_high"]].max(axis=None)) or 1.0
+        ends[title] = -MARGIN * most, (1 + MARGIN) * most
     panels = [
         _panel(part, group if len(shown) > 1 else "", title, ends[title], part is alike[title][-1])
         for part, group, title in shown
     ]
     rows = [len(panel.y.categories) for panel in panels]
     more = MORE * (table["run"].nunique() - 1)
+    chance = Key(label=CHANCE, short="By chance", ink=CHANCE_INK, dash="solid", width=8.0, about="marks")
     return Description(
         panels=panels,
-        keys=_keys(table) if len(panels) > 1 else [],
+        keys=[*RunLooks(table).keys(lines=False, size=SIZE), chance] if len(panels) > 1 else [],
         grid=Grid(heights=[AROUND + count * (ROW + more) for count in rows], foot=2 * FOOT),
         height=(SCREEN_HEAD if len(panels) > 1 else 24) + SCREEN_FOOT + SCREEN_ROW * sum(rows) + 22 * len(panels),
     )
@@ -158,21 +163,6 @@ def _text(row: Mapping[Any, Any]) -> str:
         f"{escape(row['name'])}: {row['lost']:,} of {row['size']:,}, {formats.percent(row['share'])}<br>"
         f"by chance {formats.percent(row['null_low'])} to {formats.percent(row['null_high'])}"
     )
-
-
-def share_range(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the ends of an axis of shares in percent that leaves room for a whole mark at 0 and at the largest share.
-
-    >>> share_range(pd.DataFrame({"share": [0.0, 0.5], "null_high": [0.1, 0.4]}))
-    (-2.5, 52.5)
-    """
-    most = 100 * float(table[["share", "null_high"]].max(axis=None)) or 1.0
-    return -MARGIN * most, (1 + MARGIN) * most
-
-
-def _keys(table: pd.DataFrame) -> list[Key]:
-    chance = Key(label=CHANCE, short="By chance", ink=CHANCE_INK, dash="solid", width=8.0, about="marks")
-    return [*RunLooks(table).keys(lines=False, size=SIZE), chance]
 
 
 FIGURES.register(Figure("losers", "Losses by class and degree", "structure", losers, frozenset({"round", "seed"})))

@@ -59,7 +59,10 @@ def pairs(runs: Sequence[Run], choices: FigureChoices) -> Description:
 def _describe(tables: Sequence[pd.DataFrame], classes: Sequence[str], titles: Sequence[str]) -> Description:
     count, numbered = len(classes), len(classes) <= MOST_NUMBERED
     every = 1 if numbered else -(-count // MOST_NAMED)
-    matrices = [_matrices(table, count) for table in tables]
+    matrices = []
+    for table in tables:
+        percent = {name: 100 * pair_matrix(table, count, name) for name in ("share", "null", "null_low", "null_high")}
+        matrices.append(percent | {"size": pair_matrix(table, count, "size")})
     most = max(widest(each["share"] - each["null"], each["size"]) for each in matrices)
     axis = Axis(categories=classes, every=every)
     return Description(
@@ -70,11 +73,6 @@ def _describe(tables: Sequence[pd.DataFrame], classes: Sequence[str], titles: Se
         grid=Grid(ratio=0, flat=False, more=HEAD + (LINE if numbered else SMALL_LINE) * count, foot=BAR),
         height=SCREEN_AROUND + (CELL if numbered else SMALL_CELL) * count,
     )
-
-
-def _matrices(table: pd.DataFrame, count: int) -> dict[str, Matrix]:
-    percent = {name: 100 * pair_matrix(table, count, name) for name in ("share", "null", "null_low", "null_high")}
-    return {**percent, "size": pair_matrix(table, count, "size")}
 
 
 def _field(of: dict[str, Matrix], most: float, numbered: bool) -> Field:

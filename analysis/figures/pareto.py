@@ -77,7 +77,6 @@ def _panel(curves: Curves) -> Panel:
 
 
 def _fronts(curves: Curves) -> Iterator[Layer]:
-    """Yield a stepped line for every data set and network."""
     for _, curve in curves.table.groupby(SUBJECT, sort=False):
         front = curve[curve["on_front"]].sort_values(["x", "mean"], ascending=[curves.x == "macs", True])
         where = {"x": curves.place(front["x"]), "y": 100 * front["mean"].to_numpy()}

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from analysis.drawing.description import (
     Axis,
@@ -39,7 +38,7 @@ from glt.errors import ConfigError, StoreError
 from glt.store import Run
 
 HEIGHT = 340
-REMOVED = palette.Style("#C2410C", "#FF8A5B", "#C2410C", "x", "x")
+REMOVED = palette.Style("#C2410C", "#FF8A5B", "#C2410C", "x")
 CUT, MIDDLE, BLUR = "cut", "middle half of all scores", "equal at the line, as stored"
 # The two directions: dash and marker, so that no colour is needed.
 DASHES: tuple[Dash, Dash] = ("solid", "dash")
@@ -90,10 +89,15 @@ def scores(runs: Sequence[Run], choices: FigureChoices) -> Description:
     one, other = (node_name(graph, node) for node in graph.edges[:, edge].tolist())
     ways = [Way(one, other, 0), Way(other, one, 1)]
     told = f"The edge of nodes {one} and {other}: its score in every round it stood, a cross where it was cut."
+    tables = []
+    for of in scored:
+        joined = of.lines.rename(columns={"cut": "entries_cut"}).drop(columns="entries")
+        tables.append(of.scores.merge(joined, on="round", how="right"))
+        tables[-1].insert(0, "label", of.label)
     return Description(
         panels=[_panel(of, ways) for of in scored],
         keys=_keys(scored[0], ways),
-        points=pd.concat([_points(of) for of in scored], ignore_index=True),
+        points=pd.concat(tables, ignore_index=True),
         caption=f"{told}{_causes(scored, ways)}",
         grid=Grid(each_named=True),
         height=HEIGHT,
@@ -191,14 +195,6 @@ def _keys(of: Scored, ways: Sequence[Way]) -> list[Key]:
     ]
 
 
-def _points(of: Scored) -> pd.DataFrame:
-    """Return the scores of the edge with the line of their rounds beside them."""
-    joined = of.lines.rename(columns={"cut": "entries_cut"}).drop(columns="entries")
-    table = of.scores.merge(joined, on="round", how="right")
-    table.insert(0, "label", of.label)
-    return table
-
-
 def _causes(scored: Sequence[Scored], ways: Sequence[Way]) -> str:
     """Say which of the cuts had no gradient, "" where all had one or it is not known."""
     cuts = [(of, cut) for of in scored for cut in of.scores.to_dict("records") if cut["cut"]]
@@ -224,24 +220,16 @@ def _edge(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> int:
     own = np.flatnonzero((graph.edges == hub).any(axis=0))
     seed, _ = shown_round(runs[0], choices)
     gone = removal_rounds([seed.edge_mask(number) for number in range(seed.whole_rounds())])[:, own]
-    return int(own[_first_gone(gone)])
-
-
-def _first_gone(gone: NDArray[np.integer[Any]]) -> int:
-    """Return the column of the edge that was gone first, both ways; of edges that survive, the first."""
+    # Edges that survive come last.
     last = np.where((gone > 0).all(axis=0), gone.max(axis=0), np.iinfo(np.int64).max)
-    return int(np.argmin(last))
+    return int(own[np.argmin(last)])
 
 
 def _without_scores(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that keep no scores, where others do."""
-    kept = [run for run in runs if _keeps_scores(run)]
+    first = [(run, run.existing_seed()) for run in runs]
+    kept = [run for run, seed in first if seed.whole_rounds() > 1 and seed.edge_scores(1) is not None]
     return [run for run in runs if run not in kept] if kept else []
-
-
-def _keeps_scores(run: Run) -> bool:
-    seed = run.existing_seed()
-    return seed.whole_rounds() > 1 and seed.edge_scores(1) is not None
 
 
 FIGURES.register(

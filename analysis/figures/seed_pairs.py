@@ -37,8 +37,6 @@ class Side(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """How marks of one verdict look, and what they mean."""
-
     verdict: str
     shape: str
     ink: Ink

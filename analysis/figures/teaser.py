@@ -112,15 +112,13 @@ def _keys(several: Sequence[Curves], paper: bool) -> list[Key]:
     printed = paper and bool(paper_marks(fullest.table, fullest.x, fullest.macs))
     if len(several) == 1:
         return [*keys, *mark_keys(fullest, printed, SHARES, SHARES)]
-    return [*keys, *mark_keys(fullest, printed, (), ()), *_shares(fullest)]
-
-
-def _shares(curves: Curves) -> Iterator[Key]:
-    """Yield the keys of areas where every panel has MACs of its own: areas are shares."""
+    keys += mark_keys(fullest, printed, (), ())
+    # Every panel has MACs of its own: areas are shares.
     for share in SHARES:
         words = f"{100 * share:g}%" + (" of MACs" if share == 1 else "")
-        size = float(curves.size(share * curves.most_macs))
-        yield Key(label=words, shape="circle", size=size, about="marks")
+        size = float(fullest.size(share * fullest.most_macs))
+        keys.append(Key(label=words, shape="circle", size=size, about="marks"))
+    return keys
 
 
 FIGURES.register(Figure("teaser", "Teaser: score at sparsity, area after MACs (Figure 1)", "paper", teaser, CURVE))

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.drawing.description import Axis, Description, Grid, Ink, Key, Layer, Line, Marks, Panel, Rule
 from analysis.figures.base import FIGURES, Figure, FigureChoices, shown_round
-from analysis.figures.curves import epoch_texts
 from analysis.labels import metric_label, run_labels
 from analysis.style import palette
+from analysis.style.palette import escape
 from analysis.tables.rounds import epochs_table
 from glt import formats
 from glt.errors import StoreError
@@ -35,7 +35,10 @@ def training_curves(epochs: pd.DataFrame, metric: str, height: int = HEIGHT) -> 
 
     A stage of more epochs than MOST_DRAWN goes through the lowest and highest values of every stretch of it.
     """
-    right = _loss_axis(epochs["loss"].to_numpy())
+    finite = epochs["loss"][np.isfinite(epochs["loss"])].to_numpy()
+    # A loss that jumps would flatten the others: it is drawn by powers of ten.
+    is_steep = len(finite) and finite.min() > 0 and finite.max() > STEEP * min(finite[0], HIGHEST_FIRST)
+    right = Axis(title="Loss (log scale)", log=True) if is_steep else FROM_ZERO
     return Description(panels=[_panel(epochs, metric, MOST_DRAWN, right)], keys=_keys([metric]), height=height)
 
 
@@ -47,11 +50,13 @@ def training(runs: Sequence[Run], choices: FigureChoices) -> Description:
         raise StoreError("These runs keep no epochs of this round: choose another round, or other runs.")
     metrics = {run.reference: metric_label(run.config.dataset, run.config.task) for run in runs}
     parts = [(metrics[str(run)], rows) for run, rows in table.groupby("run", sort=False)]
+    firsts = table.drop_duplicates("run")[["label", "seed", "round"]].itertuples(index=False, name=None)
+    told = "; ".join(f"{label}, seed {seed}, round {number}" for label, seed, number in firsts)
     return Description(
         panels=[_panel(rows, metric, MOST_PRINTED, FROM_ZERO, rows["label"].iloc[0]) for metric, rows in parts],
         keys=_keys(list(dict.fromkeys(metrics.values()))),
         points=table,
-        caption=_caption(table),
+        caption=f"Every epoch that was kept of one round: {told}. The loss is on the right axis.",
         grid=Grid(ratio=0.7),
         height=HEIGHT,
     )
@@ -96,7 +101,11 @@ def _stage(stage: str, rows: pd.DataFrame, metric: str, most: int) -> Iterator[L
         (f"Test {metric}", 100 * drawn["test"], TEST, {"dash": "dash", "width": WIDTH}),
     )
     for name, values, ink, look in lines:
-        hover = epoch_texts(stage, drawn["epoch"], name, values)
+        unit = "" if name == "Loss" else " %"
+        hover = [
+            f"{escape(stage)}, epoch {epoch}<br>{escape(name)} {formats.figures(value, 3)}{unit}"
+            for epoch, value in zip(drawn["epoch"], values, strict=True)
+        ]
         yield Line(x=drawn["at"].to_numpy(), y=values.to_numpy(), name=name, group=name, ink=ink, hover=hover, **look)
 
 
@@ -107,20 +116,6 @@ def _keys(metrics: Sequence[str]) -> list[Key]:
         Key(label=f"Test {metric}", ink=TEST, dash="dash", width=WIDTH, group=f"Test {metric}"),
         Key(label="Loss", ink=LOSS, dash="dashdot", width=1.6, group="Loss", about="marks"),
     ]
-
-
-def _loss_axis(losses: NDArray[np.float64]) -> Axis:
-    """Return the right axis: from 0 up, or by powers of ten where a loss that jumps would press the others flat."""
-    finite = losses[np.isfinite(losses)]
-    if not len(finite) or finite.min() <= 0 or finite.max() <= STEEP * min(finite[0], HIGHEST_FIRST):
-        return FROM_ZERO
-    return Axis(title="Loss (log scale)", log=True)
-
-
-def _caption(table: pd.DataFrame) -> str:
-    firsts = table.drop_duplicates("run")[["label", "seed", "round"]].itertuples(index=False, name=None)
-    told = [f"{label}, seed {seed}, round {number}" for label, seed, number in firsts]
-    return f"Every epoch that was kept of one round: {'; '.join(told)}. The loss is on the right axis."
 
 
 def drawn_places(columns: ArrayLike, most: int) -> NDArray[np.intp]:
@@ -172,7 +167,9 @@ def pretraining_curves(epochs: Mapping[int, Sequence[Epoch]]) -> Description:
     layers: list[Layer] = []
     keys = []
     for (seed, each), look in zip(begun.items(), palette.steps(len(begun)), strict=True):
-        name, lowest, drawn = f"Seed {seed}", [min(each, key=lambda epoch: epoch.loss)], _thinned(each)
+        name, lowest, drawn = f"Seed {seed}", [min(each, key=lambda epoch: epoch.loss)], each
+        if len(each) > MOST_POINTS:
+            drawn = [each[place] for place in np.linspace(0, len(each) - 1, MOST_POINTS).round().astype(int)]
         hover = _texts(name, drawn)
         layers.append(Line(**_places(drawn), ink=look, width=1.6, name=name, group=name, hover=hover))
         mark = Marks(
@@ -190,10 +187,3 @@ def _places(epochs: Sequence[Epoch]) -> dict[str, Any]:
 
 def _texts(name: str, epochs: Sequence[Epoch], told: str = "") -> list[str]:
     return [f"{name}, epoch {epoch.epoch + 1}{told}<br>loss {formats.figures(epoch.loss, 4)}" for epoch in epochs]
-
-
-def _thinned(epochs: Sequence[Epoch]) -> Sequence[Epoch]:
-    """Return at most MOST_POINTS of the epochs, the first and the last among them."""
-    if len(epochs) <= MOST_POINTS:
-        return epochs
-    return [epochs[place] for place in np.linspace(0, len(epochs) - 1, MOST_POINTS).round().astype(int)]

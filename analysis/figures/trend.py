@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -32,14 +33,18 @@ def trend_curves(table: pd.DataFrame, name: str, x: TrendAxis = "round") -> Desc
     looks, scale = RunLooks(table), 100.0 if wording.is_share(name) else 1.0
     runs = list(table.groupby(["run", "kind"], sort=False))
     bands = [] if looks.crowd else [_band(rows, looks, x, scale) for _, rows in runs]
-    is_null = (table["kind"] == "null").any()
+    original = float(table["original"].iloc[0])
+    rule = Rule(
+        at=scale * original, ink=palette.style(palette.DENSE), name="Original", value=wording.value(name, original)
+    )
     panel = Panel(
         x=Axis(title=AXES[x], margin=0.04, flipped=x == "kept"),
         y=Axis(title=wording.label(name) + (" (%)" if scale > 1 else ""), grid=True),
         layers=[*bands, *(_line(rows, looks, x, name) for _, rows in runs)],
-        rules=list(_original(table, name, scale)),
+        rules=[] if np.isnan(original) else [rule],
         beside=True,
     )
+    is_null = (table["kind"] == "null").any()
     null = [Key(label=NULL, dash="dot", width=THIN, about="marks")] if is_null else []
     return Description(panels=[panel], keys=[*looks.keys(), *null], points=table)
 
@@ -48,10 +53,7 @@ def trend(runs: Sequence[Run], choices: FigureChoices) -> Description:
     """Describe one measure of runs on one graph; raises ConfigError for several graphs or an unknown measure."""
     begun = runs_with_rounds(runs)
     table = trend_table(begun, choices.measure, null=choices.null)
-    described = trend_curves(table, choices.measure, choices.over)
-    return Description(
-        panels=described.panels, keys=described.keys, points=table, caption=_caption(begun, table, choices)
-    )
+    return replace(trend_curves(table, choices.measure, choices.over), caption=_caption(begun, table, choices))
 
 
 def _places(rows: pd.DataFrame, x: TrendAxis) -> np.ndarray:
@@ -96,13 +98,6 @@ def _text(row: Mapping[Any, Any], name: str) -> str:
             f"Undirected edges kept, either way: {wording.value('edges_kept_either_way', row['kept'])}",
         ]
     )
-
-
-def _original(table: pd.DataFrame, name: str, scale: float) -> Iterator[Rule]:
-    value = float(table["original"].iloc[0])
-    if not np.isnan(value):
-        ink = palette.style(palette.DENSE)
-        yield Rule(at=scale * value, ink=ink, name="Original", value=wording.value(name, value))
 
 
 def _caption(runs: Sequence[Run], table: pd.DataFrame, choices: FigureChoices) -> str:

@@ -98,7 +98,6 @@ def half_width(distances: Distances, nodes: int, value: Callable[[Distances], fl
 
 
 def _ranks(degrees: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the rank of every node by falling degree."""
     rank = np.empty(degrees.size, dtype=np.int64)
     rank[np.argsort(-degrees, kind="stable")] = np.arange(degrees.size)
     return rank

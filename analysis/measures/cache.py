@@ -57,7 +57,6 @@ class MeasureCache:
                 warn_not_kept(self.folder.parent, error)
 
     def _written(self, graph_hash: str) -> int:
-        """Return the time (ns) at which a graph's file was written, 0 without a file."""
         try:
             return 0 if self.folder is None else (self.folder / f"{graph_hash}.json").stat().st_mtime_ns
         except OSError:

@@ -7,7 +7,7 @@ igraph computes betweenness in batches of sources, between which progress is rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 
@@ -164,13 +164,14 @@ def betweenness(
     """
     n, m, subject = graph.num_nodes, graph.num_edges, graph.igraph
     sources = _sources(n, sample)
-    nodes, edges, done = np.zeros(n), np.zeros(m), 0
-    for batch in _batches(sources, n + m):
+    nodes, edges = np.zeros(n), np.zeros(m)
+    size = max(1, BATCH // max(n + m, 1))
+    for first in range(0, sources.size, size):
+        batch = sources[first : first + size].tolist()
         nodes += subject.betweenness(directed=False, sources=batch)
         edges += subject.edge_betweenness(directed=False, sources=batch)
-        done += len(batch)
         if on_progress is not None:
-            on_progress(done / sources.size)
+            on_progress((first + len(batch)) / sources.size)
     # igraph counts every pair once, NetworkX counts ordered pairs.
     return Betweenness(2 * nodes / _pairs(n, sources), 2 * edges / max(sources.size * (n - 1), 1), sources.size)
 
@@ -196,12 +197,6 @@ def _sources(nodes: int, sample: int | None) -> IntArray:
     if sample is None or sample >= nodes:
         return np.arange(nodes)
     return np.sort(np.random.default_rng(0).choice(nodes, size=sample, replace=False))
-
-
-def _batches(sources: IntArray, visits: int) -> Iterator[list[int]]:
-    size = max(1, BATCH // max(visits, 1))
-    for first in range(0, sources.size, size):
-        yield sources[first : first + size].tolist()
 
 
 for name, label, order, compute in (

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from analysis.measures import centrality
@@ -204,16 +204,17 @@ def _kept_values(graph: MeasuredGraph, chosen: Sequence[Measure], cache: Measure
     lacking = [m for m in chosen if _is_kept(m, graph) and _key(m, graph) not in known]
     if not lacking:
         return known
-    computed = [m for m in _with_families(lacking) if _key(m, graph) not in known]
-    missing = dict(entry for m in computed for entry in _computed(m, graph))
+    # Measures of one family share their slow part.
+    families = {measure.family for measure in lacking} - {""}
+    missing: dict[str, float] = {}
+    for measure in in_order():
+        is_wanted = measure in lacking or (measure.family in families and measure.cost != "instant")
+        if is_wanted and _key(measure, graph) not in known:
+            missing[_key(measure, graph)] = measure.compute(graph)
+            if measure.error is not None and graph.is_large:
+                missing[_error_key(measure, graph)] = measure.error(graph)
     cache.put(graph.content_hash, missing)
     return {**known, **missing}
-
-
-def _computed(measure: Measure, graph: MeasuredGraph) -> Iterator[tuple[str, float]]:
-    yield _key(measure, graph), measure.compute(graph)
-    if measure.error is not None and graph.is_large:
-        yield _error_key(measure, graph), measure.error(graph)
 
 
 def _is_by_networkx(measure: Measure, graph: MeasuredGraph, engine: Engine) -> bool:
@@ -264,12 +265,6 @@ def _is_kept(measure: Measure, graph: MeasuredGraph) -> bool:
 
 def _is_estimated(measure: Measure, graph: MeasuredGraph) -> bool:
     return measure.error is not None and graph.is_large
-
-
-def _with_families(measures: Sequence[Measure]) -> list[Measure]:
-    """Return these measures and those that share their slow part."""
-    families = {measure.family for measure in measures} - {""}
-    return [m for m in in_order() if m in measures or (m.family in families and m.cost != "instant")]
 
 
 def _key(measure: Measure, graph: MeasuredGraph) -> str:

@@ -24,8 +24,6 @@ _COUNTED = {
 
 
 class _Count(NamedTuple):
-    """A number counted on the edge mask."""
-
     label: str
     is_share: bool
     definition: str

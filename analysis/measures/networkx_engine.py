@@ -47,7 +47,11 @@ class NetworkXGraph:
     """
 
     def __init__(self, measured: MeasuredGraph, report: Report | None = None, expected: float = 0.0) -> None:
-        _refuse_large(measured)
+        if measured.num_edges > MOST_EDGES:
+            raise ConfigError(
+                f"NetworkX would need several gigabytes for this graph's {measured.num_edges:,} edges (at most "
+                f"{MOST_EDGES:,} are allowed): leave the engine at its default."
+            )
         self.measured, self.graph = measured, measured.to_networkx()
         self._report, self._expected, self._done = report, expected, 0.0
 
@@ -176,14 +180,6 @@ def seconds(graph: MeasuredGraph, names: Iterable[str] | None = None) -> float:
     return sum(paces) * visits
 
 
-def _refuse_large(graph: MeasuredGraph) -> None:
-    if graph.num_edges > MOST_EDGES:
-        raise ConfigError(
-            f"NetworkX would need several gigabytes for this graph's {graph.num_edges:,} edges (at most {MOST_EDGES:,} "
-            "are allowed): leave the engine at its default."
-        )
-
-
 def _in_order(values: dict[int, float]) -> FloatArray:
     return np.array([values[node] for node in sorted(values)], dtype=np.float64)
 
@@ -200,10 +196,6 @@ def _reach(subject: NetworkXGraph) -> float:
 def _path_length(subject: NetworkXGraph) -> float:
     total, pairs = subject.distances
     return total / pairs if pairs else nan
-
-
-def _clustering_degree_two(subject: NetworkXGraph) -> float:
-    return _mean([subject.clustering[node] for node, degree in subject.graph.degree if degree > 1])
 
 
 def _assortativity(subject: NetworkXGraph) -> float:
@@ -247,10 +239,6 @@ def _resistance(subject: NetworkXGraph) -> float:
     return float(nx.effective_graph_resistance(subject.largest)) / (n * (n - 1) / 2) if n > 1 else nan
 
 
-def _largest_degree(subject: NetworkXGraph) -> float:
-    return max((int(degree) for _, degree in subject.graph.degree), default=nan)
-
-
 def _degrees(subject: NetworkXGraph) -> FloatArray:
     return np.array([degree for _, degree in subject.graph.degree], dtype=np.float64)
 
@@ -259,7 +247,7 @@ DEFINITIONS: dict[str, Definition] = {
     "nodes": Definition("number_of_nodes", lambda s: s.graph.number_of_nodes(), quick=True),
     "edges": Definition("number_of_edges", lambda s: s.graph.number_of_edges(), quick=True),
     "mean_degree": Definition("degree", lambda s: _mean(_degrees(s)), quick=True),
-    "largest_degree": Definition("degree", _largest_degree, quick=True),
+    "largest_degree": Definition("degree", lambda s: max((int(d) for _, d in s.graph.degree), default=nan), quick=True),
     "degree_assortativity": Definition("degree_assortativity_coefficient", _assortativity, quick=True),
     "isolated_nodes": Definition("number_of_isolates", lambda s: nx.number_of_isolates(s.graph), quick=True),
     "components": Definition("connected_components", lambda s: len(s.pieces), quick=True),
@@ -268,7 +256,9 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "reach": Definition("connected_components", _reach, quick=True),
     "average_clustering": Definition("average_clustering", lambda s: _mean(list(s.clustering.values())), quick=True),
-    "clustering_degree_two": Definition("clustering", _clustering_degree_two, quick=True),
+    "clustering_degree_two": Definition(
+        "clustering", lambda s: _mean([s.clustering[n] for n, degree in s.graph.degree if degree > 1]), quick=True
+    ),
     "triangles": Definition("triangles", lambda s: sum(nx.triangles(s.graph).values()) // 3, quick=True),
     "largest_core": Definition("core_number", lambda s: max(nx.core_number(s.graph).values(), default=0)),
     "bridge_share": Definition("bridges", _bridge_share),

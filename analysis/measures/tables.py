@@ -14,20 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.labels import run_labels
-from analysis.measures.cache import MeasureCache
 from analysis.measures.centrality import TIE, Betweenness, ranks_from_the_top, tie_groups
 from analysis.measures.compute import Engine, Numbers, count_unmeasured, is_mask_measured, measure_mask
 from analysis.measures.descriptions import COUNT_LABELS
-from analysis.measures.graph import MeasuredGraph
-from analysis.measures.null_model import DRAWS, random_twins
+from analysis.measures.graph import DRAWS, MeasuredGraph, random_twins
 from analysis.published import measured_alike
 from analysis.runs import shared_graph
-from analysis.statistics import deviation_of, half_width
+from analysis.statistics import deviation_of
 from glt.datasets import Graph
-from glt.errors import ConfigError
-from glt.formats import percent
 from glt.masks import EdgeMask
-from glt.store import Run, SeedRun
+from glt.store import Run
+from glt.verdicts import half_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,32 +37,6 @@ Order = Literal["original", "pruned", "change"]
 KEPT = "edges_kept_either_way"
 TABLE, TREND = "A table of measurements", "A trend of measurements"
 REMOVED, ONE_WAY, BOTH_WAYS = "removed", "one way", "both ways"
-
-
-@dataclass(frozen=True)
-class At:
-    """A round of every seed: by number, or the nearest to a graph sparsity."""
-
-    round: int | None = None
-    graph_sparsity: float | None = None
-
-    def __post_init__(self) -> None:
-        if (self.round is None) == (self.graph_sparsity is None):
-            raise ConfigError("A measurement table needs either a round or a graph sparsity: give exactly one.")
-
-    @property
-    def words(self) -> str:
-        """The choice in words."""
-        return f"round {self.round}" if self.round is not None else f"{percent(self.graph_sparsity or 0.0)} sparse"
-
-    def find(self, seed_run: SeedRun) -> int | None:
-        """Return the round of one seed, None while it is not finished."""
-        records = seed_run.rounds()
-        if self.round is not None:
-            return self.round if self.round < len(records) else None
-        sparsity = self.graph_sparsity or 0.0
-        nearest = min(records, key=lambda record: abs(record.graph_sparsity - sparsity), default=None)
-        return nearest.round if nearest else None
 
 
 @dataclass(frozen=True)
@@ -83,11 +54,10 @@ class Row:
 
 def measurement_table(
     runs: Sequence[Run],
-    at: At | Sequence[At],
+    rounds: int | Sequence[int],
     *,
     null: bool = False,
     published: Published | None = None,
-    cache: MeasureCache | None = None,
     slow: bool = False,
     engine: Engine = "default",
     on_progress: Progress | None = None,
@@ -108,7 +78,7 @@ def measurement_table(
     import pandas as pd
 
     graph = shared_graph(runs, TABLE)
-    rows = list(_rows(graph, runs, [at] if isinstance(at, At) else at, null))
+    rows = list(_rows(graph, runs, [rounds] if isinstance(rounds, int) else rounds, null))
     total, done = sum(len(row.masks) for row in rows), 0
 
     def report(share: float) -> None:
@@ -119,7 +89,7 @@ def measurement_table(
     for row in rows:
         found: list[Numbers] = []
         for mask in row.masks:
-            found.append(measure_mask(graph, mask, cache, slow=slow, engine=engine, on_progress=report))
+            found.append(measure_mask(graph, mask, slow=slow, engine=engine, on_progress=report))
             done += 1
             report(0.0)
         table.append(_values(row, found, published or {}))
@@ -128,17 +98,16 @@ def measurement_table(
 
 def unmeasured(
     runs: Sequence[Run],
-    at: Sequence[At],
+    rounds: Sequence[int],
     *,
     null: bool = False,
-    cache: MeasureCache | None = None,
     slow: bool = False,
     engine: Engine = "default",
 ) -> int:
     """Return an upper bound of the graphs that `measurement_table` has to measure."""
     graph = shared_graph(runs, TABLE)
-    masks = [mask for row in _rows(graph, runs, at, null) for mask in row.masks]
-    known = (is_mask_measured(graph, mask, cache, slow=slow, engine=engine) for mask in masks)
+    masks = [mask for row in _rows(graph, runs, rounds, null) for mask in row.masks]
+    known = (is_mask_measured(graph, mask, slow=slow, engine=engine) for mask in masks)
     return count_unmeasured(known, len(masks))
 
 
@@ -147,15 +116,15 @@ def is_as_published(row: Mapping[Any, Any]) -> bool:
     return row["kind"] == "original" or measured_alike(row["model"], row["graph_sparsity"])
 
 
-def _rows(graph: Graph, runs: Sequence[Run], ats: Sequence[At], null: bool) -> Iterator[Row]:
+def _rows(graph: Graph, runs: Sequence[Run], asked: Sequence[int], null: bool) -> Iterator[Row]:
     yield Row("original", "Original", "original", [EdgeMask.full("undirected", graph.num_edges)])
     labels = run_labels(runs)
     for run in runs:
-        for at in ats:
-            numbers = [(seed_run, at.find(seed_run)) for seed_run in map(run.seed, run.seeds())]
-            masks = [(seed_run.seed, seed_run.edge_mask(number)) for seed_run, number in numbers if number is not None]
-            rounds = tuple(sorted({number for _, number in numbers if number is not None}))
-            label = labels[run.reference] + (f", {at.words}" if len(ats) > 1 else "")
+        for number in asked:
+            seeds = [seed for seed in map(run.seed, run.seeds()) if number < len(seed.rounds())]
+            masks = [(seed.seed, seed.edge_mask(number)) for seed in seeds]
+            rounds = (number,) if seeds else ()
+            label = labels[run.reference] + (f", round {number}" if len(asked) > 1 else "")
             of_run = [mask for _, mask in masks]
             yield Row("run", label, run.config.method, of_run, run.reference, run.config.model, rounds)
             if null:
@@ -202,7 +171,6 @@ def trend_table(
     name: str,
     *,
     null: bool = False,
-    cache: MeasureCache | None = None,
     on_progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Return one row per run and finished round for the measure or count `name`, all runs on one graph.
@@ -218,11 +186,11 @@ def trend_table(
     graph, labels, names = shared_graph(runs, TREND), run_labels(runs), _measures_of(name)
     full = EdgeMask.full("undirected", graph.num_edges)
     # Hundreds of graphs: our fast versions, equal to NetworkX's values to 1e-12.
-    original = measure_mask(graph, full, cache, names, engine="fast")[name]
+    original = measure_mask(graph, full, names=names, engine="fast")[name]
     total = sum(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds())
     rows, done = [], 0
     for point in _points(runs, null):
-        measured = [measure_mask(graph, mask, cache, names, engine="fast") for mask in point.masks]
+        measured = [measure_mask(graph, mask, names=names, engine="fast") for mask in point.masks]
         rows.append(_trend_row(point, labels[point.run.reference], measured, name) | {"original": original})
         done += len(point.masks) if point.kind == "run" else 0
         if on_progress is not None:
@@ -230,20 +198,19 @@ def trend_table(
     return pd.DataFrame(rows)
 
 
-def unmeasured_trend(runs: Sequence[Run], name: str, *, null: bool = False, cache: MeasureCache | None = None) -> int:
+def unmeasured_trend(runs: Sequence[Run], name: str, *, null: bool = False) -> int:
     """Return an upper bound of the graphs that `trend_table` has to measure."""
     graph, names = shared_graph(runs, TREND), _measures_of(name)
     rounds = [run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()]
     total = sum(rounds) + (DRAWS * sum(max(count - 1, 0) for count in rounds) if null else 0)
     full = EdgeMask.full("undirected", graph.num_edges)
-    if not is_mask_measured(graph, full, cache, names):
+    if not is_mask_measured(graph, full, names=names):
         return 1 + total
     masks = (mask for point in _points(runs, null) for mask in point.masks)
-    return count_unmeasured((is_mask_measured(graph, mask, cache, names) for mask in masks), total)
+    return count_unmeasured((is_mask_measured(graph, mask, names=names) for mask in masks), total)
 
 
 def _measures_of(name: str) -> list[str]:
-    """Return the measures that a trend of `name` computes; none for a count."""
     return [] if name in COUNT_LABELS else [name]
 
 

@@ -46,16 +46,12 @@ class Closeness:
 
     def alike(self, node: int, others: IntArray) -> dict[str, NDArray[Any]]:
         """Return the similarity of a node's features with those of each of `others`, by column name."""
-        if not self.counts_words:
-            return {"cosine": self.cosine(node, others)}
-        return {"common_features": self.common_features(node, others), "jaccard": self.jaccard(node, others)}
-
-    def cosine(self, node: int, others: IntArray) -> Shares:
-        """Return the cosine of dense features with each of `others`, 0 where either has only zeros."""
+        if self.counts_words:
+            return {"common_features": self.common_features(node, others), "jaccard": self.jaccard(node, others)}
         rows = np.asarray(self._graph.features[np.append(others, node)], dtype=np.float64)
         lengths = np.linalg.norm(rows, axis=1)
         product = lengths[:-1] * lengths[-1]
-        return np.asarray(np.divide(rows[:-1] @ rows[-1], product, out=np.zeros(others.size), where=product > 0))
+        return {"cosine": np.divide(rows[:-1] @ rows[-1], product, out=np.zeros(others.size), where=product > 0)}
 
     @cached_property
     def features(self) -> csr_array:
@@ -185,7 +181,11 @@ def edges_of(
             **closeness.alike(node, others),
         }
     )
-    return table.iloc[_first_gone_first(table)].reset_index(drop=True)
+    # By the round of the last removed direction, then of the first; kept edges come last.
+    never = 1 + max(table["sent"].max(), table["received"].max()) if len(table) else 1
+    sent, received = (table[way].replace(0, never).to_numpy() for way in ("sent", "received"))
+    order = np.lexsort((table["neighbour"], np.minimum(sent, received), np.maximum(sent, received)))
+    return table.iloc[order].reset_index(drop=True)
 
 
 def _cause_words(causes: Causes | None, edges: IntArray, ways: IntArray) -> list[Cause | None]:
@@ -197,13 +197,6 @@ def degrees(graph: Graph, mask: EdgeMask | None = None) -> IntArray:
     """Return each node's number of neighbours, [N]; under a mask over edges kept either way."""
     edges = graph.edges if mask is None else graph.edges[:, mask.either_way()]
     return np.bincount(edges.ravel(), minlength=graph.num_nodes)
-
-
-def _first_gone_first(table: pd.DataFrame) -> IntArray:
-    """Order by the round of the last removed direction, then of the first; kept edges come last."""
-    never = 1 + max(table["sent"].max(), table["received"].max()) if len(table) else 1
-    sent, received = (table[way].replace(0, never).to_numpy() for way in ("sent", "received"))
-    return np.lexsort((table["neighbour"], np.minimum(sent, received), np.maximum(sent, received)))
 
 
 # Removals in words
@@ -242,16 +235,7 @@ def removal_sentence(way: Way, shown: int, last: int, scores: pd.DataFrame, cut:
     rows = scores[scores["round"] == (way.gone or last)]
     score = _by_score(rows.iloc[0], cut, about) if len(rows) else ""
     sentence = f"The message from {way.sender} to {way.receiver} {fate}{score}."
-    return f"{sentence} {cause_sentence(way.cause)}".rstrip() if way.gone else sentence
-
-
-def cause_sentence(cause: Cause | None) -> str:
-    """Write the cause of a removal; "" where it is unknown.
-
-    >>> cause_sentence("random")
-    'Cause: random. It was drawn at random.'
-    """
-    return f"Cause: {cause}. {CAUSE_WORDS[cause]}" if cause else ""
+    return sentence + (f" Cause: {way.cause}. {CAUSE_WORDS[way.cause]}" if way.gone and way.cause else "")
 
 
 def _by_score(row: pd.Series, cut: int, about: bool) -> str:

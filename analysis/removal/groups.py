@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.measures.null_model import random_survivors
+from analysis.measures.graph import random_survivors
 from analysis.removal.edges import degrees
 from analysis.subgraphs.panel import class_names, has_classes
 from glt import formats
 from glt.datasets.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
 
-# The lowest degree of each group.
+# The lowest degree of each group, and its name.
 DEGREE_STEPS = (1, 2, 3, 4, 6, 11, 21, 51)
+DEGREE_WORDS = ("1", "2", "3", "4 to 5", "6 to 10", "11 to 20", "21 to 50", "51 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,11 @@ def edge_groupings(graph: Graph) -> list[Grouping]:
     larger = _by_degree("larger_degree", "Larger degree of both ends", ends[1])
     if not has_classes(graph):
         return [everything, smaller, larger]
-    return [everything, _by_relation(graph), smaller, larger, by_pair(graph)]
+    low, high = graph.labels[graph.edges]
+    group = np.where((low < 0) | (high < 0), 2, np.where(low == high, 0, 1))
+    names = ("Same class", "Different classes", "A class unknown")
+    relation = Grouping("relation", "Classes of both ends", group, names)
+    return [everything, relation, smaller, larger, by_pair(graph)]
 
 
 def node_groupings(graph: Graph) -> list[Grouping]:
@@ -73,25 +77,8 @@ def by_pair(graph: Graph) -> Grouping:
     return Grouping("pair", "Classes of both ends", group, tuple(f"{a}, {b}" for a in names for b in names))
 
 
-def _by_relation(graph: Graph) -> Grouping:
-    low, high = graph.labels[graph.edges]
-    group = np.where((low < 0) | (high < 0), 2, np.where(low == high, 0, 1))
-    return Grouping("relation", "Classes of both ends", group, ("Same class", "Different classes", "A class unknown"))
-
-
 def _by_degree(name: str, label: str, degree: IntArray) -> Grouping:
-    group = np.searchsorted(DEGREE_STEPS, degree, side="right") - 1
-    return Grouping(name, label, group, tuple(_degree_words()))
-
-
-def _degree_words() -> list[str]:
-    """Name the groups of degrees.
-
-    >>> _degree_words()
-    ['1', '2', '3', '4 to 5', '6 to 10', '11 to 20', '21 to 50', '51 or more']
-    """
-    words = [str(low) if next_ == low + 1 else f"{low} to {next_ - 1}" for low, next_ in pairwise(DEGREE_STEPS)]
-    return [*words, f"{DEGREE_STEPS[-1]} or more"]
+    return Grouping(name, label, np.searchsorted(DEGREE_STEPS, degree, side="right") - 1, DEGREE_WORDS)
 
 
 # Losses beside chance
@@ -102,14 +89,12 @@ MOST_EDGES, FEW_DRAWS = 300_000, 20
 # The interval of chance: the middle 95 % of the draws.
 LEVEL = 0.95
 
-Lost = tuple[Grouping, BoolArray]
-
 
 def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame:
     """Return the losses of each group and those of random removal, one row per group that is not empty.
 
     Columns: `kind` ("edges" removed or "nodes" left without an edge), `grouping`, `group` (number), `name`, `size`,
-    `lost`, `share`, and over `draws` graphs with as many undirected edges kept at random (`measures.null_model`, seeds
+    `lost`, `share`, and over `draws` graphs with as many undirected edges kept at random (`random_survivors`, seeds
     0, 1, ...): `null` (mean share), `null_low`, `null_high` (the middle 95 %). An edge is removed when neither
     direction is kept. On a large graph nodes are counted in FEW_DRAWS graphs, and for edges the number of removed ones
     in each group is drawn directly.
@@ -118,7 +103,13 @@ def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame
     kept = mask.either_way()
     left = int(kept.sum())
     if graph.num_edges > MOST_EDGES:
-        of_edges = [_drawn_counts(grouping, graph.num_edges - left, draws) for grouping in edges]
+        of_edges = []
+        for grouping in edges:
+            # How many of each group are among as many random edges, without drawing graphs.
+            sizes = [*grouping.sizes, grouping.group.size - grouping.sizes.sum()]
+            generator, gone = np.random.default_rng(0), graph.num_edges - left
+            drawn = generator.multivariate_hypergeometric(sizes, gone, draws, method="marginals")
+            of_edges.append(np.asarray(drawn[:, :-1], dtype=np.int64))
         of_nodes = _drawn(graph, left, [], nodes, min(draws, FEW_DRAWS))
     else:
         together = _drawn(graph, left, edges, nodes, draws)
@@ -135,14 +126,6 @@ def _drawn(
     """Return the losses of each group in random graphs with as many edges, [draws, groups] for every grouping."""
     graphs = [_lost(graph, random_survivors(graph.num_edges, left, seed), edges, nodes) for seed in range(draws)]
     return [np.stack(lost) for lost in zip(*graphs, strict=True)]
-
-
-def _drawn_counts(grouping: Grouping, cut: int, draws: int) -> NDArray[np.int64]:
-    """Return how many of each group are among `cut` random edges, [draws, groups], without drawing graphs."""
-    sizes = grouping.sizes
-    outside = grouping.group.size - sizes.sum()
-    drawn = np.random.default_rng(0).multivariate_hypergeometric([*sizes, outside], cut, draws, method="marginals")
-    return np.asarray(drawn[:, :-1], dtype=np.int64)
 
 
 def pair_matrix(table: pd.DataFrame, classes: int, column: str) -> NDArray[np.float64]:

@@ -71,19 +71,6 @@ class Decision:
             return np.nan
         return int(np.count_nonzero(self.cut & ~self.with_gradient)) / self.cuts
 
-    def score_of(self, entry: int) -> float | None:
-        """Return the score of an entry of the mask, None where it was removed before."""
-        place = self._place(entry)
-        return None if place is None else float(self.scores[place])
-
-    def had_gradient(self, entry: int) -> bool | None:
-        """Return whether an entry's mask had a gradient; None where unknown or removed before."""
-        place = self._place(entry)
-        return None if place is None or self.with_gradient is None else bool(self.with_gradient[place])
-
-    def _place(self, entry: int) -> int | None:
-        return int(np.count_nonzero(self.before.keep[:entry])) if self.before.keep[entry] else None
-
     @property
     def blurred(self) -> tuple[float, float] | None:
         """The range of stored scores shared by removed and kept entries, None where the threshold is sharp.
@@ -136,11 +123,11 @@ def _rows(decision: Decision, edge: int) -> list[tuple[int, int, float, int, int
     mask, entries, rows = decision.before, decision.scores.size, []
     for way in range(mask.keep.size // mask.num_edges):
         entry = edge + way * mask.num_edges
-        score = decision.score_of(entry)
-        if score is not None:
+        if mask.keep[entry]:
+            place, known = int(np.count_nonzero(mask.keep[:entry])), decision.with_gradient
+            score, gradient = float(decision.scores[place]), None if known is None else bool(known[place])
             below, equal = decision.standing(score)
-            rank = (below + (equal - 1) / 2) / entries
-            cut, gradient = not decision.after.keep[entry], decision.had_gradient(entry)
+            rank, cut = (below + (equal - 1) / 2) / entries, not decision.after.keep[entry]
             rows.append((decision.round, way, score, below, equal, entries, rank, cut, gradient))
     return rows
 

@@ -64,7 +64,9 @@ def saves_macs(evidence: Evidence, dataset: str | None = None) -> list[Claim]:
 
 
 def _saved(rounds: pd.DataFrame, low: float) -> tuple[bool | None, str, bool]:
-    removed = macs_removed(rounds)
+    # The share of the dense network's MACs (dense features) that each round saves, mean over seeds.
+    macs = rounds.groupby("round")["macs_dense_features"].mean()
+    removed = {int(number): float(1 - count / macs[0]) for number, count in macs.items() if number}
     enough = {k: verdict for k, verdict in judged_rounds(rounds, "ugs").items() if removed[k] >= low - HALF_PERCENT}
     tickets = [number for number, verdict in enough.items() if verdict.is_ticket]
     if tickets:
@@ -120,12 +122,6 @@ def losses_by_round(rounds: pd.DataFrame, method: str) -> dict[int, np.ndarray]:
     return {number: (per_seed(rounds, method, number) - dense).dropna().to_numpy() for number in numbers}
 
 
-def macs_removed(rounds: pd.DataFrame) -> dict[int, float]:
-    """Return the share of the dense network's MACs (dense features) saved in each round, mean over seeds."""
-    macs = rounds.groupby("round")["macs_dense_features"].mean()
-    return {int(number): float(1 - count / macs[0]) for number, count in macs.items() if number}
-
-
 def leads(
     evidence: Evidence, text: str, place: str, better: str, worse: str, only: Sequence[int] | None = None
 ) -> list[Claim]:
@@ -135,7 +131,11 @@ def leads(
     significantly lower in one. Otherwise it is open. The family is always all pruned rounds of both methods, so two
     exhibits that compare the same methods give the same p-values.
     """
-    gaps = _gaps(evidence.rounds, better, worse)
+    rounds, gaps = evidence.rounds, {}
+    for number in sorted({int(number) for number in rounds["round"]} - {0}):
+        paired = (per_seed(rounds, better, number) - per_seed(rounds, worse, number)).dropna()
+        if len(paired):
+            gaps[number] = paired.to_numpy()
     tested = dict(zip(gaps, significances(gaps.values()), strict=True))
     found = {number: each for number, each in tested.items() if not only or number in only}
     if not found:
@@ -152,20 +152,10 @@ def leads(
     seeds = [each.seeds for each in found.values() if each.word != "no test"]
     detectable = detectable_words(each.detectable for each in found.values() if each.word == "none")
     more = [family_words(family if seeds else 0, seeds), *([f"there {detectable}"] if detectable else [])]
-    means = _range([each.mean for each in found.values()])
+    low, high = (formats.points(end(each.mean for each in found.values())) for end in (min, max))
+    means = low if low == high else f"{low.removesuffix(' points').lstrip('+')} to {high.lstrip('+')}"
     ours = f"{palette.label(better)} {', '.join(parts)} ({'; '.join([*more, f'mean difference {means}'])})"
     return [Claim(text, place, holds, ours, tested=len(of["no test"]) < len(found))]
-
-
-def _gaps(rounds: pd.DataFrame, better: str, worse: str) -> dict[int, np.ndarray]:
-    shared = sorted({int(number) for number in rounds["round"]} - {0})
-    paired = {k: (per_seed(rounds, better, k) - per_seed(rounds, worse, k)).dropna() for k in shared}
-    return {number: gap.to_numpy() for number, gap in paired.items() if len(gap)}
-
-
-def _range(gaps: Sequence[float]) -> str:
-    low, high = formats.points(min(gaps)), formats.points(max(gaps))
-    return low if low == high else f"{low.removesuffix(' points').lstrip('+')} to {high.lstrip('+')}"
 
 
 def at_sparsity(rounds: pd.DataFrame, run: str, sparsity: float) -> pd.Series:

@@ -15,11 +15,12 @@ import pandas as pd
 
 from analysis import published
 from analysis.measures import descriptions
-from analysis.statistics import Agreement, Gap, agreements, deviation_of, half_width
+from analysis.statistics import Agreement, Gap, agreements, deviation_of
 from analysis.style import palette
 from glt import formats
 from glt.reproduction import Setting
 from glt.store import Run
+from glt.verdicts import half_width
 
 
 @dataclass(frozen=True, eq=False)

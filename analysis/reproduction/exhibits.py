@@ -25,18 +25,16 @@ from analysis.reproduction.claims import (
 from analysis.reproduction.comparison import (
     METHOD_GROUPS,
     READINGS,
-    Comparison,
     Evidence,
     compare_macs,
     compare_measurements,
     compare_scores,
 )
-from analysis.statistics import half_width
 from analysis.style import palette
 from glt import formats
 from glt.pretraining.config import PRETRAINING
 from glt.store import Run
-from glt.verdicts import Verdict, judge
+from glt.verdicts import Verdict, half_width, judge
 
 # Figure 7: pruning rates
 
@@ -105,8 +103,11 @@ def _aggressive(rounds: pd.DataFrame, by_rate: dict[float, Run]) -> Claim:
     return Claim(AGGRESSIVE, ABLATION_PLACE, {"no ticket": True, "ticket": False}.get(verdict.word), words)
 
 
-ABLATION_PICTURES = (Picture("ablation", "Graph sparsity", "Figure 7 (fig:ablation_ratio)"),)
-EXHIBITS.register(Exhibit("ablation", ABLATION_PICTURES, claims=ablation_claims))
+EXHIBITS.register(
+    Exhibit(
+        "ablation", (Picture("ablation", "Graph sparsity", "Figure 7 (fig:ablation_ratio)"),), claims=ablation_claims
+    )
+)
 
 
 # Figures 6 and A12: UGS from a pre-trained start
@@ -155,13 +156,16 @@ def curve_claims(evidence: Evidence) -> list[Claim]:
     return [*saves_macs(evidence), *leads(evidence, SURPASSES, "Observation 2, Section 4.1", "ugs", "random")]
 
 
-def node_rows(evidence: Evidence) -> list[Comparison]:
-    """Return the printed accuracies beside ours."""
-    return compare_scores(evidence, METHOD_GROUPS)
-
-
 EXHIBITS.register(Exhibit("link-prediction", LINK_PREDICTION_PICTURES, claims=curve_claims))
-EXHIBITS.register(Exhibit("node-classification", NODE_CLASSIFICATION_PICTURES, node_rows, curve_claims, scores=True))
+EXHIBITS.register(
+    Exhibit(
+        "node-classification",
+        NODE_CLASSIFICATION_PICTURES,
+        lambda evidence: compare_scores(evidence, METHOD_GROUPS),
+        curve_claims,
+        scores=True,
+    )
+)
 
 
 # Table A5: clustering and betweenness of original and pruned graphs
@@ -178,11 +182,6 @@ TICKET_ROUNDS = (4, 5, 9, 16)
 TICKETS_LEAD = "Tickets are better than random tickets"
 
 
-def random_ticket_rows(evidence: Evidence) -> list[Comparison]:
-    """Return the printed scores of tickets and of random tickets, in both readings, beside ours."""
-    return compare_scores(evidence, (palette.label("ugs"), *READINGS))
-
-
 def random_ticket_claims(evidence: Evidence) -> list[Claim]:
     """Test in the table's four rounds that tickets are better, in both readings."""
     texts = {method: f"{TICKETS_LEAD} ({label[0].lower()}{label[1:]})." for label, method in READINGS.items()}
@@ -193,9 +192,14 @@ def random_ticket_claims(evidence: Evidence) -> list[Claim]:
     ]
 
 
-RANDOM_TICKET_PICTURES = (Picture("curve", "Graph sparsity", published.TICKET_TABLE),)
 EXHIBITS.register(
-    Exhibit("random-tickets", RANDOM_TICKET_PICTURES, random_ticket_rows, random_ticket_claims, scores=True)
+    Exhibit(
+        "random-tickets",
+        (Picture("curve", "Graph sparsity", published.TICKET_TABLE),),
+        lambda evidence: compare_scores(evidence, (palette.label("ugs"), *READINGS)),
+        random_ticket_claims,
+        scores=True,
+    )
 )
 
 
@@ -206,16 +210,12 @@ EXHIBITS.register(Exhibit("subgraph-gallery", (Picture("subgraphs", "Subgraphs",
 
 # Figure 1: printed accuracies and MACs, and the saving claimed for each data set
 
-
-def teaser_rows(evidence: Evidence) -> list[Comparison]:
-    """Return the printed accuracies and MACs beside ours."""
-    return [*compare_scores(evidence, METHOD_GROUPS), *compare_macs(evidence)]
-
-
-def teaser_claims(evidence: Evidence) -> list[Claim]:
-    """Test the saving claimed for this data set."""
-    return saves_macs(evidence, evidence.setting.dataset)
-
-
-TEASER_PICTURES = (Picture("curve", "Graph sparsity", "Figure 1"),)
-EXHIBITS.register(Exhibit("teaser", TEASER_PICTURES, teaser_rows, teaser_claims, scores=True))
+EXHIBITS.register(
+    Exhibit(
+        "teaser",
+        (Picture("curve", "Graph sparsity", "Figure 1"),),
+        lambda evidence: [*compare_scores(evidence, METHOD_GROUPS), *compare_macs(evidence)],
+        lambda evidence: saves_macs(evidence, evidence.setting.dataset),
+        scores=True,
+    )
+)

@@ -51,25 +51,30 @@ class Verdict:
 def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost: str) -> Verdict:
     """Return the verdict on a plan from its judged rows and claims; `cost` describes what is missing and its time."""
     if not plan.runs and not plan.stand_ins:
-        return _without_rounds(plan, cost)
+        lacking: Kind = "not run" if plan.lacking else "unavailable"
+        needed = [f"needs {cost}."] if plan.lacking else []
+        return Verdict(lacking, f"{WORDS[lacking]}: {' '.join([*needed, *plan.unavailable])}")
     known = [row for row in rows if row.is_known]
     outcomes = [OUTCOMES[row.agreement.word] for row in known] + [claim.holds for claim in claims]
     kind = _kind(plan, outcomes)
-    parts = [_compared(group) for group in _by_quantity(known)]
+    groups: dict[Quantity, list[Comparison]] = {}
+    for row in known:
+        groups.setdefault(row.quantity, []).append(row)
+    parts = [_compared(group) for group in groups.values()]
     parts += [claim.ours for claim in claims if claim.holds is False] or ([] if parts else [c.ours for c in claims])
     findings = "; ".join(dict.fromkeys(parts)) or (NO_NUMBER if plan.runs else OTHER_SETTINGS)
-    return Verdict(kind, " ".join([f"{WORDS[kind]}: {findings}.", *_remarks(plan, cost)]))
+    remarks = [
+        f"{need.arm.words} is shown with {need.differs}, not with the paper's settings."
+        for need in plan.needs
+        if need.stand_in is not None
+    ]
+    remarks += [f"Missing: {cost}."] if plan.lacking else []
+    return Verdict(kind, " ".join([f"{WORDS[kind]}: {findings}.", *remarks, *plan.unavailable]))
 
 
 def settled(claims: Sequence[Claim], plan: Plan) -> list[Claim]:
     """Return the claims; all are open while runs or rounds of the experiment are missing."""
     return [replace(claim, holds=None) for claim in claims] if plan.lacking else list(claims)
-
-
-def _without_rounds(plan: Plan, cost: str) -> Verdict:
-    if plan.lacking:
-        return Verdict("not run", " ".join([f"{WORDS['not run']}: needs {cost}.", *plan.unavailable]))
-    return Verdict("unavailable", f"{WORDS['unavailable']}: {' '.join(plan.unavailable)}")
 
 
 def _kind(plan: Plan, outcomes: Sequence[bool | None]) -> Kind:
@@ -80,13 +85,6 @@ def _kind(plan: Plan, outcomes: Sequence[bool | None]) -> Kind:
     if False in outcomes:
         return "partly" if True in outcomes else "not reproduced"
     return "open" if None in outcomes else "reproduced"
-
-
-def _by_quantity(rows: Sequence[Comparison]) -> list[list[Comparison]]:
-    found: dict[str, list[Comparison]] = {}
-    for row in rows:
-        found.setdefault(row.quantity, []).append(row)
-    return list(found.values())
 
 
 def _compared(rows: Sequence[Comparison]) -> str:
@@ -112,26 +110,13 @@ def _worst(rows: Sequence[Comparison]) -> str:
     worst = max(rows, key=lambda row: abs(row.difference))
     side = "below" if worst.difference < 0 else "above"
     most = "largest " if len(rows) > 1 else ""
-    words = f"{most}{_size(worst)} {side} the paper, {formats.inside(worst.group)} at {worst.where}"
+    gap = abs(worst.difference)
+    size = formats.points(gap).lstrip("+") if worst.quantity == "score" else formats.percent(gap)
+    words = f"{most}{size} {side} the paper, {formats.inside(worst.group)} at {worst.where}"
     return f"{words}; the authors' own code, run again, gives {worst.rerun_words()} there" if worst.rerun else words
 
 
-def _remarks(plan: Plan, cost: str) -> list[str]:
-    foreign = [need for need in plan.needs if need.stand_in is not None]
-    remarks = [f"{need.arm.words} is shown with {need.differs}, not with the paper's settings." for need in foreign]
-    if plan.lacking:
-        remarks.append(f"Missing: {cost}.")
-    return [*remarks, *plan.unavailable]
-
-
-def _size(row: Comparison) -> str:
-    if row.quantity == "score":
-        return formats.points(abs(row.difference)).lstrip("+")
-    return formats.percent(abs(row.difference))
-
-
 def _seeds(rows: Sequence[Comparison]) -> str:
-    """State the number of seeds and the families of the rows that are tested."""
     counts = sorted({row.seeds for row in rows if not row.is_exact})
     if not counts:
         return ""

@@ -27,12 +27,12 @@ TINT, SHADE = 0.32, 0.44
 SHIFT = 0.75
 # With more runs of one method, dashes do not distinguish them; points have none.
 MOST, MOST_POINTS = 4, 1
-TICKET_SYMBOL, TICKET_MARKER = "star", "*"
+TICKET_SYMBOL = "star"
 
 
 @dataclass(frozen=True)
 class Style:
-    """The look of a method: colours for light and dark, Plotly symbol and matplotlib marker of ordinary rounds.
+    """The look of a method: colours for light and dark, and Plotly's symbol of ordinary rounds.
 
     `words` is the light theme's text colour (contrast 4.5 on white). `dash` is the line style of its first run: 0
     solid, 1 dashed.
@@ -42,7 +42,6 @@ class Style:
     dark: str
     words: str
     symbol: str
-    marker: str
     dash: int = 0
 
     def color(self, dark: bool = False) -> str:
@@ -51,18 +50,18 @@ class Style:
 
 
 _FIXED = {
-    DENSE: Style("#000000", "#D0D0D0", "#000000", "line-ew", "_"),
-    "ugs": Style("#D55E00", "#E8732A", "#B84F00", "circle", "o"),
-    "random": Style("#0072B2", "#3D9BDC", "#0072B2", "square", "s"),
-    "admm": Style("#009E73", "#35C49A", "#007B5A", "diamond", "D", dash=1),
+    DENSE: Style("#000000", "#D0D0D0", "#000000", "line-ew"),
+    "ugs": Style("#D55E00", "#E8732A", "#B84F00", "circle"),
+    "random": Style("#0072B2", "#3D9BDC", "#0072B2", "square"),
+    "admm": Style("#009E73", "#35C49A", "#007B5A", "diamond", dash=1),
 }
-_ORANGE = Style("#E69F00", "#EBAA22", "#946600", "triangle-up", "^")
+_ORANGE = Style("#E69F00", "#EBAA22", "#946600", "triangle-up")
 _REST = (
     _ORANGE,
-    Style("#CC79A7", "#DE9CC0", "#A84A7E", "triangle-down", "v"),
-    Style("#56B4E9", "#7CC7F0", "#1B76AC", "pentagon", "p"),
-    Style("#8C7A00", "#F0E442", "#7D6D00", "hexagon", "h"),
-    Style("#666666", "#A6A6A6", "#666666", "cross", "P"),
+    Style("#CC79A7", "#DE9CC0", "#A84A7E", "triangle-down"),
+    Style("#56B4E9", "#7CC7F0", "#1B76AC", "pentagon"),
+    Style("#8C7A00", "#F0E442", "#7D6D00", "hexagon"),
+    Style("#666666", "#A6A6A6", "#666666", "cross"),
 )
 # Colours that users choose for runs, by their names in annotations.
 _PAINTS = dict(zip(COLORS, (_FIXED["ugs"], _FIXED["random"], _ORANGE, _FIXED["admm"], *_REST[1:]), strict=True))
@@ -76,16 +75,7 @@ _PLASMA = (
 )
 _ON_LIGHT, _ON_DARK = (0.0, 6.0), (4.0, 9.0)
 _FOR_WORDS = 0.75
-_MARKERS = {
-    "circle": "o",
-    "square": "s",
-    "triangle-up": "^",
-    "diamond": "D",
-    "triangle-down": "v",
-    "pentagon": "p",
-    "hexagon": "h",
-    "cross": "P",
-}
+_SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "pentagon", "hexagon", "cross")
 
 
 def style(method: str) -> Style:
@@ -107,15 +97,10 @@ def painted(method: str, color: str) -> Style:
     own, paint = style(method), _PAINTS.get(color)
     if paint is None:
         return own
-    taken = {style(name).light for name in METHODS.names()} - {own.light}
-    return replace(
-        _shifted(paint) if paint.light in taken else paint, symbol=own.symbol, marker=own.marker, dash=own.dash
-    )
-
-
-def _shifted(paint: Style) -> Style:
-    light, words = _toned(paint.light, SHIFT), _toned(paint.words, SHIFT)
-    return replace(paint, light=light, dark=_toned(paint.dark, -1.0), words=words)
+    if paint.light in {style(name).light for name in METHODS.names()} - {own.light}:
+        light, words = _toned(paint.light, SHIFT), _toned(paint.words, SHIFT)
+        paint = replace(paint, light=light, dark=_toned(paint.dark, -1.0), words=words)
+    return replace(paint, symbol=own.symbol, dash=own.dash)
 
 
 def rank(method: str) -> tuple[int, str]:
@@ -179,24 +164,24 @@ def crowd_styles(table: pd.DataFrame, most: int = MOST) -> dict[str, Style]:
 
 
 def steps(count: int) -> list[Style]:
-    """Return the styles of `count` values of a setting, smallest first; neighbours differ in marker.
+    """Return the styles of `count` values of a setting, smallest first; neighbours differ in symbol.
 
-    >>> [style.light for style in steps(3)], [style.marker for style in steps(3)]
-    (['#0D0887', '#9C179E', '#ED7953'], ['o', 's', '^'])
+    >>> [style.light for style in steps(3)], [style.symbol for style in steps(3)]
+    (['#0D0887', '#9C179E', '#ED7953'], ['circle', 'square', 'triangle-up'])
     """
-    looks = list(_MARKERS.items())
-    return [_step(place / max(count - 1, 1), *looks[place % len(looks)]) for place in range(count)]
 
+    def on_plasma(place: float) -> list[float]:
+        index = min(int(place), len(_PLASMA) - 2)
+        ends = rgb(_PLASMA[index]), rgb(_PLASMA[index + 1])
+        return [a + (place - index) * (b - a) for a, b in zip(*ends, strict=True)]
 
-def _step(share: float, symbol: str, marker: str) -> Style:
-    light, dark = (_on_plasma(low + share * (high - low)) for low, high in (_ON_LIGHT, _ON_DARK))
-    return Style(_hex(light), _hex(dark), _hex(_FOR_WORDS * part for part in light), symbol, marker)
-
-
-def _on_plasma(place: float) -> list[float]:
-    index = min(int(place), len(_PLASMA) - 2)
-    ends = rgb(_PLASMA[index]), rgb(_PLASMA[index + 1])
-    return [a + (place - index) * (b - a) for a, b in zip(*ends, strict=True)]
+    styles = []
+    for number in range(count):
+        share = number / max(count - 1, 1)
+        light, dark = (on_plasma(low + share * (high - low)) for low, high in (_ON_LIGHT, _ON_DARK))
+        words = _hex(_FOR_WORDS * part for part in light)
+        styles.append(Style(_hex(light), _hex(dark), words, _SYMBOLS[number % len(_SYMBOLS)]))
+    return styles
 
 
 def rgb(hex_color: str) -> tuple[int, int, int]:

@@ -173,7 +173,10 @@ def _describe(panel: Panel, node: int) -> str:
 
 def _edges(panel: Panel, tone: Look) -> Items:
     """List removed edges first, so that they are drawn below the others; arrows point along the message."""
-    styles = {look: _set_only(style) for look, style in edge_styles(tone).items()}
+    # Without options at their defaults: a large document has thousands of edges.
+    styles = {
+        look: {name: value for name, value in style.items() if value} for look, style in edge_styles(tone).items()
+    }
     order = np.argsort(panel.states != REMOVED, kind="stable")
     states, looks = panel.states[order], edge_looks(panel)[order].tolist()
     ends = panel.subgraph.edges[:, order]
@@ -184,21 +187,12 @@ def _edges(panel: Panel, tone: Look) -> Items:
     ]
 
 
-def _set_only(style: dict[str, Any]) -> dict[str, Any]:
-    """Leave out empty options, as a document has thousands of edges."""
-    return {option: value for option, value in style.items() if value}
-
-
 def _options(panel: Panel) -> dict[str, Any]:
     return {
         "physics": {"enabled": False},
         "layout": {"improvedLayout": False},
         "nodes": {"shadow": False, "chosen": False},
-        "edges": {
-            "smooth": False,
-            "chosen": False,
-            "arrows": {"middle": {"scaleFactor": 0.35}},
-        },
+        "edges": {"smooth": False, "chosen": False, "arrows": {"middle": {"scaleFactor": 0.35}}},
         "interaction": {
             "hover": True,
             "dragNodes": False,
@@ -231,7 +225,12 @@ def panels_html(
     shown, and adds a button that plays them. Every label is escaped, the scripts are inline, and the document's content
     security policy forbids any other script or request.
     """
-    _check_comparable([*panels, *chain.from_iterable(replay)])
+    if not panels:
+        raise ValueError("a document needs at least one panel")
+    first = panels[0].subgraph
+    for part in (panel.subgraph for panel in chain(panels, *replay)):
+        if not (np.array_equal(part.nodes, first.nodes) and np.array_equal(part.positions, first.positions)):
+            raise ValueError("panels that are compared must show the same nodes at the same places")
     vis, script = _vis_network(), _text("panels.js")
     states = np.concatenate([panel.states for panel in panels])
     return (
@@ -246,7 +245,10 @@ def panels_html(
             dark=dark,
             height=height,
             panels=panels,
-            classes=_legend(panels[0].subgraph),
+            classes=[
+                {"name": first.label_name(label), "color": class_color(label), "shape": class_shape(label)}
+                for label in first.legend_labels()
+            ],
             any_removed=(states == REMOVED).any(),
             any_fresh=any(panel.fresh.any() for panel in panels),
             rounds=max(map(len, replay), default=0),
@@ -255,15 +257,6 @@ def panels_html(
             data=_data(panels, dark, selected, marked) | _replay_data(panels[0].subgraph, dark, replay),
         )
     )
-
-
-def _check_comparable(panels: Sequence[Panel]) -> None:
-    if not panels:
-        raise ValueError("a document needs at least one panel")
-    first = panels[0].subgraph
-    for part in (panel.subgraph for panel in panels[1:]):
-        if not (np.array_equal(part.nodes, first.nodes) and np.array_equal(part.positions, first.positions)):
-            raise ValueError("panels that are compared must show the same nodes at the same places")
 
 
 def _data(panels: Sequence[Panel], dark: bool, selected: int | None, marked: Sequence[int]) -> dict[str, Any]:
@@ -294,13 +287,6 @@ def _replay_data(part: Subgraph, dark: bool, replay: Sequence[Sequence[Panel]]) 
     }
 
 
-def _legend(part: Subgraph) -> list[dict[str, str]]:
-    return [
-        {"name": part.label_name(label), "color": class_color(label), "shape": class_shape(label)}
-        for label in part.legend_labels()
-    ]
-
-
 @cache
 def _environment() -> Environment:
     return Environment(
@@ -327,5 +313,4 @@ def _vis_network() -> str:
 
 @cache
 def _content_hash(script: str) -> str:
-    """Return a script's hash for a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

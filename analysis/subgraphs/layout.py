@@ -83,7 +83,6 @@ def layout(num_nodes: int, edges: IntArray, seed: int = 0) -> Positions:
 
 
 def _draw(nodes: IntArray, edges: IntArray, seed: int) -> Positions:
-    """Draw one connected component."""
     if nodes.size == 1:
         return np.zeros((1, 2))
     import igraph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -60,15 +61,15 @@ def _nodes(area: Axes, panel: Panel, chosen: BoolArray, size: float, outline: st
 
 
 def _legend(figure: Figure, panel: Panel, tone: Look) -> None:
-    part = panel.subgraph
-    keys = [_key(label, part.label_name(label)) for label in part.legend_labels()]
+    part, keys = panel.subgraph, []
+    for label in part.legend_labels():
+        # A dollar sign would start a formula.
+        look: dict[str, Any] = {
+            "marker": MARKERS[class_shape(label)],
+            "label": part.label_name(label).replace("$", r"\$"),
+        }
+        keys.append(Line2D([], [], linestyle="none", markersize=4, color=class_color(label), **look))
     if 0 < len(keys) <= MOST_CLASSES:
         figure.legend(
             handles=keys, loc="lower left", frameon=False, labelcolor=tone.text, fontsize=7, handletextpad=0.2
         )
-
-
-def _key(label: int, name: str) -> Line2D:
-    # A dollar sign would start a formula.
-    text, marker = name.replace("$", r"\$"), MARKERS[class_shape(label)]
-    return Line2D([], [], linestyle="none", marker=marker, markersize=4, color=class_color(label), label=text)

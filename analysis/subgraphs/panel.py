@@ -157,18 +157,6 @@ def _several(number: int, noun: str) -> str:
     return f"{formats.count(number)} {noun}" + ("" if number == 1 else "s")
 
 
-def count_sample(subgraph: Subgraph, states: EdgeStates) -> Counts:
-    """Return the counts of a sample; a node without a kept edge inside the sample is isolated."""
-    kept = states != REMOVED
-    left = MeasuredGraph(subgraph.nodes.size, subgraph.edges[:, kept], subgraph.labels)
-    return _counts(left, states.size, int((states == BOTH).sum()))
-
-
-def count_graph(left: MeasuredGraph, mask: EdgeMask) -> Counts:
-    """Return the counts of a whole graph; `left` has the edges that the mask keeps either way."""
-    return _counts(left, mask.num_edges, int(mask.both_ways().sum()))
-
-
 def _counts(left: MeasuredGraph, edges: int, both: int) -> Counts:
     pieces = None if left.is_large else components(left)
     return Counts(left.num_nodes, edges, left.num_edges, both, isolated_nodes(left), pieces)
@@ -208,6 +196,8 @@ def make_panel(graph: Graph, subgraph: Subgraph, mask: EdgeMask, title: str, bef
     """
     states = edge_states(subgraph, mask)
     left = MeasuredGraph.of(graph, mask.either_way())
+    # A node without a kept edge inside the sample counts as isolated there.
+    inside = MeasuredGraph(subgraph.nodes.size, subgraph.edges[:, states != REMOVED], subgraph.labels)
     fresh = np.zeros(graph.num_edges, dtype=np.bool_) if before is None else before.either_way() & ~mask.either_way()
     return Panel(
         title=title,
@@ -216,15 +206,15 @@ def make_panel(graph: Graph, subgraph: Subgraph, mask: EdgeMask, title: str, bef
         fresh=fresh[subgraph.edge_ids],
         degrees=left.degrees[subgraph.nodes],
         full_degrees=left.original.degrees[subgraph.nodes],
-        sample=count_sample(subgraph, states),
-        whole=count_graph(left, mask),
+        sample=_counts(inside, states.size, int((states == BOTH).sum())),
+        whole=_counts(left, mask.num_edges, int(mask.both_ways().sum())),
         whole_fresh=int(fresh.sum()),
     )
 
 
-def original_panel(graph: Graph, subgraph: Subgraph, title: str = "Original") -> Panel:
+def original_panel(graph: Graph, subgraph: Subgraph) -> Panel:
     """Return the panel of the unpruned graph."""
-    return make_panel(graph, subgraph, EdgeMask.full("undirected", graph.num_edges), title)
+    return make_panel(graph, subgraph, EdgeMask.full("undirected", graph.num_edges), "Original")
 
 
 def _lost(edges: int) -> str:

@@ -153,7 +153,6 @@ def random_start(graph: Graph, generator: Generator, label: int | None, size: in
 
 @lru_cache(maxsize=4)
 def _component_sizes(graph: Graph) -> IntArray:
-    """Return [N] the size of each node's component; cached."""
     ones = np.ones(graph.num_edges, dtype=np.int8)
     matrix = csr_array((ones, (graph.edges[0], graph.edges[1])), shape=(graph.num_nodes, graph.num_nodes))
     component = connected_components(matrix, directed=False)[1]
@@ -261,17 +260,16 @@ def same_class(choice: Choice) -> IntArray:
     """
     label = int(choice.graph.labels[choice.center]) if choice.label is None else choice.label
     if label < 0:
-        raise ConfigError(_unknown(choice.graph, choice.center))
+        name = choice.graph.name
+        if not has_classes(choice.graph):
+            raise ConfigError(f"The nodes of {name} have no classes: choose another kind of sample.")
+        node = quoted(node_name(choice.graph, choice.center))
+        raise ConfigError(
+            f"The class of node {node} in {name} is unknown: choose a class, another centre or another draw."
+        )
     inside = choice.graph.labels == label
     start = choice.center if inside[choice.center] else random_start(choice.graph, choice.generator, label)
     return fill(choice.neighbours, start, choice.size, choice.generator, inside)
-
-
-def _unknown(graph: Graph, node: int) -> str:
-    if not has_classes(graph):
-        return f"The nodes of {graph.name} have no classes: choose another kind of sample."
-    name = quoted(node_name(graph, node))
-    return f"The class of node {name} in {graph.name} is unknown: choose a class, another centre or another draw."
 
 
 SAME_CLASS_ABOUT = "Nodes of one class and the edges between them"
@@ -330,7 +328,12 @@ def sample_nodes(
     if size < 1:
         raise ConfigError(f"A sample of {size} nodes is empty: choose a size of at least 1.")
     _check(graph, [*nodes, *([] if center is None else [center])], label)
-    _check_given(sampler, cut, nodes)
+    if "cut" in sampler.uses and cut is None:
+        raise ConfigError(
+            f"The sample {sampler.label!r} needs a round: choose it on the page Subgraphs, or choose another sample."
+        )
+    if "nodes" in sampler.uses and not nodes:
+        raise ConfigError(f"The sample {sampler.label!r} needs at least one node: name one, or choose another sample.")
     generator = np.random.default_rng(seed)
     start_label = label if "label" in sampler.uses else None
     choice = Choice(
@@ -357,12 +360,3 @@ def _check(graph: Graph, nodes: Sequence[int], label: int | None) -> None:
         if not graph.num_classes:
             raise ConfigError(f"The nodes of {graph.name} have no classes: choose another kind of sample.")
         raise ConfigError(f"No node of {graph.name} has class {label}: choose one from 0 to {graph.num_classes - 1}.")
-
-
-def _check_given(sampler: Sampler, cut: BoolArray | None, nodes: Sequence[int]) -> None:
-    if "cut" in sampler.uses and cut is None:
-        raise ConfigError(
-            f"The sample {sampler.label!r} needs a round: choose it on the page Subgraphs, or choose another sample."
-        )
-    if "nodes" in sampler.uses and not nodes:
-        raise ConfigError(f"The sample {sampler.label!r} needs at least one node: name one, or choose another sample.")

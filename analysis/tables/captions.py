@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from analysis.labels import dataset_label, metric_label, model_label, task_label
-from analysis.statistics import FEWEST
 from analysis.style.palette import crowd_styles
 from analysis.tables.curves import Score, family_size
 from glt.errors import ConfigError
 from glt.store import MacConvention, Run
-from glt.verdicts import DELTA, rule_words
+from glt.verdicts import DELTA, FEWEST, rule_words
 
 # Characters of a content hash that are shown.
 LETTERS = 8
@@ -89,7 +88,16 @@ def shared_metric(table: pd.DataFrame) -> str:
     """Return the metric of all runs in a table; raises ConfigError for several kinds of scores."""
     measured = _measured(table)
     if len(measured) > 1:
-        raise ConfigError(f"One figure cannot show scores of {_named_scores(measured)}.")
+        # Data sets are named where one task has several metrics.
+        one_metric = len({task for task, _ in measured}) == len(measured)
+        kinds = [
+            task_label(task)
+            + ("" if one_metric else f" on {' and '.join(map(dataset_label, datasets))}")
+            + f" ({metric})"
+            for (task, metric), datasets in measured.items()
+        ]
+        remedy = "choose runs of one task" + ("" if one_metric else " with one metric")
+        raise ConfigError(f"One figure cannot show scores of {' and '.join(kinds)}: {remedy}.")
     return metric_words(table)
 
 
@@ -99,18 +107,6 @@ def _measured(table: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
     for dataset, task in table[["dataset", "task"]].drop_duplicates().itertuples(index=False):
         measured.setdefault((task, metric_label(dataset, task)), []).append(dataset)
     return measured
-
-
-def _named_scores(measured: Mapping[tuple[str, str], Sequence[str]]) -> str:
-    """Name the kinds of scores, with data sets where one task has several metrics, and the remedy."""
-    if len({task for task, _ in measured}) == len(measured):
-        kinds = [f"{task_label(task)} ({metric})" for task, metric in measured]
-        return " and ".join(kinds) + ": choose runs of one task"
-    kinds = [
-        f"{task_label(task)} on {' and '.join(map(dataset_label, datasets))} ({metric})"
-        for (task, metric), datasets in measured.items()
-    ]
-    return " and ".join(kinds) + ": choose runs of one task with one metric"
 
 
 def score_words(table: pd.DataFrame, score: Score) -> str:
@@ -137,12 +133,19 @@ def caption(
     """Return the caption of a figure of `rounds`: runs, score, rounds, seeds, verdicts and MACs convention."""
     if rounds.empty:
         return "No finished rounds."
-    last = int(rounds["round"].max())
+    last, family = int(rounds["round"].max()), family_size(rounds, score)
+    seen = rounds[["dataset", "task", "objective", "model"]].drop_duplicates()
+    settings = _join(
+        f"{dataset_label(dataset)} {task_label(task, objective)} with {model_label(model)}"
+        for dataset, task, objective, model in seen.itertuples(index=False)
+    )
+    counts = rounds.groupby(["run", "round"], sort=False)["seed"].nunique()
+    seeds = averaged_over(counts, intervals=not crowd_styles(rounds))
     parts = [
-        f"{_settings(rounds)}: {_join(dict.fromkeys(rounds['label']))}",
-        f"{score_words(rounds, score)} in rounds 0 to {last} ({_seeds(rounds)})",
+        f"{settings}: {_join(dict.fromkeys(rounds['label']))}",
+        f"{score_words(rounds, score)} in rounds 0 to {last} ({seeds})",
         "dashed: the dense model (round 0) under the same protocol",
-        _stars(rounds, score, margin),
+        f"stars: tickets, {rule_words(margin, family)}" if family else "no verdicts: they need two seeds or more",
         f"MACs count {MAC_WORDS[macs]}",
     ]
     if paper:
@@ -152,19 +155,6 @@ def caption(
     if mixed := data_words(rounds):
         parts.append(mixed)
     return "; ".join(parts) + "."
-
-
-def _settings(rounds: pd.DataFrame) -> str:
-    seen = rounds[["dataset", "task", "objective", "model"]].drop_duplicates()
-    return _join(
-        f"{dataset_label(dataset)} {task_label(task, objective)} with {model_label(model)}"
-        for dataset, task, objective, model in seen.itertuples(index=False)
-    )
-
-
-def _seeds(rounds: pd.DataFrame) -> str:
-    counts = rounds.groupby(["run", "round"], sort=False)["seed"].nunique()
-    return averaged_over(counts, intervals=not crowd_styles(rounds))
 
 
 def averaged_over(counts: Iterable[int], intervals: bool = True) -> str:
@@ -185,11 +175,6 @@ def averaged_over(counts: Iterable[int], intervals: bool = True) -> str:
         return f"mean over {number} seeds, too few for an interval"
     condition = "" if low >= FEWEST else f", from {FEWEST} seeds on,"
     return f"mean and{condition} 95% t interval over {number} seeds"
-
-
-def _stars(rounds: pd.DataFrame, score: Score, margin: float) -> str:
-    family = family_size(rounds, score)
-    return f"stars: tickets, {rule_words(margin, family)}" if family else "no verdicts: they need two seeds or more"
 
 
 def _join(words: Iterable[str]) -> str:

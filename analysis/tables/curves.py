@@ -13,11 +13,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from analysis import published
-from analysis.statistics import half_width
 from glt import verdicts
 from glt.methods.admm import EDGES_CHANGED
 from glt.store import MacConvention
-from glt.verdicts import DELTA, checked_margin
+from glt.verdicts import DELTA, checked_margin, half_width
 
 Score = Literal["test", "test_last"]
 XAxis = Literal["graph", "weight", "macs"]
@@ -63,7 +62,8 @@ def curve_table(
     table[WORDS] = table[WORDS].astype(object).fillna("")
     table["paper_criterion"] = table["paper_criterion"].eq(1)
     table["is_ticket"] = table["verdict"] == "ticket"
-    table["is_extreme"] = _extreme(table)
+    tickets = table[table["is_ticket"]].sort_values(["graph_sparsity", "weight_sparsity"])
+    table["is_extreme"] = table.index.isin(tickets.groupby("run").tail(1).index)
     table.insert(len(ROUND_KEYS), "x", table[X_COLUMNS[x]])
     order = np.lexsort((table["round"], pd.factorize(table["run"])[0]))
     return table.iloc[order].reset_index(drop=True)
@@ -90,7 +90,10 @@ def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = D
     # Seeds with a dense score but not this round, and with this round but no dense score.
     left_out = (expected - counted["count"]) + (counted["size"] - counted["count"])
     found = verdicts.judge([values.to_numpy() for _, values in groups], margin, left_out=left_out.tolist())
-    rows = [(*key, *_verdict_row(verdict)) for key, verdict in zip(counted.index, found, strict=True)]
+    rows = [
+        (*key, verdict.word, verdict.headline(), verdict.sentence(), *(getattr(verdict, of) for of in NUMBERS.values()))
+        for key, verdict in zip(counted.index, found, strict=True)
+    ]
     kinds = {"round": "int64", **dict.fromkeys(NUMBERS, "float64")}
     return pd.DataFrame(rows, columns=[*ROUND, *WORDS, *NUMBERS]).astype(kinds)
 
@@ -120,11 +123,6 @@ NUMBERS = {
 }
 
 
-def _verdict_row(verdict: verdicts.Verdict) -> tuple[object, ...]:
-    numbers = (getattr(verdict, name) for name in NUMBERS.values())
-    return verdict.word, verdict.headline(), verdict.sentence(), *numbers
-
-
 def dense_table(rounds: pd.DataFrame, score: Score = "test") -> pd.DataFrame:
     """Return mean, low, high and seeds of each run's dense model (round 0)."""
     dense = rounds[rounds["round"] == 0].assign(score=lambda rows: rows[score])
@@ -148,11 +146,6 @@ def mean_and_interval(groups: pd.api.typing.SeriesGroupBy) -> pd.DataFrame:
     table = groups.agg(["mean", "std", "count"])
     half = half_width(table["std"], table["count"])
     return table.assign(low=table["mean"] - half, high=table["mean"] + half)[["mean", "low", "high", "count"]]
-
-
-def _extreme(table: pd.DataFrame) -> pd.Series:
-    tickets = table[table["is_ticket"]].sort_values(["graph_sparsity", "weight_sparsity"])
-    return pd.Series(table.index.isin(tickets.groupby("run").tail(1).index), index=table.index, dtype=np.bool_)
 
 
 # The paper's points
@@ -208,13 +201,12 @@ def with_front(curve: pd.DataFrame, x: XAxis) -> pd.DataFrame:
     Fewer MACs, or more sparsity, cost less. MACs are compared by three digits and sparsities by tenths of a percent,
     as they are shown, because methods round their counts differently.
     """
-    cost = _three_figures(curve["x"]) if x == "macs" else -curve["x"].round(3)
+    if x == "macs":
+        unit = 10.0 ** (np.floor(np.log10(curve["x"].where(curve["x"] > 0))) - 2)
+        cost = (curve["x"] / unit).round() * unit
+    else:
+        cost = -curve["x"].round(3)
     fronts = pd.Series(data=False, index=curve.index, dtype=np.bool_)
     for _, rows in curve.groupby(SUBJECT, sort=False):
         fronts.loc[rows.index] = is_on_front(cost.loc[rows.index], rows["mean"])
     return curve.assign(on_front=fronts)
-
-
-def _three_figures(values: pd.Series) -> pd.Series:
-    unit = 10.0 ** (np.floor(np.log10(values.where(values > 0))) - 2)
-    return (values / unit).round() * unit

@@ -10,8 +10,7 @@ import pandas as pd
 
 from analysis.labels import run_labels
 from analysis.measures.basic import degree_counts
-from analysis.measures.graph import MeasuredGraph
-from analysis.measures.null_model import random_twins
+from analysis.measures.graph import MeasuredGraph, random_twins
 from analysis.style import palette
 from analysis.tables.curves import mean_and_interval
 from glt.datasets import Graph
@@ -68,7 +67,6 @@ def layer_table(runs: Sequence[Run]) -> pd.DataFrame:
 
 
 def _layers(mask: WeightMask) -> Iterator[tuple[str, int, float]]:
-    """Yield name, number of prunable weights and removed share of every layer, from the input."""
     tensors = defaultdict(list)
     for name, keep in mask.keep.items():
         tensors[layer_of(name)].append(keep)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from analysis.tables.curves import Score, curve_table
 from glt import formats, verdicts
-from glt.lottery.diagnosis import SEARCH, Diagnosis, diagnoses, of_notes, rounds_words
+from glt.lottery.diagnosis import SEARCH, diagnoses, of_notes, rounds_words
 from glt.store import MacConvention, Run, SeedRun
 from glt.verdicts import DELTA
 
@@ -23,10 +23,7 @@ MOST_NAMED = 5
 
 
 def tickets_table(
-    rounds: pd.DataFrame,
-    score: Score = "test",
-    macs: MacConvention = "dense_features",
-    margin: float = DELTA,
+    rounds: pd.DataFrame, score: Score = "test", macs: MacConvention = "dense_features", margin: float = DELTA
 ) -> pd.DataFrame:
     """Return one row per run: its sparsest ticket in `curve_table`, with its MACs against dense and its cost.
 
@@ -121,17 +118,16 @@ def _rows(run: Run, seed_run: SeedRun, derived: bool) -> Iterator[dict[str, Any]
     records = seed_run.rounds()
     of_rounds = diagnoses(seed_run, records) if derived else [of_notes(record.notes) for record in records]
     for record, diagnosis in zip(records, of_rounds, strict=True):
-        yield {"run": run.reference, "seed": seed_run.seed, "round": record.round, **_numbers(diagnosis)}
-
-
-def _numbers(diagnosis: Diagnosis) -> dict[str, Any]:
-    share, epoch = diagnosis.cuts_without_gradient, (diagnosis.at_chance_from or {}).get(SEARCH)
-    return {
-        "cuts_without_gradient": np.nan if share is None else share,
-        "search_at_chance": np.nan if epoch is None else epoch + 1,
-        "read_late": diagnosis.is_read_late,
-        "masks_at_zero": max(diagnosis.masks_at_zero.values(), default=np.nan),
-    }
+        share, epoch = diagnosis.cuts_without_gradient, (diagnosis.at_chance_from or {}).get(SEARCH)
+        yield {
+            "run": run.reference,
+            "seed": seed_run.seed,
+            "round": record.round,
+            "cuts_without_gradient": np.nan if share is None else share,
+            "search_at_chance": np.nan if epoch is None else epoch + 1,
+            "read_late": diagnosis.is_read_late,
+            "masks_at_zero": max(diagnosis.masks_at_zero.values(), default=np.nan),
+        }
 
 
 def with_diagnoses(curve: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:

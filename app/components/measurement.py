@@ -18,7 +18,7 @@ from analysis.measures.compute import Engine, networkx_seconds
 from analysis.measures.connectivity import MOST_NODES_FACTORED, MOST_NODES_SOLVED
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import in_order
-from analysis.measures.tables import At, measurement_table, trend_table, unmeasured, unmeasured_trend
+from analysis.measures.tables import measurement_table, trend_table, unmeasured, unmeasured_trend
 from analysis.runs import shared_graph
 from app.components import computation, controls
 from app.data import cache
@@ -48,10 +48,11 @@ def table_of(
 ) -> pd.DataFrame:
     """Return `measurement_table` of rounds with the `printed` values, from the cache if known."""
     numbers = (rounds,) if isinstance(rounds, int) else tuple(rounds)
-    ats = [At(round=number) for number in numbers]
 
     def measure(advance: Advance) -> pd.DataFrame:
-        return measurement_table(runs, ats, null=null, published=printed, slow=slow, engine=engine, on_progress=advance)
+        return measurement_table(
+            runs, numbers, null=null, published=printed, slow=slow, engine=engine, on_progress=advance
+        )
 
     return _kept(("table", cache.stamps(runs), numbers, null, printed is None, slow, engine), measure)
 
@@ -66,7 +67,7 @@ def is_table_ready(
     key = ("table", cache.stamps(runs), tuple(rounds), null, slow, engine)
     if key in _ready() or not (is_large(runs) or engine == "networkx"):
         return True
-    lacking = unmeasured(runs, [At(round=number) for number in rounds], null=null, slow=slow, engine=engine)
+    lacking = unmeasured(runs, rounds, null=null, slow=slow, engine=engine)
     numbers = [part for number in rounds for part in ("--round", str(number))]
     options = [*numbers, *(["--null"] if null else []), *(["--all"] if slow else []), "--engine", engine]
     return _offer(key, runs, "measurements", options, lacking, lacking * _seconds_a_graph(runs, slow, engine))

@@ -386,7 +386,7 @@ def show_differences(one: Run, other: Run, first: str, second: str) -> None:
     differences = setting_differences(one.config, other.config)
     st.markdown("**Settings that differ**")
     if differences.rows:
-        rows = [[row.setting, row.one_words, row.other_words] for row in differences.rows]
+        rows = [[row.setting, *row.words()] for row in differences.rows]
         _difference_table("settings", rows, first, second)
     else:
         st.caption("None of the settings that both use.")

@@ -25,12 +25,10 @@ from analysis.measures.cache import known_betweenness
 from analysis.measures.centrality import SAMPLE, Betweenness, spearman
 from analysis.measures.compute import Engine, betweenness_seconds
 from analysis.measures.descriptions import Explanation, explanation, explanations
-from analysis.measures.graph import MeasuredGraph
-from analysis.measures.null_model import random_twins
+from analysis.measures.graph import MeasuredGraph, random_twins
 from analysis.measures.registry import in_order
 from analysis.measures.tables import Order, edge_table, is_as_published, node_table, with_names
 from analysis.runs import by_graph, printed_measurements, shared_graph, training_part
-from analysis.statistics import half_width
 from analysis.style import palette
 from analysis.subgraphs.panel import node_name
 from analysis.tables.captions import averaged_over
@@ -44,6 +42,7 @@ from glt.errors import StudioError
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
 from glt.store import Run
+from glt.verdicts import half_width
 
 VIEWS = {"table": "Table", "trend": "Over rounds", "elements": "Per node and edge"}
 

@@ -7,9 +7,11 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
 
 from analysis.ablation import (
     EDGE,
@@ -23,7 +25,13 @@ from analysis.ablation import (
     settings_of,
     zoom_box,
 )
+from analysis.drawing import screen
+from analysis.drawing.page import draw
+from analysis.figures.ablation import ablation_curves
+from analysis.figures.base import FIGURES, FigureChoices
 from analysis.figures.curves import Window
+from analysis.style import palette
+from analysis.tables.curves import XAxis
 from analysis.tables.rounds import rounds_table
 from glt.config import RunConfig
 from glt.errors import ConfigError, StoreError
@@ -249,3 +257,112 @@ def test_a_near_view_that_would_hide_most_rounds_is_given_up() -> None:
     collapsed = table([(PLACES, [0.8, *[0.3 + 0.01 * n] * 8]) for n in (0, 1)], dense=0.8)
     assert isinstance(panel_axes(collapsed, "graph"), PanelAxes)
     assert panel_axes(collapsed, "graph").window.low < 30
+
+
+# The ablation: panels, insets and keys on the screen and on paper.
+
+
+@pytest.fixture
+def runs(make_swept: Callable[..., Run]) -> Sequence[Run]:
+    return [make_swept(p_graph=g, p_weight=w) for g, w in product((0.05, 0.1, 0.2), (0.1, 0.2, 0.4))]
+
+
+def lines(figure: go.Figure, axis: str) -> list[go.Scatter]:
+    return [trace for trace in figure.data if trace.mode == "lines" and trace.xaxis == axis]
+
+
+def test_each_panel_has_its_lines_and_its_inset_shows_them_again(runs: Sequence[Run]) -> None:
+    figure = screen.draw(ablation_curves(runs))
+    for panel, axis, inset in zip(ablation_panels(runs), ("x", "x2"), ("x3", "x4"), strict=True):
+        assert [trace.name for trace in lines(figure, axis)] == list(panel.labels.values())
+        assert [trace.line.color for trace in lines(figure, axis)] == [style.light for style in palette.steps(3)]
+        for line, again in zip(lines(figure, axis), lines(figure, inset), strict=True):
+            assert np.array_equal(line.x, again.x)
+            assert np.array_equal(line.y, again.y)
+    titles = [note.text for note in figure.layout.annotations]
+    assert "<b>(a) p_weight = 20 %</b>" in titles
+    assert titles.count("Dense 81.2 %") == 2
+
+
+@pytest.mark.parametrize("x", ["graph", "weight", "macs"])
+def test_the_inset_enlarges_the_box_that_is_drawn(make_swept: Callable[..., Run], x: XAxis) -> None:
+    layout = screen.draw(
+        ablation_curves([make_swept(hidden=size, slope=10 + size / 16) for size in (8, 16, 32)], x=x)
+    ).layout
+    (box,) = [shape for shape in layout.shapes if shape.type == "rect"]
+    across, up = layout.xaxis2, layout.yaxis2
+    ends = [box.x0, box.x1]
+    assert across.range == pytest.approx(np.log10(ends) if x == "macs" else ends)
+    assert (across.range[0] > across.range[1]) == (x == "macs")
+    assert up.range == pytest.approx([box.y0, box.y1])
+    low, high = layout.yaxis.range
+    assert up.domain[1] - up.domain[0] > (box.y1 - box.y0) / (high - low)
+    assert layout.xaxis.domain[0] < across.domain[0] < across.domain[1] < layout.xaxis.domain[1]
+
+
+def test_marks_name_their_round_and_values_differ_in_marker(runs: Sequence[Run]) -> None:
+    figure = screen.draw(ablation_curves(runs))
+    marked = {tuple(place) for trace in figure.data if trace.customdata is not None for place in trace.customdata}
+    assert marked == {(run, k) for panel in ablation_panels(runs) for run in panel.labels for k in range(13)}
+    keys = [trace for trace in figure.data if trace.mode == "lines+markers"]
+    assert [trace.marker.symbol for trace in keys] == ["circle", "square", "triangle-up"] * 2
+    assert [trace.legend for trace in keys] == ["legend"] * 3 + ["legend2"] * 3
+
+
+def test_dark_takes_the_light_part_of_the_scale(runs: Sequence[Run]) -> None:
+    figure = screen.draw(ablation_curves(runs), dark=True)
+    assert [trace.line.color for trace in lines(figure, "x")] == [style.dark for style in palette.steps(3)]
+
+
+def insets(area: Axes) -> list[Axes]:
+    return [child for child in area.child_axes if isinstance(child, Axes)]
+
+
+def test_each_varied_setting_has_a_panel_with_its_own_keys(runs: Sequence[Run]) -> None:
+    graph, weight = draw("ablation", runs, FigureChoices(columns=2)).axes
+    for area, title, keys in (
+        (graph, "(a) p_weight = 20 %", ["p_graph = 5 %", "p_graph = 10 %", "p_graph = 20 %"]),
+        (weight, "(b) p_graph = 5 %", ["p_weight = 10 %", "p_weight = 20 %", "p_weight = 40 %"]),
+    ):
+        legend = area.get_legend()
+        assert legend.get_title().get_text() == title
+        assert [text.get_text() for text in legend.get_texts() if "=" in text.get_text()] == keys
+        assert "Dense 81.2%" in [text.get_text() for text in area.texts]
+        lines = [line for line in area.lines if len(line.get_xdata()) == 13]
+        assert [line.get_color() for line in lines] == [style.light for style in palette.steps(3)]
+        assert len({handle.get_marker() for handle in legend.legend_handles[:3]}) == 3
+
+
+@pytest.mark.parametrize("x", ["graph", "weight", "macs"])
+def test_the_inset_shows_a_part_of_its_panel_larger(make_swept: Callable[..., Run], x: XAxis) -> None:
+    close = [make_swept(hidden=size, slope=10 + size / 16) for size in (8, 16, 32)]
+    for area in draw("ablation", close, FigureChoices(x=x)).axes:
+        (inset,) = insets(area)
+        left, right = sorted(area.get_xlim())
+        low, high = area.get_ylim()
+        assert left < min(inset.get_xlim()) < max(inset.get_xlim()) < right
+        assert low < inset.get_ylim()[0] < inset.get_ylim()[1] < high
+        assert (inset.get_xlim()[0] > inset.get_xlim()[1]) == (x == "macs")
+        assert inset.get_xscale() == area.get_xscale()
+        place = inset.get_position().height / area.get_position().height
+        assert place > (inset.get_ylim()[1] - inset.get_ylim()[0]) / (high - low)
+        (indicator,) = [child for child in area.get_children() if type(child).__name__ == "InsetIndicator"]
+        assert indicator.rectangle.get_height() == pytest.approx(inset.get_ylim()[1] - inset.get_ylim()[0])
+
+
+def test_all_axes_are_a_grid_of_panels(runs: Sequence[Run]) -> None:
+    assert len(draw("ablation", runs, FigureChoices(x="all", columns=2)).axes) == 6
+
+
+def test_one_setting_is_one_panel_without_a_letter(make_swept: Callable[..., Run]) -> None:
+    (area,) = draw("ablation", [make_swept(hidden=size, slope=size) for size in (8, 16)], FigureChoices()).axes
+    assert area.get_legend().get_title().get_text() == ""
+    assert area.get_legend().get_texts()[0].get_text() == "hidden = 8"
+
+
+def test_figures_of_no_ablation_are_refused(make_swept: Callable[..., Run], make_scored: Callable[..., Run]) -> None:
+    with pytest.raises(ConfigError, match="needs runs that differ"):
+        draw("ablation", [make_swept()], FigureChoices())
+    with pytest.raises(StoreError, match="no finished round"):
+        draw("ablation", [make_scored("admm", [])], FigureChoices())
+    assert "ablation" in FIGURES.names()

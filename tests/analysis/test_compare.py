@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from scipy import optimize, stats
 
-from analysis.compare import environment_differences, paired_seeds, paired_table, setting_differences, shared_seeds
+from analysis.cli.main import main
+from analysis.compare import At, environment_differences, paired_seeds, paired_table, setting_differences, shared_seeds
+from analysis.drawing import screen
+from analysis.figures.seed_pairs import Side, paired_differences
 from analysis.leaderboard import few_seeds_words, paired_words
+from analysis.style import palette
 from analysis.tables.rounds import rounds_table
 from glt.config import RunConfig
 from glt.errors import ConfigError
-from glt.store import Run
+from glt.store import Run, Store
 from tests.analysis.conftest import write_scores
 
 MakeScored = Callable[..., Run]
@@ -138,7 +145,7 @@ MakeRun = Callable[..., Run]
 def test_settings_that_differ_say_which_is_the_default() -> None:
     one = RunConfig(hidden=64, rounds=5, options={"masks_from": "last"})
     found = setting_differences(one, RunConfig(p_graph=0.1))
-    rows = {row.setting: (row.one_words, row.other_words) for row in found.rows}
+    rows = {row.setting: row.words() for row in found.rows}
     assert rows == {
         "hidden": ("64", "512 (default)"),
         "p_graph": ("5 % (default)", "10 %"),
@@ -156,11 +163,6 @@ def test_what_a_method_ignores_is_used_by_the_other_only() -> None:
     assert "p_graph" not in found.only_one
 
 
-def test_an_option_that_nobody_named_is_its_default() -> None:
-    named = RunConfig(options={"masks_from": "best_validation"})
-    assert setting_differences(named, RunConfig()).rows == []
-
-
 def test_environments_are_compared_over_all_seeds(make_run: MakeRun) -> None:
     one, other = make_run("ugs", seeds=(0, 1)), make_run("random")
     versions = {"python": "3.11.7", "torch": "2.13.0"}
@@ -175,3 +177,162 @@ def test_environments_are_compared_over_all_seeds(make_run: MakeRun) -> None:
         "device": ((), ("cpu",)),
         "data (hash)": (("aaaaaaaa",), ("bbbbbbbb",)),
     }
+
+
+# The picture of a paired difference: its window, its marks and what a title may hold.
+
+
+def draw(one: Run, other: Run, label: str = "A", at: At = "round") -> go.Figure:
+    pairs = (rounds_table([one, other]), one.name, other.name, "test", at)
+    sides = [Side(run.name, label, palette.style(run.config.method)) for run in (one, other)]
+    return screen.draw(paired_differences(paired_table(*pairs), paired_seeds(*pairs), *sides, at=at))
+
+
+@pytest.fixture
+def one(make_scored: MakeScored) -> Run:
+    return make_scored("ugs", [[0.8, 0.711, 0.6], [0.8, 0.710, 0.62], [0.8, 0.709, 0.58]])
+
+
+@pytest.fixture
+def other(make_scored: MakeScored) -> Run:
+    return make_scored("random", [[0.8, 0.70, 0.6]] * 3)
+
+
+def test_marks_say_where_a_difference_is_significant(one: Run, other: Run) -> None:
+    figure = draw(one, other)
+    marks = {trace.marker.symbol: trace for trace in figure.data if trace.mode == "markers" and trace.customdata}
+    assert set(marks) == {"triangle-up", "circle-open"}
+    assert marks["triangle-up"].y.tolist() == pytest.approx([1.0])
+    assert list(marks["triangle-up"].customdata[0]) == [one.name, 1]
+    assert marks["triangle-up"].marker.color == palette.color("ugs")
+    (band,) = [trace for trace in figure.data if trace.fill == "toself"]
+    assert len(band.x) == 6
+    assert [shape.y0 for shape in figure.layout.shapes] == [0]
+
+
+def test_two_seeds_draw_no_band_and_say_so(make_scored: MakeScored) -> None:
+    figure = draw(make_scored("ugs", [[0.8, 0.7], [0.8, 0.6]]), make_scored("random", [[0.8, 0.7], [0.8, 0.7]]))
+    assert not [trace for trace in figure.data if trace.fill == "toself"]
+    texts = [text for trace in figure.data if trace.hovertext for text in trace.hovertext]
+    assert all("too few for an interval" in text for text in texts)
+    low, high = figure.layout.yaxis.range
+    assert -13 < low < -10
+    assert 0 < high < 3
+
+
+def test_a_wide_interval_is_cut_off_and_not_the_seeds(make_scored: MakeScored) -> None:
+    figure = draw(make_scored("ugs", [[0.8, 0.9], [0.8, 0.5], [0.8, 0.7]]), make_scored("random", [[0.8, 0.7]] * 3))
+    low, high = figure.layout.yaxis.range
+    assert -32 < low < -25
+    assert 25 < high < 32
+
+
+def test_a_title_is_never_read_as_html(one: Run, other: Run) -> None:
+    figure = draw(one, other, '<img src=x onerror="1">')
+    words = [note.text for note in figure.layout.annotations] + [trace.name or "" for trace in figure.data]
+    words += [text for trace in figure.data if trace.hovertext for text in trace.hovertext]
+    assert not [text for text in words if "<img" in text]
+    assert [text for text in words if "&lt;img" in text]
+
+
+def test_over_sparsity_marks_lie_at_the_first_runs_sparsity(one: Run, other: Run) -> None:
+    figure = draw(one, other, at="graph")
+    marks = [trace for trace in figure.data if trace.mode == "markers" and trace.customdata]
+    places = sorted(place for trace in marks for place in trace.x)
+    assert places == pytest.approx([0, 5, 9.75])
+
+
+# `compare` and `leaders`: their JSON, their tables, and what they refuse.
+
+
+@pytest.fixture
+def runs(make_scored: MakeScored) -> tuple[Run, Run]:
+    one = make_scored("ugs", [[0.80, 0.711], [0.90, 0.810], [0.70, 0.609]], hidden=64)
+    return one, make_scored("random", [[0.80, 0.70], [0.90, 0.80], [0.70, 0.60]])
+
+
+def answer(arguments: list[str], store: Store, capsys: pytest.CaptureFixture[str]) -> object:
+    assert main([*arguments, "--store", str(store.root), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_compare_gives_settings_and_paired_differences(
+    runs: tuple[Run, Run], store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = answer(["compare", *(run.name for run in runs)], store, capsys)
+    assert isinstance(found, dict)
+    assert [row["setting"] for row in found["settings"]] == ["method", "hidden"]
+    assert found["only_one"]["gamma_graph"] == 0.01
+    assert found["shared_seeds"] == [0, 1, 2]
+    dense, pruned = found["paired"]
+    assert (dense["difference"], dense["p_value"], dense["verdict"]) == (0, None, "no test")
+    assert pruned["difference"] == pytest.approx(0.01)
+    assert (pruned["round"], pruned["seeds"], pruned["verdict"]) == (1, 3, "higher")
+
+
+def test_compare_prints_tables_and_a_sentence(
+    runs: tuple[Run, Run], store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *(run.name for run in runs), "--store", str(store.root)]) == 0
+    out = capsys.readouterr().out
+    assert "+1.0 ± 0.2 " in out
+    told = (
+        "against Random pruning (hidden = 512): significantly higher in every pruned round. Paired t tests of 3 seeds"
+    )
+    assert told in " ".join(out.split())
+    assert "512 (default)" in out
+
+
+def test_compare_with_too_few_seeds_says_so(
+    make_scored: MakeScored, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [make_scored(method, [[0.8, 0.7], [0.8, 0.6]]).name for method in ("ugs", "random")]
+    assert main(["compare", *names, "--store", str(store.root)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "share only seeds 0, 1" in out
+    assert "±" not in out
+
+
+def test_leaders_by_run_and_by_setting(runs: tuple[Run, Run], store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [run.name for run in runs]
+    rows = answer(["leaders", *names], store, capsys)
+    assert isinstance(rows, list)
+    assert [(row["method"], row["verdict"], row["best_round"]) for row in rows] == [
+        ("ugs", "reference", 1),
+        ("random", "lower", 1),
+    ]
+    grouped = answer(["leaders", *names, "--by", "hidden"], store, capsys)
+    assert isinstance(grouped, list)
+    assert [(row["label"], row["runs"]) for row in grouped] == [("hidden = 64", 1), ("hidden = 512", 1)]
+    assert main(["leaders", *names, "--store", str(store.root)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"\breference *$", out, re.MULTILINE)
+    assert "significantly" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["compare", "{0}", "{0}"], 2, "name two"),
+        (["leaders", "{0}", "--by", "hiden"], 2, "did you mean 'hidden'"),
+        (["compare", "{0}", "nobody"], 1, "No run 'nobody'"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(
+    runs: tuple[Run, Run], store: Store, arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled = [argument.format(runs[0].name) for argument in arguments]
+    assert main([*filled, "--store", str(store.root)]) == code
+    assert told in capsys.readouterr().err
+
+
+def test_leaders_break_no_word_in_eighty_columns(
+    runs: tuple[Run, Run], store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    store.annotate(runs[0].name, {"title": "Convolutional network of sixty-four channels"})
+    assert main(["leaders", *(run.name for run in runs), "--store", str(store.root)]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    assert {"Convolutional", "network", "sixty-four", "channels", "highest"} <= set(said.split())
+    assert "A wider terminal also shows rounds" in " ".join(said.split())

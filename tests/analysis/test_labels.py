@@ -26,7 +26,6 @@ from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels, short_title
 from analysis.latex import tickets_latex
 from analysis.measures.centrality import betweenness
-from analysis.measures.compute import measure
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.tables import node_table, with_names
 from analysis.removal.groups import by_pair, edge_groupings, loss_table, node_groupings
@@ -134,18 +133,6 @@ def test_a_title_is_escaped_wherever_it_is_markup(runs: list[Run], store: Store)
     assert r"\$x\textasciicircum{} \& 5 \%" in latex.replace(r"\\", " ")
 
 
-def test_paper_figures_draw_any_title_as_it_is(runs: list[Run], store: Store) -> None:
-    titles = [NASTY, "_hidden from legends", "$\\frac{1}{"]
-    for run, title in zip(runs, titles, strict=True):
-        store.annotate(run.name, {"title": title})
-    figure = draw("accuracy", runs, FigureChoices())
-    (legend,) = figure.legends
-    drawn = [text.get_text() for text in legend.get_texts()][: len(titles)]
-    assert [text.strip().replace(r"\$", "$") for text in drawn] == titles
-    for kind in ("pdf", "svg", "png"):
-        assert figure_bytes(figure, kind)
-
-
 def test_the_longest_titles_leave_room_for_the_curves(make_scored: MakeScored, store: Store) -> None:
     runs = [make_scored("ugs", [[0.8, 0.7]]), make_scored("random", [[0.7, 0.6]])]
     for place, run in enumerate(runs):
@@ -241,12 +228,6 @@ def test_the_sparse_graph_has_no_class_for_them(graph: Graph, nobody: list[int])
     assert {name for name, told in classes.items() if not told} == {f"n{node}" for node in nobody}
     with np.load(io.BytesIO(GRAPH_FORMATS["npz"].write(sparse))) as held:
         assert np.flatnonzero(held["labels"] == -1).tolist() == nobody
-
-
-def test_homophily_leaves_their_edges_out(graph: Graph) -> None:
-    assert measure(MeasuredGraph.of(graph), names=["edge_homophily"])["edge_homophily"] == pytest.approx(
-        0.73765, abs=1e-5
-    )
 
 
 def test_tables_say_so(graph: Graph, nobody: list[int]) -> None:

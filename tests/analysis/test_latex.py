@@ -16,7 +16,7 @@ from analysis.cli.main import main
 from analysis.drawing import files
 from analysis.drawing.files import csv_bytes, json_bytes
 from analysis.latex import escape, measurements_latex, paper_latex, tickets_latex
-from analysis.measures.tables import At, measurement_table
+from analysis.measures.tables import measurement_table
 from analysis.tables.curves import curve_table, paper_table
 from analysis.tables.rounds import rounds_table
 from analysis.tables.tickets import tickets_table
@@ -46,16 +46,9 @@ def test_tickets_in_latex(make_scored: Callable[..., Run]) -> None:
     assert ugs[7:] == ["ticket", "1597 M (80.0)"]
     assert random[1] == r"1$^\dagger$"
     assert r"\mathbf" not in "".join(random)
-    for part in (
-        r"\toprule",
-        r"\midrule",
-        r"\bottomrule",
-        r"\label{tab:tickets}",
-        "Cora GCN",
-        "over 3 seeds",
-        "sparse features",
-    ):
+    for part in (r"\toprule", r"\midrule", r"\bottomrule", r"\label{tab:tickets}", "Cora GCN", "sparse features"):
         assert part in latex
+    assert "over 3 seeds" in latex
     assert random[7] == "open"
     assert r"$\dagger$: no round is shown to be a ticket; this one is closest by validation score" in latex
     assert r"less than 0.5 points against dense (one-sided paired $t$ test at 5 \%, Holm over 3 rounds)" in latex
@@ -79,14 +72,9 @@ def test_letters_that_tex_has_not_are_plain_or_a_question_mark() -> None:
     assert escape("x\N{SUBSCRIPT TWO} \N{PILE OF POO}") == "x2 ?"
 
 
-def test_escape_leaves_plain_words_alone() -> None:
-    assert escape("Random pruning") == "Random pruning"
-    assert escape("\N{MINUS SIGN}1") == r"\ensuremath{-}1"
-
-
 def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
     runs = [make_run("ugs", seeds=(0, 1, 2), rounds=3), make_run("random", seeds=(0, 1), rounds=3)]
-    table = measurement_table(runs, At(round=3), published=published.measurements("cora"))
+    table = measurement_table(runs, 3, published=published.measurements("cora"))
     latex = measurements_latex(table, "cora")
     assert cells(latex, "Measurement") == ["Measurement", "Original", "UGS", "Random pruning"]
     clustering = cells(latex, "Average clustering")
@@ -104,19 +92,19 @@ def test_measurements_in_latex(make_run: Callable[..., Run]) -> None:
 
 def test_several_rounds_are_named_in_the_caption(make_run: Callable[..., Run]) -> None:
     run = make_run(rounds=2)
-    assert "after rounds 1, 2:" in measurements_latex(measurement_table([run], [At(round=1), At(round=2)]), "cora")
-    assert "after round 2:" in measurements_latex(measurement_table([run], At(round=2)), "cora")
+    assert "after rounds 1, 2:" in measurements_latex(measurement_table([run], [1, 2]), "cora")
+    assert "after round 2:" in measurements_latex(measurement_table([run], 2), "cora")
 
 
 def test_the_closest_to_the_original_is_bold(make_run: Callable[..., Run]) -> None:
-    table = measurement_table([make_run("ugs"), make_run("random")], At(round=1))
+    table = measurement_table([make_run("ugs"), make_run("random")], 1)
     table["average_clustering"] = [0.24, 0.30, 0.20]
     bold = [r"\mathbf" in cell for cell in cells(measurements_latex(table, "cora"), "Average clustering")]
     assert bold == [False, False, False, True]
 
 
 def test_counts_have_the_decimals_of_their_means_and_unknown_values_are_not_bold(make_run: Callable[..., Run]) -> None:
-    table = measurement_table([make_run("ugs", seeds=(0, 1)), make_run("random")], At(round=1))
+    table = measurement_table([make_run("ugs", seeds=(0, 1)), make_run("random")], 1)
     table["isolated_nodes"] = [0, 12.5, 9]
     latex = measurements_latex(table, "cora", shown=["isolated_nodes", "reach"])
     assert cells(latex, "Isolated nodes")[1] == "$0.0$"
@@ -124,22 +112,6 @@ def test_counts_have_the_decimals_of_their_means_and_unknown_values_are_not_bold
     table["reach"] = [0.84, float("nan"), 0.7]
     bold = [r"\mathbf" in cell for cell in cells(measurements_latex(table, "cora", shown=["reach"]), "Reach")]
     assert bold == [False, False, False, True]
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
-def test_latex_takes_both_tables(make_run: Callable[..., Run], tmp_path: Path) -> None:
-    runs = [make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(0, 1))]
-    measured = measurement_table(runs, At(round=1), published=published.measurements("cora"))
-    tickets = tickets_table(rounds_table(runs)).assign(
-        label="p_g & 5% #1 \\input{x} ~^ \N{MINUS SIGN} \N{PLUS-MINUS SIGN}"
-    )
-    body = measurements_latex(measured, "cora") + tickets_latex(tickets)
-    width = r"\usepackage[textwidth=6.75in]{geometry}"
-    document = rf"\documentclass{{article}}\usepackage{{booktabs}}{width}\begin{{document}}{body}\end{{document}}"
-    (tmp_path / "table.tex").write_text(document)
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
 
 
 PAGES = {
@@ -163,7 +135,7 @@ def test_the_tables_fit_the_columns_of_a_paper_whatever_the_labels(page: str, tm
 
 def _tables(runs: list[Run], title: str) -> str:
     rounds = rounds_table(runs)
-    measured = measurement_table(runs, At(round=13), published=published.measurements("cora"))
+    measured = measurement_table(runs, 13, published=published.measurements("cora"))
     tables = [measured, tickets_table(rounds), paper_table(curve_table(rounds))]
     for table in tables if title else []:
         table.loc[table["label"] != "Original", "label"] = title
@@ -183,7 +155,7 @@ def typeset(document: str, folder: Path) -> str:
 
 
 def test_tables_too_wide_for_a_page_are_split(make_run: Callable[..., Run]) -> None:
-    table = measurement_table([make_run("ugs"), make_run("random")], At(round=1))
+    table = measurement_table([make_run("ugs"), make_run("random")], 1)
     many = pd.concat([table, *[table.iloc[1:]] * 7], ignore_index=True)
     latex = measurements_latex(many, "cora")
     parts = [line for line in latex.splitlines() if line.startswith("Measurement &")]
@@ -224,15 +196,8 @@ def test_command_line(
 def test_ours_beside_the_paper(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
     run = make_scored("ugs", [[0.82, 0.82, 0.82, 0.82, 0.79]])
     assert main(["table", "paper", str(run.path)]) == 0
-    assert cells(capsys.readouterr().out, "Cora UGS") == [
-        "Cora UGS",
-        "4",
-        "$18.5$",
-        "$59.0$",
-        "$79.0$",
-        "$80.8$",
-        "$-1.8$",
-    ]
+    row = cells(capsys.readouterr().out, "Cora UGS")
+    assert row == ["Cora UGS", "4", "$18.5$", "$59.0$", "$79.0$", "$80.8$", "$-1.8$"]
     assert main(["table", "paper", str(make_scored("random", [[0.8, 0.8]]).path)]) == 1
     assert "prints no value" in capsys.readouterr().err
 

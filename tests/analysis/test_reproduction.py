@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ttest_1samp
 
 from analysis import published
 from analysis.published import FACTS
 from analysis.reproduction.claims import EXHIBITS, leads, saves_macs, tally
 from analysis.reproduction.comparison import FIRST, SECOND, Comparison, Evidence, judged
 from analysis.reproduction.verdict import Verdict, judge, settled
-from analysis.statistics import Gap, agreements
 from analysis.tables.rounds import rounds_table
 from glt.datasets import load_graph
 from glt.reproduction import EXPERIMENTS, Plan, Setting, make_plan
@@ -177,11 +175,7 @@ def test_claims_alone_decide_where_no_number_is_printed(store: Store, write: Cal
 @pytest.mark.parametrize(
     ("gaps", "holds", "words"),
     [
-        (
-            (0.010, 0.011, 0.012),
-            True,
-            "UGS is significantly higher in k = 1 to 20 (paired t tests of 3 seeds at 5 %",
-        ),
+        ((0.010, 0.011, 0.012), True, "UGS is significantly higher in k = 1 to 20 (paired t tests of 3 seeds at 5 %"),
         ((0.001, 0.030, 0.002), None, "UGS shows no significant difference in k = 1 to 20"),
         ((0.010,), None, "UGS has no test in k = 1 to 20 (a test needs two shared seeds whose differences vary"),
         ((-0.010, 0.005, 0.001), None, "would have been shown with 80 % power"),
@@ -343,25 +337,6 @@ def test_facts_are_shown_where_they_explain() -> None:
     assert "gat" in told("node-classification", Setting("pubmed", "gat"), False)
     known = set(EXPERIMENTS.names())
     assert all(known.issuperset(fact.experiments) for fact in FACTS)
-
-
-def test_agreement_against_scipy() -> None:
-    """Both words by scipy's one-sample tests, Holm by hand over two values."""
-    values = np.array([0.012, 0.009, 0.014, 0.011, 0.008])
-    far = values + 0.02
-    samples = [Gap(5, float(each.mean()), float(each.std(ddof=1)), 0.015) for each in (values, far)]
-    one, other = agreements(samples)
-    agree = [
-        max(
-            ttest_1samp(each, 0.015, alternative="less").pvalue,
-            ttest_1samp(each, -0.015, alternative="greater").pvalue,
-        )
-        for each in (values, far)
-    ]
-    differ = 2 * ttest_1samp(far, 0.015, alternative="greater").pvalue
-    assert (one.word, other.word) == ("agrees", "differs")
-    assert one.p_agrees == pytest.approx(2 * min(agree))
-    assert other.p_differs == pytest.approx(2 * differ)
 
 
 @pytest.mark.parametrize("point", published.POINTS)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.statistics import Gap, agreements, half_width, significances
+from analysis.statistics import Gap, agreements, significances
 from glt import verdicts
+from glt.verdicts import half_width
 
 
 @pytest.mark.parametrize("seed", range(5))

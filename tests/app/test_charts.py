@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis import published
-from analysis.measures.tables import At, measurement_table
+from analysis.measures.tables import measurement_table
 from analysis.tables.curves import curve_table
 from analysis.tables.rounds import rounds_table
 from app.views import curves, measurements, tickets
@@ -29,7 +29,7 @@ def test_the_numbers_of_a_curve_sort_as_numbers(make_run: Callable[..., Run]) ->
 
 
 def test_the_papers_value_stands_under_ours(make_run: Callable[..., Run]) -> None:
-    table = measurement_table([make_run("ugs", rounds=13)], At(round=13))
+    table = measurement_table([make_run("ugs", rounds=13)], 13)
     read = measurements.as_read(table, ["average_clustering"], published.measurements("cora"))
     assert read.columns.tolist() == ["Measure", "Original", "UGS"]
     assert read["Original"].tolist() == ["0.24067", ":gray[0.24067]"]

@@ -175,9 +175,9 @@ def test_the_time_said_holds_the_factors_of_a_graph_that_is_factored(
 
 
 def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], open_page: OpenPage) -> None:
-    from analysis.measures.tables import At, measurement_table
+    from analysis.measures.tables import measurement_table
 
-    measurement_table(runs, At(round=2))
+    measurement_table(runs, 2)
     app = open_page("measurements", round="2")
     assert not app.exception
     assert "not computed yet" not in shown(app)

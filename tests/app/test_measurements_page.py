@@ -16,7 +16,7 @@ from analysis.measures.cache import keep_betweenness
 from analysis.measures.centrality import Betweenness
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.networkx_engine import DEFINITIONS
-from analysis.measures.tables import At, Order, edge_table, measurement_table, node_table, trend_table
+from analysis.measures.tables import Order, edge_table, measurement_table, node_table, trend_table
 from app.components import computation
 from app.views import measurements
 from app.views.measurements import (
@@ -45,7 +45,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 
 def test_what_the_paper_prints_under_the_other_name_is_shown_too(make_run: MakeRun) -> None:
-    table = measurement_table([make_run("ugs")], At(round=3))
+    table = measurement_table([make_run("ugs")], 3)
     printed, swapped = published.measurements("cora"), published.measurements("cora", as_printed=True)
     read = measurements.as_read(table, ["average_clustering"], printed, swapped, "cora")
     assert read["Measure"].tolist() == ["Average clustering", ":gray[paper]", ":gray[paper, column Cora]"]
@@ -54,7 +54,7 @@ def test_what_the_paper_prints_under_the_other_name_is_shown_too(make_run: MakeR
 
 def test_the_papers_values_stand_beside_rounds_it_measured_alone(make_run: MakeRun) -> None:
     runs = [make_run("ugs", rounds=14), make_run("ugs", rounds=14, model="gin"), make_run("random", rounds=14)]
-    table = measurement_table(runs, [At(round=13), At(round=3)], published=published.measurements("cora"))
+    table = measurement_table(runs, [13, 3], published=published.measurements("cora"))
     read = measurements.as_read(table, ["average_clustering"], published.measurements("cora"))
     beside = dict(zip(read.columns[1:], read.iloc[1, 1:], strict=True))
     printed = {name for name, cell in beside.items() if "0." in cell}
@@ -96,7 +96,7 @@ def test_networkx_is_offered_with_its_time_and_its_table_names_the_largest_diffe
     # What is slow with NetworkX is left to the faster versions, so that a test can compute the rest.
     for name in ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness"):
         monkeypatch.delitem(DEFINITIONS, name)
-    measurement_table([run], At(round=1), engine="networkx")
+    measurement_table([run], 1, engine="networkx")
     app = open_page("measurements", round="1", engine="networkx")
     assert not app.exception
     assert len(app.table) == 3

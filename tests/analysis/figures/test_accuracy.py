@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 
 from analysis.cli.main import main
 from analysis.drawing import screen
 from analysis.drawing.files import figure_bytes
+from analysis.drawing.labels import log_ticks
 from analysis.drawing.page import draw
 from analysis.drawing.venues import VENUES
 from analysis.figures.accuracy import accuracy_curves
-from analysis.figures.base import FIGURES, FigureChoices
+from analysis.figures.base import FigureChoices
+from analysis.figures.curves import Window, exits, score_window, seed_exits
+from analysis.figures.pareto import pareto_front
+from analysis.labels import setting_details
 from analysis.style import palette
-from analysis.tables.curves import curve_table
+from analysis.style.palette import MOST, crowd_styles
+from analysis.tables.captions import caption
+from analysis.tables.curves import curve_table, with_front
 from analysis.tables.rounds import rounds_table
 from glt.errors import ConfigError, StoreError
 from glt.store import Run
@@ -110,14 +117,6 @@ def test_hover_has_all_the_numbers(rounds: pd.DataFrame) -> None:
         assert words in text
 
 
-def test_three_seeds_have_an_interval(make_scored: Callable[..., Run]) -> None:
-    figure = on_screen(rounds_table([make_scored("ugs", [[0.82, 0.80], [0.81, 0.81], [0.80, 0.79]])]))
-    text = next(trace for trace in points(figure) if trace.marker.symbol == "circle").hovertext[0]
-    # Student's t with two degrees of freedom: 4.303 times 0.01 / sqrt(3).
-    assert "80.0 ± 2.5 %" in text
-    assert "mean of 3 seeds, 95% interval" in text
-
-
 def test_one_seed_draws_no_band_and_says_so(make_scored: Callable[..., Run]) -> None:
     figure = on_screen(rounds_table([make_scored("ugs", [[0.82, 0.8]])]))
     assert all(trace.fill is None for trace in figure.data)
@@ -164,14 +163,6 @@ def test_the_papers_points_are_on_printed_axes_only(make_scored: Callable[..., R
     assert open_marks(on_screen(rounds, x="macs", macs="sparse_features", paper=True)) == []
 
 
-def test_labels_are_escaped(rounds: pd.DataFrame) -> None:
-    rounds = rounds.assign(label="<img src=x>")
-    figure = on_screen(rounds)
-    assert all("<img" not in (trace.name or "") for trace in figure.data)
-    assert all("<img" not in text for trace in points(figure) for text in trace.hovertext)
-    assert all("<img" not in note.text for note in figure.layout.annotations)
-
-
 def test_light_and_dark_have_a_transparent_ground(rounds: pd.DataFrame) -> None:
     for dark in (False, True):
         layout = on_screen(rounds, dark=dark).layout.template.layout
@@ -213,51 +204,18 @@ def runs(make_scored: Callable[..., Run]) -> Sequence[Run]:
     return [make_scored("ugs", PRINTED_UGS), make_scored("random", RANDOM)]
 
 
-def poppler(tool: str, content: bytes, folder: Path) -> str:
-    if shutil.which(tool) is None:
-        pytest.skip(f"{tool} (poppler-utils) is not installed")
-    (folder / "figure.pdf").write_bytes(content)
-    return subprocess.run([tool, folder / "figure.pdf"], check=True, capture_output=True, text=True).stdout
-
-
-@pytest.mark.parametrize(
-    ("venue", "columns", "points"),
-    [
-        ("icml", 1, 234.0),
-        ("icml", 2, 486.0),
-        ("neurips", 1, 396.0),
-        ("iclr", 1, 396.0),
-        ("ieee", 1, 252.0),
-        ("ieee", 2, 515.52),
-        ("acm", 1, 239.76),
-        ("acm", 2, 504.0),
-    ],
-)
-def test_width_is_the_venue_s(runs: Sequence[Run], tmp_path: Path, venue: str, columns: int, points: float) -> None:
-    figure = draw("accuracy", runs, FigureChoices(venue=venue, columns=columns))
-    words = poppler("pdfinfo", figure_bytes(figure, "pdf"), tmp_path)
-    size = next(line for line in words.splitlines() if line.startswith("Page size"))
-    assert float(size.split()[2]) == pytest.approx(points, abs=0.05)
-
-
-@pytest.mark.parametrize("x", ["graph", "macs", "all"])
-def test_fonts_are_embedded_and_none_is_type_3(runs: Sequence[Run], tmp_path: Path, x: str) -> None:
-    content = figure_bytes(draw("accuracy", runs, FigureChoices(x=x, paper=True)), "pdf")
-    fonts = poppler("pdffonts", content, tmp_path).splitlines()[2:]
-    assert fonts
-    for font in fonts:
-        assert "Type 3" not in font
-        assert "TrueType" in font
-        assert font.split()[-5] == "yes"  # emb
-
-
-@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
-def test_the_same_bytes_twice(runs: Sequence[Run], kind: str) -> None:
-    choices = FigureChoices(x="all", columns=2, margin=0.01)
-    figure = draw("accuracy", runs, choices)
-    first = figure_bytes(figure, kind)
-    assert figure_bytes(figure, kind) == first
-    assert figure_bytes(draw("accuracy", runs, choices), kind) == first
+def test_width_is_the_venue_s() -> None:
+    points = {
+        "icml": (234, 486),
+        "neurips": (396, 396),
+        "iclr": (396, 396),
+        "ieee": (252, 515.52),
+        "acm": (239.76, 504),
+    }
+    assert list(VENUES) == list(points)
+    for venue, widths in points.items():
+        found = [72 * FigureChoices(venue=venue, columns=columns).width for columns in (1, 2)]
+        assert found == pytest.approx(widths, abs=0.05)
 
 
 def test_panels_share_the_accuracy_axis_and_run_towards_sparsity(runs: Sequence[Run]) -> None:
@@ -296,20 +254,6 @@ def test_unknown_names_and_empty_runs(runs: Sequence[Run], make_scored: Callable
         figure_bytes(draw("accuracy", runs, FigureChoices()), "eps")
     with pytest.raises(StoreError, match="no finished round"):
         draw("accuracy", [make_scored("admm", [])], FigureChoices())
-    assert "accuracy" in FIGURES.names()
-    assert list(VENUES) == ["icml", "neurips", "iclr", "ieee", "acm"]
-
-
-@pytest.mark.parametrize("dpi", ["0", "1201", "1000000"])
-def test_too_many_dots_for_the_memory_are_refused(
-    runs: Sequence[Run], dpi: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "f.png"
-    assert main(["figure", "accuracy", str(runs[0].path), "--dpi", dpi, "--out", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert f"{dpi} dots an inch cannot be: choose 1 to 1200" in said
-    assert said.count("\n") == 1
-    assert not out.exists()
 
 
 def test_command_line_writes_the_figure(runs: Sequence[Run], tmp_path: Path) -> None:
@@ -330,6 +274,8 @@ def test_command_line_writes_the_figure(runs: Sequence[Run], tmp_path: Path) -> 
         (["--out", "f.eps"], 2, "f.eps has no known ending"),
         (["--out", "f.pdf", "--venue", "icmll"], 2, "did you mean 'icml'"),
         (["--out", "no/such/folder/f.pdf"], 1, "No such file"),
+        (["--out", "f.png", "--dpi", "0"], 2, "0 dots an inch cannot be: choose 1 to 1200"),
+        (["--out", "f.png", "--dpi", "1201"], 2, "1201 dots an inch cannot be: choose 1 to 1200"),
     ],
 )
 def test_complaints_are_one_line(
@@ -346,3 +292,154 @@ def test_complaints_are_one_line(
     complaint = capsys.readouterr().err
     assert words in complaint
     assert complaint.count("\n") == 1
+    assert not list(tmp_path.glob("*.png"))
+
+
+def curve(means: list[float], dense: float) -> pd.DataFrame:
+    places = [0.1 * k for k in range(len(means))]
+    same = {"run": "r", "method": "ugs", "low": float("nan"), "high": float("nan"), "dense": dense}
+    return pd.DataFrame({"x": places, "mean": means}).assign(**same)
+
+
+def test_window_holds_everything_unless_something_collapses() -> None:
+    low, high = score_window(curve([0.8, 0.75], 0.8))
+    assert low < 75
+    assert high > 80
+    low, _ = score_window(curve([0.8, 0.2], 0.8))
+    assert 58 < low < 60
+    assert score_window(curve([0.8, 0.2], 0.8), near=False).low < 20
+
+
+def test_window_makes_room_for_printed_points() -> None:
+    assert score_window(curve([0.8, 0.79], 0.8), extra=[0.7]).low < 70
+
+
+def test_exit_is_where_the_line_crosses_the_foot() -> None:
+    (gone,) = exits(curve([0.8, 0.4], 0.8), "graph", Window(60, 85))
+    assert gone.x == pytest.approx(5.0)
+    assert gone.lowest == 0.4
+    assert exits(curve([0.8, 0.7], 0.8), "graph", Window(60, 85)) == []
+
+
+def test_exit_on_the_log_axis_is_halfway_in_the_logarithm() -> None:
+    table = curve([0.8, 0.4], 0.8).assign(x=[1e9, 1e7])
+    (gone,) = exits(table, "macs", Window(60, 85))
+    assert gone.x == pytest.approx(100.0)
+
+
+def test_seeds_that_fall_while_the_mean_stays_are_counted() -> None:
+    table = curve([0.8, 0.7], 0.8)
+    rows = [
+        (seed, place, score)
+        for seed, scores in enumerate([(0.8, 0.8), (0.8, 0.4), (0.8, 0.5)])
+        for place, score in zip((0.0, 0.1), scores, strict=True)
+    ]
+    rounds = pd.DataFrame(rows, columns=["seed", "graph_sparsity", "test"]).assign(run="r", method="ugs")
+    (gone,) = seed_exits(table, rounds, "graph", "test", "dense_features", Window(60, 85))
+    assert (gone.x, gone.lowest) == (pytest.approx(5.0), 0.4)
+    assert gone.text == "2 seeds fall, one to 40.0 %"
+    fallen = curve([0.8, 0.55], 0.8)
+    assert seed_exits(fallen, rounds, "graph", "test", "dense_features", Window(60, 85)) == []
+
+
+# Five runs of one method are a crowd, and every picture of them is one that can be read.
+
+
+MakeScored = Callable[..., Run]
+
+
+@pytest.fixture
+def sweep(make_scored: MakeScored) -> list[Run]:
+    falls = [
+        [[0.8, 0.79, 0.5], [0.81, 0.8, 0.45], [0.81, 0.8, 0.45]],
+        *[[[0.8, 0.79, 0.78], [0.82, 0.8, 0.79], [0.82, 0.8, 0.79]]] * 3,
+        [[0.8, 0.1], [0.8, 0.2]],
+    ]
+    return [make_scored("ugs", scores, p_graph=0.01 * (n + 1)) for n, scores in enumerate(falls)]
+
+
+def test_only_a_crowd_is_shaded(sweep: list[Run], make_scored: MakeScored) -> None:
+    other = make_scored("random", [[0.8, 0.7]])
+    assert crowd_styles(curve_table(rounds_table([*sweep[:MOST], other]))) == {}
+    styles = crowd_styles(curve_table(rounds_table([*sweep, other])))
+    assert list(styles) == [run.name for run in sweep]
+    light = [sum(palette.rgb(each.light)) for each in styles.values()]
+    assert light == sorted(light, reverse=True)
+    assert len({each.light for each in styles.values()}) == len(sweep)
+
+
+def test_points_of_two_runs_of_one_method_are_two_shades(sweep: list[Run]) -> None:
+    runs = sweep[:2]
+    rounds = rounds_table(runs)
+    table = with_front(curve_table(rounds, x="macs"), "macs")
+    traces = [
+        trace
+        for trace in screen.draw(pareto_front(table, rounds)).data
+        if trace.legendgroup in {run.name for run in runs}
+    ]
+    inks = {
+        run.name: {str(ink) for each in traces if each.legendgroup == run.name for ink in _inks(each)} for run in runs
+    }
+    own = [found - {palette.color(palette.DENSE)} for found in inks.values()]
+    assert [len(each) for each in own] == [1, 1]
+    assert own[0] != own[1]
+    (legend,) = draw("pareto", runs, FigureChoices()).legends
+    assert {ink.lower() for each in own for ink in each} <= {
+        to_hex(ink) for mark in legend.legend_handles for ink in _paper_inks(mark)
+    }
+
+
+def _inks(trace: Any) -> list[str]:
+    return [trace.marker.color] if isinstance(trace.marker.color, str) else list(trace.marker.color)
+
+
+def _paper_inks(mark: Any) -> list[Any]:
+    return [mark.get_markerfacecolor()] if isinstance(mark, Line2D) else list(mark.get_facecolor())
+
+
+def test_a_crowd_leaves_the_window_with_one_word(sweep: list[Run]) -> None:
+    table = curve_table(rounds_table(sweep))
+    (gone,) = exits(table, "graph", score_window(table))
+    assert (gone.runs, gone.lowest) == (2, pytest.approx(0.15))
+    texts = [note.text for note in screen.draw(accuracy_curves(table, rounds_table(sweep))).layout.annotations]
+    assert "2 fall, one to 15.0 %" in texts
+
+
+def test_a_crowd_is_drawn_without_bands_and_seeds_and_the_caption_says_so(sweep: list[Run]) -> None:
+    rounds = rounds_table(sweep)
+    figure = screen.draw(accuracy_curves(curve_table(rounds), rounds))
+    assert not [trace for trace in figure.data if trace.fill == "toself"]
+    assert len({trace.line.color for trace in figure.data if trace.mode == "lines"}) == len(sweep)
+    assert "without intervals" in caption(rounds)
+    few = rounds_table(sweep[:2])
+    assert [trace for trace in screen.draw(accuracy_curves(curve_table(few), few)).data if trace.fill == "toself"]
+    assert "without intervals" not in caption(few)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_the_legend_of_a_crowd_stays_inside_a_printed_figure(sweep: list[Run], columns: int) -> None:
+    figure = draw("accuracy", sweep, FigureChoices(columns=columns))
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1 + 1
+    area = figure.axes[0].get_window_extent()
+    assert area.height > 0.4 * area.width
+    assert area.y1 <= box.y0
+    inks = {to_hex(line.get_color()).upper() for line in figure.axes[0].lines if line.get_linewidth() > 1}
+    assert inks == {style.light for style in palette.shades("ugs", len(sweep))}
+
+
+def test_equivalent_settings_appear_once(make_scored: MakeScored) -> None:
+    runs = [make_scored("ugs", [[0.8]], hidden=h, epochs=h, p_graph=p) for h in (8, 16) for p in (0.1, 0.2)]
+    details = setting_details(runs)
+    assert details[runs[1].name] == ["hidden = 8", "p_graph = 20 %"]
+    assert len(set(map(tuple, details.values()))) == 4
+
+
+@pytest.mark.parametrize(("low", "high"), [(100, 156.25), (0.8, 1.25), (3, 4), (1601, 2501), (99.9, 100.1)])
+def test_a_short_log_axis_has_at_least_two_ticks(low: float, high: float) -> None:
+    ticks = log_ticks(low, high)
+    assert len(ticks) >= 2
+    assert all(low <= tick <= high for tick in ticks)

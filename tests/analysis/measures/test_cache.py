@@ -1,8 +1,10 @@
+"""What is estimated from some sources on a large graph, against the exact value; and what such a graph keeps."""
+
 from __future__ import annotations
 
 import json
 import math
-import stat
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +13,12 @@ import pytest
 from analysis.measures import bfs as search
 from analysis.measures import cache
 from analysis.measures import graph as measured_graph
+from analysis.measures.bfs import Distances, all_distances, half_width, sampled_distances
 from analysis.measures.cache import MeasureCache
-from analysis.measures.compute import measure
-from analysis.measures.graph import MeasuredGraph
+from analysis.measures.compute import is_measured, measure
+from analysis.measures.graph import MeasuredGraph, random_survivors
+from analysis.measures.registry import MEASURES
+from glt.datasets import load_graph
 
 PATH = np.array([[0, 1, 2], [1, 2, 3]])
 
@@ -87,8 +92,84 @@ def test_a_folder_that_cannot_be_made_costs_only_a_warning(tmp_path: Path, caplo
     assert "not saved" in caplog.text
 
 
-def test_no_temporary_file_is_left(tmp_path: Path) -> None:
-    MeasureCache(tmp_path).put("key", {"x@1": 1.0})
-    (file,) = tmp_path.iterdir()
-    assert file.name == "key.json"
-    assert stat.S_ISREG(file.stat().st_mode)
+ESTIMATED = ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness")
+
+
+@pytest.fixture
+def pruned() -> MeasuredGraph:
+    """Cora with a part of its edges: many components and isolated nodes."""
+    graph = load_graph("cora")
+    return MeasuredGraph.of(graph, random_survivors(graph.num_edges, 3600, 0))
+
+
+@pytest.fixture
+def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured_graph, "MOST_VISITS", 0)
+
+
+@pytest.mark.parametrize("name", ESTIMATED)
+def test_nearly_all_intervals_hold_the_exact_value(pruned: MeasuredGraph, name: str) -> None:
+    indptr, indices = pruned.adjacency.indptr, pruned.adjacency.indices
+    exact = all_distances(indptr, indices)
+
+    def value(found: Distances) -> float:
+        return MEASURES.get(name).compute(pruned.with_distances(found))
+
+    held, halves = 0, []
+    for seed in range(60):
+        found = sampled_distances(indptr, indices, exact.pairs, 512, seed)
+        halves.append(half_width(found, pruned.num_nodes, value))
+        held += abs(value(found) - value(exact)) <= halves[-1]
+    assert 0.85 * 60 <= held < 60
+    assert 0 < np.mean(halves) < 0.06 * value(exact)
+
+
+def test_as_many_sources_as_nodes_are_exact(pruned: MeasuredGraph) -> None:
+    indptr, indices = pruned.adjacency.indptr, pruned.adjacency.indices
+    found = sampled_distances(indptr, indices, pruned.connected_pairs, pruned.num_nodes)
+    assert found == all_distances(indptr, indices)
+    assert found.pairs == pruned.connected_pairs
+    assert half_width(found, pruned.num_nodes, lambda each: each.total) == 0
+
+
+def test_a_hub_of_more_neighbours_than_columns_is_walked_whole() -> None:
+    leaves = np.arange(1, 401)
+    graph = MeasuredGraph(402, np.stack([np.zeros(400, dtype=np.int64), leaves]), np.zeros(402, dtype=np.int64))
+    assert all_distances(graph.adjacency.indptr, graph.adjacency.indices) == Distances(401 * 400, 800 + 2 * 400 * 399)
+
+
+@pytest.mark.usefixtures("small_is_large")
+def test_a_large_graph_says_what_it_estimates_and_keeps_everything(pruned: MeasuredGraph, tmp_path: Path) -> None:
+    cache = MeasureCache(tmp_path)
+    assert not is_measured(pruned, cache)
+    found = measure(pruned, cache)
+    assert set(found.errors) == set(ESTIMATED)
+    assert is_measured(pruned, cache)
+    # Another process finds it all, and this one what another has written.
+    again = measure(pruned, MeasureCache(tmp_path))
+    assert again == found
+    assert again.errors == found.errors
+    other = MeasureCache(tmp_path)
+    assert other.get("new") == {}
+    MeasureCache(tmp_path).put("new", {"reach@1": 0.5})
+    assert other.get("new") == {"reach@1": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "large"), [(19717, 44324, False), (3327, 4552, False), (21168, 144998, True)]
+)
+def test_of_graphs_beyond_pubmed_paths_are_estimated(nodes: int, edges: int, large: bool) -> None:
+    graph = MeasuredGraph(nodes, np.zeros((2, edges), dtype=np.int64), np.zeros(nodes, dtype=np.int64))
+    assert graph.is_large is large
+    assert graph.keeping(np.arange(edges) < 10).is_large is large
+
+
+@pytest.mark.usefixtures("small_is_large")
+def test_an_estimate_is_not_taken_for_an_exact_value(pruned: MeasuredGraph, tmp_path: Path) -> None:
+    cache = MeasureCache(tmp_path)
+    estimate = measure(pruned, cache, ["average_path_length"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured_graph, "MOST_VISITS", 10**12)
+        exact = measure(replace(pruned), cache, ["average_path_length"])
+    assert exact != estimate
+    assert exact.errors == {}

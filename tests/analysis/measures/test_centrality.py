@@ -16,7 +16,7 @@ from analysis.cli.main import main
 from analysis.measures import centrality, networkx_engine
 from analysis.measures.cache import keep_betweenness, known_betweenness
 from analysis.measures.centrality import Betweenness, betweenness, spearman
-from analysis.measures.compute import betweenness_seconds, measure
+from analysis.measures.compute import betweenness_seconds
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.networkx_engine import networkx_betweenness
 from analysis.measures.tables import edge_table, node_table
@@ -73,13 +73,6 @@ def test_clustering_of_every_node_is_networkx(monkeypatch: pytest.MonkeyPatch) -
     assert networkx_engine.node_clustering(measured(graph)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_means_are_those_of_the_identity() -> None:
-    graph = measured(SMALL["random"])
-    found, means = betweenness(graph), measure(graph)
-    assert found.nodes.mean() == pytest.approx(means["mean_node_betweenness"])
-    assert found.edges.mean() == pytest.approx(means["mean_edge_betweenness"])
-
-
 def test_a_sample_says_so_and_comes_near() -> None:
     graph = measured(SMALL["random"])
     exact, sampled = betweenness(graph), betweenness(graph, sample=40)
@@ -126,12 +119,6 @@ def drawing(sources: list[int]) -> random.Random:
             return sources
 
     return Drawing()
-
-
-def test_one_leaf_as_source_gives_no_more_than_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(centrality, "_sources", lambda nodes, sample: np.array([3]))
-    found = betweenness(measured(nx.star_graph(4)), sample=1)
-    assert found.nodes.tolist() == pytest.approx([1.0, 0.0, 0.0, math.nan, 0.0], nan_ok=True)
 
 
 def test_every_node_and_edge_of_a_hypercube_has_the_same_rank() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,19 +22,19 @@ from analysis.measures import descriptions
 from analysis.measures.cache import MeasureCache
 from analysis.measures.compute import MeasuredRound, measure, measure_mask, measure_round
 from analysis.measures.descriptions import explanation, explanations
-from analysis.measures.graph import MeasuredGraph
-from analysis.measures.null_model import DRAWS, random_survivors, random_twins
-from analysis.measures.tables import At, measurement_table, trend_table
+from analysis.measures.graph import DRAWS, MeasuredGraph, random_survivors, random_twins
+from analysis.measures.networkx_engine import DEFINITIONS
+from analysis.measures.tables import measurement_table, trend_table
 from glt import formats
 from glt.datasets import load_graph
 from glt.errors import ConfigError, DataError, StoreError
 from glt.masks import EdgeMask
-from glt.store import Run
+from glt.store import Run, Store
 
 
 def test_rows_are_the_original_and_then_each_run_with_mean_and_spread(make_run: Callable[..., Run]) -> None:
     ugs, random = make_run("ugs", seeds=(0, 1)), make_run("random", seeds=(3,))
-    table = measurement_table([ugs, random], At(round=2))
+    table = measurement_table([ugs, random], 2)
     assert table["label"].tolist() == ["Original", "UGS", "Random pruning"]
     assert table["seeds"].tolist() == [1, 2, 1]
     assert table["rounds"].tolist() == [(), (2,), (2,)]
@@ -44,53 +48,39 @@ def test_rows_are_the_original_and_then_each_run_with_mean_and_spread(make_run: 
 
 def test_the_papers_values_have_columns(make_run: Callable[..., Run]) -> None:
     # Three rounds of a fifth each leave 51.2 %, about what the paper's thirteen do.
-    ats = [At(round=3), At(round=1)]
+    ats = [3, 1]
     table = measurement_table([make_run("ugs", rounds=3)], ats, published=published.measurements("cora"))
     assert table["average_clustering_published"].fillna(-1).tolist() == [0.24067, 0.15855, -1]
     assert table["average_clustering"][0] == pytest.approx(0.24067, abs=5e-6)
     assert "reach_published" not in table
 
 
-def test_the_round_nearest_to_a_sparsity_is_taken(make_run: Callable[..., Run]) -> None:
-    table = measurement_table([make_run(rounds=3)], At(graph_sparsity=0.35))
-    assert table["rounds"][1] == (2,)
-    assert table["graph_sparsity"][1] == pytest.approx(0.36, abs=1e-3)
-
-
 def test_null_row_has_as_many_edges_and_is_the_same_again(make_run: Callable[..., Run]) -> None:
     run = make_run(seeds=(0, 1))
-    first = measurement_table([run], At(round=2), null=True)
+    first = measurement_table([run], 2, null=True)
     assert first["kind"].tolist() == ["original", "run", "null"]
     assert first["edges"][1] == first["edges"][2]
     assert first["triangles"][1] != first["triangles"][2]
-    assert measurement_table([run], At(round=2), null=True).equals(first)
-
-
-def test_null_is_drawn_several_times_whatever_the_number_of_seeds(make_run: Callable[..., Run]) -> None:
-    table = measurement_table([make_run(seeds=(0, 1))], At(round=2), null=True)
-    assert table["seeds"].tolist() == [1, 2, 6]
-    assert table["edges"][2] == pytest.approx(table["edges"][1])
-    assert table["triangles_spread"][2] > 0
+    assert measurement_table([run], 2, null=True).equals(first)
+    assert first["seeds"].tolist() == [1, 2, 6], "drawn several times whatever the number of seeds"
+    assert first["triangles_spread"][2] > 0
 
 
 def test_several_rounds_have_a_row_each(make_run: Callable[..., Run]) -> None:
-    table = measurement_table([make_run(rounds=3), make_run("random", rounds=3)], [At(round=1), At(round=3)])
+    table = measurement_table([make_run(rounds=3), make_run("random", rounds=3)], [1, 3])
     assert table["label"].tolist()[1:] == [
         "UGS, round 1",
         "UGS, round 3",
         "Random pruning, round 1",
         "Random pruning, round 3",
     ]
-    near = measurement_table([make_run("admm", rounds=3)], [At(graph_sparsity=0.2), At(graph_sparsity=0.5)])
-    assert near["label"].tolist()[1:] == ["ADMM, 20.0 % sparse", "ADMM, 50.0 % sparse"]
-    assert near["rounds"].tolist()[1:] == [(1,), (3,)]
     assert table["entries_kept"].tolist()[1:3] == pytest.approx([0.8, 0.512], abs=1e-3)
 
 
 def test_slow_measures_are_optional(make_run: Callable[..., Run]) -> None:
     run = make_run()
-    assert "mean_effective_resistance" not in measurement_table([run], At(round=1))
-    asked = measurement_table([run], At(round=1), slow=True)
+    assert "mean_effective_resistance" not in measurement_table([run], 1)
+    asked = measurement_table([run], 1, slow=True)
     assert asked["mean_effective_resistance"][0] == pytest.approx(1.606, abs=1e-3)
 
 
@@ -114,28 +104,20 @@ def test_measures_of_one_family_are_taken_together(tmp_path: Path) -> None:
 
 def test_unfinished_rounds_are_left_out(make_run: Callable[..., Run]) -> None:
     run = make_run(seeds=(0, 1, 2), rounds=2)
-    unfinished = measurement_table([run], At(round=7))
+    unfinished = measurement_table([run], 7)
     assert unfinished["seeds"].tolist() == [1, 0]
     assert math.isnan(unfinished["average_clustering"][1])
 
 
 def test_progress_reaches_one_in_even_steps(make_run: Callable[..., Run]) -> None:
     seen: list[float] = []
-    measurement_table([make_run(seeds=(0, 1, 2))], At(round=1), on_progress=seen.append)
+    measurement_table([make_run(seeds=(0, 1, 2))], 1, on_progress=seen.append)
     assert seen == [0.25, 0.5, 0.75, 1.0]
 
 
-def test_round_zero_is_the_original_graph(make_run: Callable[..., Run]) -> None:
-    before, after = measure_round(make_run().seed(0), 0)
-    assert before == after
-    assert before["edges_both_ways"] == before["edges"] == 5278
-
-
 def test_bad_choices_are_refused(make_run: Callable[..., Run]) -> None:
-    with pytest.raises(ConfigError, match="either a round or a graph sparsity"):
-        At()
     with pytest.raises(ConfigError, match="one graph, not on none"):
-        measurement_table([], At(round=0))
+        measurement_table([], 0)
     with pytest.raises(StoreError, match="no round 9"):
         measure_round(make_run().seed(0), 9)
     with pytest.raises(DataError, match="another version of the data"):
@@ -259,3 +241,138 @@ def test_the_command_explains_without_a_run(capsys: Capture) -> None:
         assert (
             f"{each.label} ({each.name}) {each.definition} Reading it: {each.reading} {each.cost} {each.engine}" in said
         )
+
+
+NAMES_OF_THE_DESIGN = {
+    "average_clustering",
+    "mean_node_betweenness",
+    "mean_edge_betweenness",
+    "nodes",
+    "edges",
+    "isolated_nodes",
+    "components",
+    "largest_component_share",
+    "average_path_length",
+    "reach",
+    "edge_homophily",
+}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
+
+
+def test_json_is_the_whole_output_and_holds_both_graphs(make_run: MakeRun, store: Store, capsys: Capture) -> None:
+    run = make_run(seeds=(4, 7))
+    assert main(["measure", run.name, "--store", str(store.root), "--round", "0", "--json"]) == 0
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    assert (document["run"], document["seed"], document["round"]) == (run.name, 4, 0)
+    for part in ("original", "sparsified"):
+        assert document[part].keys() >= NAMES_OF_THE_DESIGN
+        assert round(document[part]["average_clustering"], 6) == 0.240673
+        assert round(document[part]["mean_node_betweenness"], 7) == 0.0016528
+        assert round(document[part]["mean_edge_betweenness"], 7) == 0.0010069
+    assert captured.err == ""
+
+
+def test_seed_and_path_choose_what_is_measured(make_run: MakeRun, capsys: Capture) -> None:
+    run = make_run(seeds=(4, 7))
+    assert main(["measure", str(run.path), "--seed", "7", "--round", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["seed"] == 7
+    assert document["sparsified"]["edges"] < document["original"]["edges"] == 5278
+    assert document["sparsified"]["graph_sparsity"] == pytest.approx(0.36, abs=1e-3)
+
+
+def test_json_adds_what_came_later_and_slow_ones_on_demand(make_run: MakeRun, capsys: Capture) -> None:
+    path = str(make_run().path)
+    assert main(["measure", path, "--round", "2", "--json"]) == 0
+    usual = json.loads(capsys.readouterr().out)["sparsified"]
+    assert {"entries_kept", "pagerank_spearman", "algebraic_connectivity", "bridge_share"} <= usual.keys()
+    assert main(["measure", path, "--round", "2", "--json", "--all"]) == 0
+    everything = json.loads(capsys.readouterr().out)["sparsified"]
+    assert everything.keys() - usual.keys() == {"mean_effective_resistance"}
+
+
+def test_networkx_itself_computes_on_demand_and_says_how_far_the_faster_versions_are(
+    make_run: MakeRun, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Paths from all of Cora's nodes take NetworkX half a minute; the rest goes the same way.
+    for name in ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness"):
+        monkeypatch.delitem(DEFINITIONS, name)
+    path = str(make_run().path)
+    assert main(["measure", path, "--round", "2", "--engine", "networkx", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["engine"] == "networkx"
+    assert document["differences"]["sparsified"].keys() == DEFINITIONS.keys() - {"mean_effective_resistance"}
+    assert max(document["differences"]["sparsified"].values()) < 1e-8
+    assert main(["measure", path, "--round", "2", "--engine", "networkx"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "between NetworkX and our faster versions" in said
+    assert main(["measure", path, "--round", "2", "--engine", "fast", "--json"]) == 0
+    fast = json.loads(capsys.readouterr().out)
+    assert "differences" not in fast
+    assert fast["sparsified"] == pytest.approx(document["sparsified"], rel=1e-8)
+
+
+def test_networkx_time_counts_unmeasured_graphs_only(
+    make_run: MakeRun, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Every definition is quick here, and said to be slow.
+    for name in ("average_path_length", "mean_node_betweenness", "mean_edge_betweenness"):
+        monkeypatch.delitem(DEFINITIONS, name)
+    monkeypatch.setitem(DEFINITIONS, "nodes", replace(DEFINITIONS["nodes"], pace=1e-6))
+    arguments = ["measure", str(make_run().path), "--round", "2", "--engine", "networkx"]
+    assert main(arguments) == 0
+    assert "for 2 graphs; Ctrl-C stops." in capsys.readouterr().err
+    assert main(arguments) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_without_json_a_table_is_printed(make_run: MakeRun, capsys: Capture) -> None:
+    assert main(["measure", str(make_run().path), "--round", "1"]) == 0
+    text = capsys.readouterr().out
+    for words in ("Original", "Sparsified", "Average clustering", "0.24067", "5,278", "100.0 %"):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--round", "9"], 1, "no round 9"),
+        (["--round", "0", "--seed", "5"], 1, "no seed 5"),
+        (["--round", "one"], 2, "not a whole number"),
+        (["--round", "-1"], 2, "--round"),
+        ([], 2, "--round"),
+    ],
+)
+def test_complaints_are_one_line(
+    make_run: MakeRun, arguments: list[str], code: int, words: str, capsys: Capture
+) -> None:
+    assert main(["measure", str(make_run().path), *arguments]) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert words in captured.err
+
+
+def test_unknown_run_and_unknown_verb(make_run: MakeRun, store: Store, capsys: Capture) -> None:
+    name = make_run().name
+    assert main(["measure", name[:-1], "--store", str(store.root), "--round", "0"]) == 1
+    assert name in capsys.readouterr().err
+    assert main(["weigh"]) == 2
+    assert "measure" in capsys.readouterr().err
+
+
+def test_measuring_needs_neither_torch_nor_pandas_nor_a_page(make_run: MakeRun) -> None:
+    # igraph, which finds bridges, cores and triangles, loads matplotlib and Plotly where they are installed.
+    program = (
+        "import sys; from analysis.cli.main import main; code = main(sys.argv[1:]); "
+        "slow = {'torch', 'streamlit', 'pyvis', 'pandas'} & sys.modules.keys(); "
+        "sys.exit(f'imported {slow}' if slow else code)"
+    )
+    arguments = [sys.executable, "-c", program, "measure", str(make_run().path), "--round", "1", "--json"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -411,17 +411,11 @@ def test_marks_are_drawn(page: Page, two_triangles: Graph) -> None:
 PNG = b"\x89PNG"
 
 
-def test_pivots_draw_a_path_in_its_order() -> None:
-    path = np.stack([np.arange(119), np.arange(1, 120)])
-    along = pivot_layout(120, path, seed=0)[:, 0]
-    assert (np.diff(along) > 0).all() or (np.diff(along) < 0).all()
-
-
 def test_pivots_are_the_distances_of_the_graph_when_they_can_be() -> None:
     """On a path every distance lies on a line: classical scaling then gives them back, up to one factor."""
     path = np.stack([np.arange(29), np.arange(1, 30)])
     along = pivot_layout(30, path, seed=0)[:, 0]
-    steps = np.abs(np.diff(along))
+    steps = np.diff(along)
     assert np.allclose(steps, steps[0], rtol=1e-6)
 
 

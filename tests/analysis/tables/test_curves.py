@@ -107,9 +107,7 @@ def test_one_seed_has_no_interval(make_scored: Callable[..., Run]) -> None:
     assert not table["is_ticket"].any()
 
 
-def test_round_0_is_no_ticket_and_the_papers_criterion_is_separate(
-    make_scored: Callable[..., Run],
-) -> None:
+def test_round_0_is_no_ticket_and_the_papers_criterion_is_separate(make_scored: Callable[..., Run]) -> None:
     # The sums of .1 + .2 + .3 and .3 + .2 + .1 differ in the last bit.
     table = curve_table(rounds_table([make_scored("ugs", [[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])]))
     assert table["paper_criterion"].tolist() == [False, True]
@@ -228,10 +226,6 @@ def test_tickets_or_the_closest_round(make_scored: Callable[..., Run]) -> None:
     assert table.loc["ugs", "macs_saved"] == pytest.approx(0.36, abs=1e-6)
     assert table.loc["random", ["is_ticket", "round"]].tolist() == [False, 1]
     assert table.loc["random", "difference"] == pytest.approx(-0.02)
-
-
-def test_a_run_with_only_its_dense_round_gives_no_ticket_row(make_scored: Callable[..., Run]) -> None:
-    assert tickets_table(rounds_table([make_scored("ugs", [[0.8]])])).empty
 
 
 FLAT = [[0.8] * 18]
